@@ -25,8 +25,9 @@ pub(crate) use proxy::{Proxy, Way};
 pub(crate) use sink::{Mood, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
-/// A server is given up when it does not answer for so long after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(20);
+/// A server is given up when it does not answer for so long after its start: some take a minute to
+/// read 100 MB.
+const READY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running server.
 #[derive(Debug)]

@@ -14,7 +14,6 @@ use super::growth::{LARGE, users};
 use super::pair::Programs;
 use super::start::archive;
 use super::{Bound, Wanted, median};
-use crate::peers;
 use crate::report;
 use crate::servers::{Client, Server};
 
@@ -33,7 +32,7 @@ const ROUNDS: usize = 3;
 /// The first activation may take so long.
 const READY_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The 99th percentile beside activations, to that of a server without any, ours and OPA's.
+/// The 99th percentile beside activations, to that of a server without any, ours and a peer's.
 pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
     let policy = folder.join("beside.rego");
     fs::write(&policy, POLICY)?;
@@ -51,11 +50,15 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
         compare(&calm, &busy)
     };
     let ours = beside(&programs.ours, &["engine"])?;
-    let opa = beside(&programs.opa, peers::SERVE)?;
+    let theirs = beside(&programs.theirs, programs.peer.serve)?;
     let what = "99th percentile beside activations of 100 MB, to that without";
     Ok(vec![
         Bound::new(format!("{what}, ours"), ours, Wanted::AtMost(2.0)).towards(1.2),
-        Bound::new(format!("{what}, OPA"), opa, Wanted::Any),
+        Bound::new(
+            format!("{what}, {}", programs.peer.name),
+            theirs,
+            Wanted::Any,
+        ),
     ])
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use serde_json::Value;
 
-use super::pair::Pair;
+use super::pair::{Pair, TIMER};
 use super::{Bound, Wanted, load, median};
 use crate::cargo::cargo;
 use crate::postgres::done;
@@ -18,41 +18,56 @@ const ROUNDS: usize = 300;
 const WARM_UP: usize = 50;
 
 /// Asks both servers for the same decisions and compares the medians.
-pub(super) fn measure(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
-    let (mut ours, mut opa) = (pair.ours.client()?, pair.opa.client()?);
+pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);
     let mut bounds = Vec::new();
     for policy in measured::ALL {
         load(&mut ours, policy)?;
-        load(&mut opa, policy)?;
-        let ratio = compare(policy, &mut ours, &mut opa)?;
-        let what = format!("evaluator, {}, OPA to ours", policy.told);
-        bounds.push(Bound::new(what, ratio, Wanted::AtLeast(4.0)));
+        load(&mut theirs, policy)?;
+        let ratio = compare(policy, (&mut ours, TIMER), (&mut theirs, pair.peer.timer))?;
+        let what = format!("evaluator, {}, {} to ours", policy.told, pair.peer.name);
+        bounds.push(Bound::new(
+            what,
+            ratio,
+            Wanted::AtLeast(pair.peer.evaluator),
+        ));
     }
     Ok(bounds)
 }
 
-fn compare(policy: &Policy, ours: &mut Client, opa: &mut Client) -> Result<f64, Box<dyn Error>> {
+/// How long evaluations of a policy take on the other server, to how long they take on ours. Each
+/// is told by a metric of its answers.
+fn compare(
+    policy: &Policy,
+    ours: (&mut Client, &str),
+    theirs: (&mut Client, &str),
+) -> Result<f64, Box<dyn Error>> {
     let path = format!("/v1/data/{}/allow?metrics=true", policy.name);
     let question = policy.question();
-    let (mut our_times, mut opa_times) = (Vec::new(), Vec::new());
+    let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS + WARM_UP {
-        let (our_result, our_time) = ask(ours, &path, &question)?;
-        let (opa_result, opa_time) = ask(opa, &path, &question)?;
-        if our_result != opa_result {
-            return Err(format!("{}: {our_result} is not {opa_result}", policy.name).into());
+        let (our_result, our_time) = ask(ours.0, ours.1, &path, &question)?;
+        let (their_result, their_time) = ask(theirs.0, theirs.1, &path, &question)?;
+        if our_result != their_result {
+            return Err(format!("{}: {our_result} is not {their_result}", policy.name).into());
         }
         if round >= WARM_UP {
             our_times.push(our_time);
-            opa_times.push(opa_time);
+            their_times.push(their_time);
         }
     }
-    Ok(median(&mut opa_times) / median(&mut our_times))
+    Ok(median(&mut their_times) / median(&mut our_times))
 }
 
-/// The result, and the nanoseconds of its evaluation.
-fn ask(client: &mut Client, path: &str, question: &str) -> Result<(Value, f64), Box<dyn Error>> {
+/// The result, and the nanoseconds of its evaluation by this metric.
+fn ask(
+    client: &mut Client,
+    timer: &str,
+    path: &str,
+    question: &str,
+) -> Result<(Value, f64), Box<dyn Error>> {
     let answer: Value = serde_json::from_slice(client.ok("POST", path, question)?)?;
-    let time = answer.pointer("/metrics/timer_rego_query_eval_ns");
+    let time = answer.get("metrics").and_then(|all| all.get(timer));
     let time = time.and_then(Value::as_f64).ok_or("no evaluation time")?;
     let result = answer.get("result").ok_or("no result")?;
     Ok((result.clone(), time))

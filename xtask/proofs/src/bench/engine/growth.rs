@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use super::pair::Pair;
 use super::{Bound, Wanted, median};
-use crate::servers::Client;
+use crate::servers::{Client, Server};
 
 /// Changes that are timed at each size.
 const ROUNDS: usize = 40;
 
 /// The cost of adding a module to 100 and to 1,000, each to that of adding it to 10.
-pub(super) fn policies(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
-    let mut client = pair.ours.client()?;
+pub(super) fn policies(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let mut client = ours.client()?;
     let mut loaded = 0;
     let mut at_ten = 0.0;
     let mut bounds = Vec::new();
@@ -69,27 +69,28 @@ enum Kind {
 
 /// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, for objects and for
 /// arrays, and memory with both objects.
-pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+pub(super) fn documents(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = pair.ours.client()?;
-    let mut opa = pair.opa.client()?;
+    let mut theirs = pair.theirs.client()?;
     for (name, users) in [("small", SMALL), ("large", LARGE)] {
         let document = Kind::Object.document(users);
         client.ok("PUT", &format!("/v1/data/{name}"), &document)?;
-        opa.ok("PUT", &format!("/v1/data/{name}"), &document)?;
+        theirs.ok("PUT", &format!("/v1/data/{name}"), &document)?;
     }
     let memory = pair.memory()?;
     let small = patch(&mut client, "small", Kind::Object)?;
     let large = patch(&mut client, "large", Kind::Object)?;
-    let theirs = patch(&mut opa, "large", Kind::Object)?;
+    let their_patch = patch(&mut theirs, "large", Kind::Object)?;
     for (name, users) in [("few", SMALL), ("many", LARGE)] {
         let document = Kind::Array.document(users);
         client.ok("PUT", &format!("/v1/data/{name}"), &document)?;
     }
     let few = patch(&mut client, "few", Kind::Array)?;
     let many = patch(&mut client, "many", Kind::Array)?;
+    let name = pair.peer.name;
     Ok(vec![
         Bound::new(
-            "resident memory with 100 MB of documents, ours to OPA",
+            format!("resident memory with 100 MB of documents, ours to {name}"),
             memory,
             Wanted::AtMost(0.25),
         ),
@@ -104,8 +105,8 @@ pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
             Wanted::AtMost(3.0),
         ),
         Bound::new(
-            "PATCH into 100 MB, OPA to ours",
-            theirs / large,
+            format!("PATCH into 100 MB, {name} to ours"),
+            their_patch / large,
             Wanted::Any,
         ),
     ])

@@ -1,4 +1,4 @@
-//! Our engine beside the real OPA, each at its best build, alternately in one run.
+//! Our engine beside the real OPA and EOPA, each at its best build, alternately in one run.
 
 mod activation;
 mod bare;
@@ -18,7 +18,7 @@ use rego_generate::measured::Policy;
 
 use super::{median, scratch};
 use crate::report;
-use crate::servers::Client;
+use crate::servers::{Client, Server};
 pub(super) use pair::{Pair, Programs};
 
 pub(super) type Outcome = Result<(), Box<dyn Error>>;
@@ -46,7 +46,8 @@ pub(crate) struct Choice {
     cases: Vec<String>,
 }
 
-/// Takes every measure and then holds all of them against their bounds.
+/// Takes every measure, beside EOPA as well if that is on the search path, and then holds all of
+/// them against their bounds.
 ///
 /// # Errors
 /// When a bound is exceeded, or a server cannot be built or fails.
@@ -63,51 +64,83 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
         arguments.extend(choice.cases.iter().map(Into::into));
         return evaluator::beside_regorus(&["run"], &arguments);
     }
-    let folder = scratch()?;
     let programs = Programs::build()?;
-    let mut missed = Vec::new();
-    let mut hold = |bound: Bound| {
-        report(&bound.what, &bound.told());
-        if !bound.holds() {
-            missed.push(bound.what);
-        }
-    };
+    let mut bounds = Bounds::default();
+    beside(&programs, choice, &mut bounds)?;
+    if let Some(programs) = programs.beside_eopa() {
+        beside(&programs, choice, &mut bounds)?;
+    }
+    if !choice.start {
+        alone(&programs, choice, &mut bounds)?;
+    }
+    if !choice.start && !choice.http {
+        evaluator::beside_regorus(&["test", "run"], &[])?;
+    }
+    bounds.hold()
+}
+
+/// Measures ours beside a peer.
+fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
+    let folder = scratch()?;
     if !choice.http {
-        let started = start::measure(&programs, folder.path())?;
-        started.into_iter().for_each(&mut hold);
-        let beside = activation::measure(&programs, folder.path())?;
-        beside.into_iter().for_each(&mut hold);
+        bounds.add(start::measure(programs, folder.path())?);
+        bounds.add(activation::measure(programs, folder.path())?);
     }
     if !choice.start {
         let pair = programs.start(folder.path(), (&[], &[]), &[])?;
-        beside_opa(pair, choice.http, &mut hold)?;
+        bounds.add(throughput::measure(&pair)?);
+        if !choice.http {
+            bounds.add([pair.startup()]);
+            bounds.add(evaluator::measure(&pair)?);
+            bounds.add(growth::documents(&pair)?);
+        }
     }
-    match missed.is_empty() {
-        true => Ok(()),
-        false => Err(format!("out of bounds: {}", missed.join("; ")).into()),
-    }
+    Ok(())
 }
 
-/// Measures both servers while they run, and the evaluator beside regorus.
-fn beside_opa(mut pair: Pair, only_http: bool, hold: &mut dyn FnMut(Bound)) -> Outcome {
-    let mut hold_all = |bounds: Vec<Bound>| bounds.into_iter().for_each(&mut *hold);
-    hold_all(throughput::measure(&mut pair)?);
-    hold_all(throughput::beside_bare(&mut pair)?);
-    hold_all(vec![throughput::two_threads(&mut pair)?]);
-    if only_http {
-        return Ok(());
+/// Measures ours beside a server that only speaks HTTP, and beside itself.
+fn alone(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
+    let folder = scratch()?;
+    let ours = Server::start(&programs.ours, &["engine"], folder.path())?;
+    bounds.add(throughput::beside_bare(&ours)?);
+    bounds.add([throughput::two_threads(&ours)?]);
+    if !choice.http {
+        bounds.add(growth::policies(&ours)?);
     }
-    hold_all(vec![pair.startup()]);
-    hold_all(evaluator::measure(&mut pair)?);
-    hold_all(growth::policies(&mut pair)?);
-    hold_all(growth::documents(&mut pair)?);
-    evaluator::beside_regorus(&["test", "run"], &[])
+    Ok(())
+}
+
+/// What was measured.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    missed: Vec<String>,
+}
+
+impl Bounds {
+    /// Tells what was measured.
+    pub(super) fn add(&mut self, measured: impl IntoIterator<Item = Bound>) {
+        for bound in measured {
+            report(&bound.what, &bound.told());
+            if !bound.holds() {
+                self.missed.push(bound.what);
+            }
+        }
+    }
+
+    /// # Errors
+    /// Which of them are out of bounds.
+    pub(super) fn hold(self) -> Outcome {
+        match self.missed.is_empty() {
+            true => Ok(()),
+            false => Err(format!("out of bounds: {}", self.missed.join("; ")).into()),
+        }
+    }
 }
 
 /// A ratio and what it has to be.
 #[derive(Debug)]
 pub(super) struct Bound {
-    pub(super) what: String,
+    what: String,
     ratio: f64,
     wanted: Wanted,
     /// What it should be, where noise needs a looser bound.
@@ -148,7 +181,7 @@ impl Bound {
         }
     }
 
-    pub(super) fn holds(&self) -> bool {
+    fn holds(&self) -> bool {
         match self.wanted {
             Wanted::AtLeast(least) => self.ratio >= least,
             Wanted::AtMost(most) => self.ratio <= most,
@@ -156,7 +189,7 @@ impl Bound {
         }
     }
 
-    pub(super) fn told(&self) -> String {
+    fn told(&self) -> String {
         let ratio = self.ratio;
         let goal = self.goal.map(|goal| format!("goal {goal}x, "));
         let goal = goal.unwrap_or_default();

@@ -1,21 +1,57 @@
-//! The two servers.
+//! Our server and another one.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use super::{Bound, Wanted};
+use crate::kept::on_search_path;
 use crate::servers::Server;
 use crate::{peers, release_build, report};
 
-/// The programs of both servers.
+/// Another implementation, and how much faster than it ours has to be.
+#[derive(Debug)]
+pub(in crate::bench) struct Peer {
+    /// How measures name it.
+    pub(in crate::bench) name: &'static str,
+    /// The arguments by which it becomes a server.
+    pub(super) serve: &'static [&'static str],
+    /// The metric of a decision that says how long its evaluation took.
+    pub(super) timer: &'static str,
+    /// At least so many times its answers per second.
+    pub(super) throughput: f64,
+    /// Its evaluations take at least so many times the time of ours.
+    pub(super) evaluator: f64,
+}
+
+const OPA: &Peer = &Peer {
+    name: "OPA",
+    serve: peers::SERVE,
+    timer: TIMER,
+    throughput: 3.0,
+    evaluator: 4.0,
+};
+
+const EOPA: &Peer = &Peer {
+    name: "EOPA",
+    serve: &["run", "--server"],
+    timer: "timer_regovm_eval_ns",
+    throughput: 1.5,
+    evaluator: 2.0,
+};
+
+/// The metric by which ours says how long an evaluation took.
+pub(super) const TIMER: &str = "timer_rego_query_eval_ns";
+
+/// Our program and that of a peer.
 #[derive(Debug)]
 pub(in crate::bench) struct Programs {
     pub(super) ours: PathBuf,
-    pub(super) opa: PathBuf,
+    pub(super) theirs: PathBuf,
+    pub(super) peer: &'static Peer,
 }
 
 impl Programs {
-    /// Builds both.
+    /// Builds ours and the real OPA.
     ///
     /// # Errors
     /// When one cannot be built.
@@ -23,7 +59,21 @@ impl Programs {
         report("building", "the reference as it is given out");
         Ok(Self {
             ours: release_build::reference()?,
-            opa: peers::build()?,
+            theirs: peers::build()?,
+            peer: OPA,
+        })
+    }
+
+    /// Ours beside EOPA, if that is on the search path.
+    pub(in crate::bench) fn beside_eopa(&self) -> Option<Self> {
+        let Some(theirs) = on_search_path("eopa") else {
+            report("EOPA", "`eopa` is not on the search path: not measured");
+            return None;
+        };
+        Some(Self {
+            ours: self.ours.clone(),
+            theirs,
+            peer: EOPA,
         })
     }
 
@@ -34,7 +84,7 @@ impl Programs {
     pub(in crate::bench) fn start(
         &self,
         folder: &Path,
-        (ours, opa): (&[&str], &[&str]),
+        (ours, theirs): (&[&str], &[&str]),
         both: &[&str],
     ) -> Result<Pair, Box<dyn Error>> {
         // Each program is read from disk once before its start is timed.
@@ -45,29 +95,32 @@ impl Programs {
         };
         Ok(Pair {
             ours: start(&self.ours, &[&["engine"], ours, both])?,
-            opa: start(&self.opa, &[peers::SERVE, opa, both])?,
+            theirs: start(&self.theirs, &[self.peer.serve, theirs, both])?,
+            peer: self.peer,
         })
     }
 }
 
-/// Our server and the real OPA.
+/// Our server and that of a peer.
 #[derive(Debug)]
 pub(in crate::bench) struct Pair {
     /// Ours.
     pub(in crate::bench) ours: Server,
-    /// The real one.
-    pub(in crate::bench) opa: Server,
+    /// The peer's.
+    pub(in crate::bench) theirs: Server,
+    pub(in crate::bench) peer: &'static Peer,
 }
 
 impl Pair {
-    /// How long OPA takes until it answers, to how long we take.
+    /// How long the peer takes until it answers, to how long we take.
     pub(super) fn startup(&self) -> Bound {
-        let ratio = self.opa.startup.as_secs_f64() / self.ours.startup.as_secs_f64();
-        Bound::new("start-up, OPA to ours", ratio, Wanted::AtLeast(1.0))
+        let ratio = self.theirs.startup.as_secs_f64() / self.ours.startup.as_secs_f64();
+        let what = format!("start-up, {} to ours", self.peer.name);
+        Bound::new(what, ratio, Wanted::AtLeast(1.0))
     }
 
-    /// Resident memory, ours to OPA's.
+    /// Resident memory, ours to the peer's.
     pub(super) fn memory(&self) -> Result<f64, Box<dyn Error>> {
-        Ok(self.ours.memory()? / self.opa.memory()?)
+        Ok(self.ours.memory()? / self.theirs.memory()?)
     }
 }

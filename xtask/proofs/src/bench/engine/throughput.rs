@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::bare::Bare;
 use super::pair::Pair;
 use super::{Bound, Wanted, load, median, processors};
-use crate::servers::Client;
+use crate::servers::{Client, Server};
 use rego_generate::measured::ROLES;
 
 const CONNECTIONS: usize = 16;
@@ -68,24 +68,29 @@ const SHARED: [f64; 2] = [1.05, 1.6];
 const ROUNDS: usize = 3;
 
 /// Answers per second and the time that 99 of 100 answers keep.
-pub(super) fn measure(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     load(&mut pair.ours.client()?, &ROLES)?;
-    load(&mut pair.opa.client()?, &ROLES)?;
+    load(&mut pair.theirs.client()?, &ROLES)?;
     let (mut rates, mut tails) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let ours = window(pair.ours.address, CONNECTIONS)?;
-        let opa = window(pair.opa.address, CONNECTIONS)?;
+        let theirs = window(pair.theirs.address, CONNECTIONS)?;
         if round > 0 {
-            rates.push(ours.rate / opa.rate);
-            tails.push(ours.tail / opa.tail);
+            rates.push(ours.rate / theirs.rate);
+            tails.push(ours.tail / theirs.tail);
         }
     }
     let rate = median(&mut rates);
     let tail = median(&mut tails);
+    let name = pair.peer.name;
     Ok(vec![
-        Bound::new("throughput, ours to OPA", rate, Wanted::AtLeast(3.0)),
         Bound::new(
-            "99th percentile, ours to OPA",
+            format!("throughput, ours to {name}"),
+            rate,
+            Wanted::AtLeast(pair.peer.throughput),
+        ),
+        Bound::new(
+            format!("99th percentile, ours to {name}"),
             tail,
             Wanted::AtMost(1.0 / 3.0),
         ),
@@ -99,17 +104,17 @@ struct Window {
 }
 
 /// Answers per second beside a server that gives the same bytes for nothing.
-pub(super) fn beside_bare(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
-    let mut client = pair.ours.client()?;
+pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let mut client = ours.client()?;
     load(&mut client, &ROLES)?;
     client.exchange(&question())?;
     let bare = Bare::start(client.body())?;
     let mut bounds = Vec::new();
     for beside in BESIDE_BARE {
         let (mut rates, mut tails) = if beside.on_one {
-            processors::on_one(pair.ours.id(), || in_turns(pair, &bare, &beside))?
+            processors::on_one(ours.id(), || in_turns(ours, &bare, &beside))?
         } else {
-            in_turns(pair, &bare, &beside)?
+            in_turns(ours, &bare, &beside)?
         };
         let what = format!("answers per second, {}, ours to bare HTTP", beside.told);
         let least = Wanted::AtLeast(beside.least);
@@ -123,13 +128,13 @@ pub(super) fn beside_bare(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>>
 
 /// Our answers per second and 99th percentiles, to those of the bare server.
 fn in_turns(
-    pair: &Pair,
+    server: &Server,
     bare: &Bare,
     beside: &Beside,
 ) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let (mut rates, mut tails) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let ours = window(pair.ours.address, beside.connections)?;
+        let ours = window(server.address, beside.connections)?;
         let bare = window(bare.address, beside.connections)?;
         if round > 0 {
             rates.push(ours.rate / bare.rate);
@@ -143,12 +148,12 @@ fn in_turns(
 /// connection and a processor, to what it takes when one thread has one. How many answers there are
 /// would say less: whoever asks needs the processors, too. So would the kernel's time, most of
 /// which goes to waking processors.
-pub(super) fn two_threads(pair: &mut Pair) -> Result<Bound, Box<dyn Error>> {
-    load(&mut pair.ours.client()?, &ROLES)?;
+pub(super) fn two_threads(ours: &Server) -> Result<Bound, Box<dyn Error>> {
+    load(&mut ours.client()?, &ROLES)?;
     let mut ratios = Vec::new();
     for round in 0..=ROUNDS {
-        let one = processors::on_one(pair.ours.id(), || cost(pair, 1))?;
-        let two = cost(pair, 2)?;
+        let one = processors::on_one(ours.id(), || cost(ours, 1))?;
+        let two = cost(ours, 2)?;
         if round > 0 {
             ratios.push(two / one);
         }
@@ -159,10 +164,10 @@ pub(super) fn two_threads(pair: &mut Pair) -> Result<Bound, Box<dyn Error>> {
 }
 
 /// The processor time of an answer outside of the kernel, in seconds.
-fn cost(pair: &Pair, connections: usize) -> Result<f64, Box<dyn Error>> {
-    let before = pair.ours.own_time()?;
-    let window = window(pair.ours.address, connections)?;
-    let spent = pair.ours.own_time()?.saturating_sub(before);
+fn cost(server: &Server, connections: usize) -> Result<f64, Box<dyn Error>> {
+    let before = server.own_time()?;
+    let window = window(server.address, connections)?;
+    let spent = server.own_time()?.saturating_sub(before);
     Ok(spent.as_secs_f64() / window.answers)
 }
 
