@@ -17,6 +17,10 @@ const PATHS: usize = 4;
 /// The bytes that all lookups of all lists may take together.
 const MOST_BYTES: usize = 256 << 20;
 
+/// At most so many entries have the same first bits of their hashes in the middle of all parts, and
+/// at least half as many: two lines of memory.
+const TOGETHER: usize = 16;
+
 /// A lookup is made when a list is searched for the same member as often as this.
 const PAYS: u32 = 2;
 
@@ -44,6 +48,11 @@ pub(crate) struct Lookup {
 struct Places {
     state: RandomState,
     entries: Box<[Entry]>,
+    /// Where the entries begin whose hashes have the same first bits, and where the last ones end:
+    /// who seeks one goes from here to the line of memory that it is in.
+    starts: Box<[u32]>,
+    /// By how many bits a hash is shifted to leave its first bits.
+    shift: u32,
     _room: Room,
 }
 
@@ -144,32 +153,70 @@ impl Lookup {
             self.is_being_made.store(false, Ordering::Relaxed);
             return Err(why);
         }
-        entries.sort_unstable();
-        let _already = self.places.set(Some(Places {
-            state,
-            entries: entries.into_boxed_slice(),
-            _room: room,
-        }));
+        let _already = self.places.set(Some(Places::new(state, entries, room)));
         Ok(())
     }
 }
 
 impl Places {
+    fn new(state: RandomState, mut entries: Vec<Entry>, room: Room) -> Self {
+        entries.sort_unstable();
+        let parts = parts(entries.len());
+        let shift = u32::BITS - parts.ilog2();
+        let mut starts = Vec::with_capacity(parts + 1);
+        let mut at = 0;
+        for (hash, _) in &entries {
+            let part = part(*hash, shift);
+            while starts.len() <= part {
+                starts.push(at);
+            }
+            at += 1;
+        }
+        starts.resize(parts + 1, at);
+        Self {
+            state,
+            entries: entries.into_boxed_slice(),
+            starts: starts.into_boxed_slice(),
+            shift,
+            _room: room,
+        }
+    }
+
     /// Where items may be that have a value.
     fn of(&self, sought: &Value) -> &[Entry] {
         let sought = hash(&self.state, sought);
-        let first = self.entries.partition_point(|(hash, _)| *hash < sought);
-        let found = self.entries.get(first..).unwrap_or_default();
+        let part = part(sought, self.shift);
+        let [start, end] = [part, part + 1].map(|at| self.starts.get(at).copied());
+        let near = (start.zip(end))
+            .and_then(|(start, end)| self.entries.get(start as usize..end as usize));
+        let near = near.unwrap_or_default();
+        let first = near.partition_point(|(hash, _)| *hash < sought);
+        let found = near.get(first..).unwrap_or_default();
         let count = found.partition_point(|(hash, _)| *hash == sought);
         found.get(..count).unwrap_or_default()
     }
+}
+
+/// In how many parts so many entries are by the first bits of their hashes.
+fn parts(entries: usize) -> usize {
+    (entries / TOGETHER).max(1).next_power_of_two()
+}
+
+/// The part of a hash: its first bits.
+fn part(hash: u32, shift: u32) -> usize {
+    hash.checked_shr(shift).unwrap_or_default() as usize
 }
 
 impl Room {
     /// Room for so many entries, if there is some.
     fn of(entries: usize) -> Option<Self> {
         u32::try_from(entries).ok()?;
-        let bytes = entries.checked_mul(size_of::<Entry>())?;
+        let starts = parts(entries)
+            .checked_add(1)?
+            .checked_mul(size_of::<u32>())?;
+        let bytes = entries
+            .checked_mul(size_of::<Entry>())?
+            .checked_add(starts)?;
         let more = |taken: usize| taken.checked_add(bytes).filter(|all| *all <= MOST_BYTES);
         let taken = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         taken.ok().map(|_| Self(bytes))
