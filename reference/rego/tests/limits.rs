@@ -193,13 +193,13 @@ fn trials_end_soon() {
 #[test]
 fn trials_that_end_in_time_answer_as_evaluations_do() {
     let (policy, documents) = (policy(), documents());
-    let caches = Arc::new(rego::Caches::default());
+    let caches = rego::Caches::default();
     for text in SHORT {
         let query = query(&policy, text);
         let answers = |limits: Limits| {
             let mut evaluation = Evaluation::new(&documents);
             evaluation.input = from_json(br#"{"names": ["x"], "n": 7}"#).ok();
-            evaluation.caches = Some(Arc::clone(&caches));
+            evaluation.caches = Some(&caches);
             evaluation.limits = limits;
             query.evaluate(&mut evaluation)
         };

@@ -136,7 +136,7 @@ type ControlMatch = RouteMatch<'static, Handler>;
 impl Service for Control {
     /// A client that goes away ends its connection, and what runs on it. Requests run beside it,
     /// so that none leaves a transaction open on a pooled connection of the database.
-    async fn answer(self: Arc<Self>, request: Request) -> Reply {
+    async fn answer(self: &Arc<Self>, request: Request) -> Reply {
         // Who asks for the state is answered also when all requests wait for the database, and does
         // not wait for a thread.
         let found = find_route(&request, &self.prefix);
@@ -151,17 +151,20 @@ impl Service for Control {
             true => Arc::clone(&self.running).acquire_owned().await.ok(),
             false => None,
         };
+        let control = Arc::clone(self);
         let answered = async move {
             let begun = Instant::now();
             let method = request.method.clone();
             let mut handler = "none";
-            let reply = self.route_in_time(request, found, &mut handler).await;
+            let reply = control.route_in_time(request, found, &mut handler).await;
             if permit.is_some() && reply.status == StatusCode::INTERNAL_SERVER_ERROR {
-                self.store.probe().suspect();
+                control.store.probe().suspect();
             }
             drop(permit);
             let took = begun.elapsed();
-            self.metrics.answered(handler, &method, reply.status, took);
+            control
+                .metrics
+                .answered(handler, &method, reply.status, took);
             reply
         };
         // Definitions are parsed and written as JSON, which takes long if they are large, so the

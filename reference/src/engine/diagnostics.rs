@@ -18,9 +18,9 @@ impl Diagnostics {
 }
 
 impl Service for Diagnostics {
-    async fn answer(self: Arc<Self>, request: Request) -> Reply {
+    async fn answer(self: &Arc<Self>, request: Request) -> Reply {
         match routes::is_diagnostic(&request.path) {
-            true => Arc::clone(&self.0).answer(request).await,
+            true => self.0.answer(request).await,
             false => Reply::not_found(),
         }
     }

@@ -11,7 +11,7 @@ use super::Engine;
 use super::decision::{DecisionError, Noted, Outcome};
 use super::explain::Explain;
 use super::metrics::Metrics;
-use super::state::{Prepared, State, without_system};
+use super::state::{Found, Prepared, Shelf, State, without_system};
 use crate::http::Request;
 
 /// What a request asks of an evaluation beside its query.
@@ -69,14 +69,15 @@ impl Engine {
             let (request, client) = (options.request, options.request.client);
             info!(
                 client_addr = client.map(tracing::field::display),
-                req_id = request.number,
+                req_id = request.number.get(),
                 req_method = %request.method,
                 req_path = request.path,
                 line,
                 "{text}"
             );
         };
-        let mut evaluation = state.evaluation_for(options.request);
+        let host = state.host_for(options.request);
+        let mut evaluation = state.evaluation_for(options.request, &host);
         evaluation.input = options.input.cloned();
         evaluation.strict = options.strict;
         evaluation.print = Some(&mut print);
@@ -148,28 +149,30 @@ impl Engine {
     ///
     /// # Errors
     /// When it has to be compiled in a trial, which is given up.
-    pub(super) fn prepared(
+    pub(super) fn prepared<'k>(
         &self,
         state: &State,
+        kept: &'k Shelf<Prepared>,
         request: &Request,
         metrics: &mut Metrics,
-    ) -> Result<Arc<Prepared>, DecisionError> {
-        let kept = state.decisions(&request.method).get(&request.path);
+    ) -> Result<Found<'k, Prepared>, DecisionError> {
+        let kept = kept.get(request.path.as_str());
         metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
-        if let (None, Some(trial)) = (&kept, &request.trial) {
+        if let Some(kept) = kept {
+            return Ok(Found::Kept(kept));
+        }
+        if let Some(trial) = &request.trial {
             return Err(DecisionError::give_up(trial));
         }
-        Ok(kept.unwrap_or_else(|| {
-            let stage = "timer_compile_stage_resolve_path_ns";
-            let steps = metrics.stage(stage, || state.resolve(&request.segments));
-            let prepared = metrics.time("timer_rego_query_compile_ns", || {
-                Arc::new(state.prepare(&steps))
-            });
-            let stage = "timer_query_compile_stage_all_ns";
-            metrics.also(stage, "timer_rego_query_compile_ns");
-            let decisions = state.decisions(&request.method);
-            decisions.put(&request.path, &prepared);
-            prepared
-        }))
+        let stage = "timer_compile_stage_resolve_path_ns";
+        let steps = metrics.stage(stage, || state.resolve(&request.segments));
+        let prepared = metrics.time("timer_rego_query_compile_ns", || {
+            Arc::new(state.prepare(&steps))
+        });
+        let stage = "timer_query_compile_stage_all_ns";
+        metrics.also(stage, "timer_rego_query_compile_ns");
+        let decisions = state.decisions(&request.method);
+        decisions.put(&request.path, &prepared);
+        Ok(Found::Made(prepared))
     }
 }

@@ -289,7 +289,7 @@ impl Default for Engine {
 impl Service for Engine {
     const IS_BRIEF: bool = true;
 
-    fn answer(self: Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send {
+    fn answer(self: &Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send {
         self.schedule(request)
     }
 

@@ -34,8 +34,8 @@ enum Schedule {
 impl Engine {
     /// Has a request answered where it belongs. None holds up the thread that serves its
     /// connection for long.
-    pub(super) async fn schedule(self: Arc<Self>, mut request: Request) -> Reply {
-        let destination = Destination::find(&self, &mut request);
+    pub(super) async fn schedule(self: &Arc<Self>, mut request: Request) -> Reply {
+        let destination = Destination::find(self, &mut request);
         let schedule = self.schedule_of(&destination, &request);
         if schedule == Schedule::Here {
             return self.respond_at(destination, &mut request);
@@ -51,9 +51,10 @@ impl Engine {
             Schedule::Thread => None,
             _ => limits.admit().await,
         };
+        let engine = Arc::clone(self);
         let answered = tokio::task::spawn_blocking(move || {
             let _admitted = admitted;
-            self.respond_at(destination, &mut request)
+            engine.respond_at(destination, &mut request)
         });
         let answered = answered.await;
         answered.unwrap_or_else(|failure| {
@@ -124,7 +125,8 @@ impl Engine {
             // The root holds everything.
             Workload::Decision if request.segments.is_empty() => false,
             Workload::Decision => {
-                let kept = state.decisions(&request.method).get(&request.path);
+                let kept = state.decisions(&request.method).now();
+                let kept = kept.get(request.path.as_str());
                 kept.is_some_and(|query| query.latency.is_quick())
             }
             Workload::Filter => {

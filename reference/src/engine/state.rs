@@ -1,8 +1,10 @@
 //! What requests see of the engine: an unchanging state, which writers replace whole.
 
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use http::Method;
 use rego::filter::Declared;
 use rego::value::Object;
@@ -94,7 +96,27 @@ pub(super) struct PreparedFilter {
 /// Paths and queries as requested, each with what was prepared for it. Who looks one up locks
 /// nothing, and who adds one shares the others with what was there before.
 #[derive(Debug)]
-pub(super) struct Kept<T>(ArcSwap<HashTrieMapSync<Arc<str>, Arc<T>>>);
+pub(super) struct Kept<T>(ArcSwap<Shelf<T>>);
+
+/// What is kept at one time.
+pub(super) type Shelf<T> = HashTrieMapSync<Arc<str>, Arc<T>>;
+
+/// Something that is kept, or was made because it is not.
+pub(super) enum Found<'k, T> {
+    Kept(&'k T),
+    Made(Arc<T>),
+}
+
+impl<T> Deref for Found<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Kept(kept) => kept,
+            Self::Made(made) => made,
+        }
+    }
+}
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
@@ -105,7 +127,13 @@ impl<T> Default for Kept<T> {
 impl<T> Kept<T> {
     /// What is kept for a path or query.
     pub(super) fn get(&self, asked: &str) -> Option<Arc<T>> {
-        self.0.load().get(asked).cloned()
+        self.now().get(asked).cloned()
+    }
+
+    /// All that is kept. What is found in it is used without counting that it is: threads that ask
+    /// for the same would wait for each other to count.
+    pub(super) fn now(&self) -> Guard<Arc<Shelf<T>>> {
+        self.0.load()
     }
 
     /// Keeps something for requests with this path or query.
@@ -156,35 +184,40 @@ impl State {
 
     /// An evaluation against this state, within the limits of all.
     pub(super) fn evaluation(&self) -> Evaluation<'_> {
-        self.evaluation_within(self.limits.begin(), Arc::clone(&self.host))
+        self.evaluation_within(self.limits.begin(), &self.host)
     }
 
-    /// The same for a request, which may be tried at once, or given up.
-    pub(super) fn evaluation_for(&self, request: &Request) -> Evaluation<'_> {
+    /// The same for a request, which may be tried at once, or given up. It sees what is
+    /// [`Self::host_for`] the request.
+    pub(super) fn evaluation_for<'s>(
+        &'s self,
+        request: &Request,
+        host: &'s System,
+    ) -> Evaluation<'s> {
         let limits = match &request.trial {
             Some(trial) => limits::trial(trial.deadline),
             None => self.limits.begin(),
         };
         Evaluation {
             cancelled: Some(Arc::clone(&request.cancelled)),
-            ..self.evaluation_within(limits, self.host_for(request))
+            ..self.evaluation_within(limits, host)
         }
     }
 
     /// The system, which tells others on whose behalf it is used if the request has a span.
-    fn host_for(&self, request: &Request) -> Arc<System> {
+    pub(super) fn host_for(&self, request: &Request) -> Cow<'_, System> {
         match &request.span {
-            Some(span) => Arc::new(self.host.traced(span)),
-            None => Arc::clone(&self.host),
+            Some(span) => Cow::Owned(self.host.traced(span)),
+            None => Cow::Borrowed(&self.host),
         }
     }
 
     /// An evaluation against this state that may use so much, and sees this of the world.
-    fn evaluation_within(&self, limits: Limits, host: Arc<System>) -> Evaluation<'_> {
+    fn evaluation_within<'s>(&'s self, limits: Limits, host: &'s System) -> Evaluation<'s> {
         Evaluation {
             limits,
             host: Some(host),
-            caches: Some(Arc::clone(&self.caches)),
+            caches: Some(&self.caches),
             ..Evaluation::new(self.documents())
         }
     }

@@ -18,7 +18,7 @@ mod tls;
 mod waiting;
 
 /// The system that this process runs on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct System {
     /// What `opa.runtime` answers.
     runtime: Option<Value>,

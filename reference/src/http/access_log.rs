@@ -1,5 +1,6 @@
 //! The access log: a line when a request arrives, and one when its answer has been handed over.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -11,12 +12,20 @@ use crate::log::LogLevel;
 use crate::telemetry::RequestSpan;
 use crate::units::milliseconds;
 
-/// How many requests this process has taken up, on all its listeners.
+/// How many requests of this process have a number, on all its listeners.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// The number of a new request; the first has 1.
-pub(super) fn next_number() -> u64 {
-    TAKEN.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+/// What tells a request from others: the first that is told of has 1. Only who tells of it gives it
+/// a number, as threads would wait for each other to count.
+#[derive(Debug, Clone, Default)]
+pub struct Number(OnceLock<u64>);
+
+impl Number {
+    /// The number.
+    pub(crate) fn get(&self) -> u64 {
+        let next = || TAKEN.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        *self.0.get_or_init(next)
+    }
 }
 
 /// Says something with the level that the options give.
@@ -35,8 +44,7 @@ macro_rules! say {
 /// The query may hold an input document and headers hold tokens, so neither is logged.
 #[derive(Debug)]
 pub(super) struct Arrival {
-    /// What tells the request from others.
-    pub(super) number: u64,
+    pub(super) number: Number,
     /// Who sent it.
     pub(super) client: Peer,
     pub(super) method: Method,
@@ -51,7 +59,7 @@ impl Arrival {
         say!(
             self.level,
             client_addr = %self.client,
-            req_id = self.number,
+            req_id = self.number.get(),
             req_method = %self.method,
             req_path = self.path,
             "Received request."
@@ -86,7 +94,7 @@ impl Drop for AccessLine {
         say!(
             request.level,
             client_addr = %request.client,
-            req_id = request.number,
+            req_id = request.number.get(),
             req_method = %request.method,
             req_path = request.path,
             resp_status = self.status.as_u16(),

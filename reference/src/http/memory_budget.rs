@@ -14,6 +14,10 @@ const MEMORY_POLL: Duration = Duration::from_millis(5);
 /// Memory is counted in so many bytes.
 const UNIT: usize = 1 << 10;
 
+/// So many bytes are free for everybody, and counted by nobody: what short requests and answers take
+/// is little beside what their connections do.
+const FREE: usize = 4 << 10;
+
 /// The memory in bytes that all requests together may take.
 #[derive(Debug, Clone)]
 pub(crate) struct MemoryBudget {
@@ -42,9 +46,9 @@ impl MemoryBudget {
     }
 
     /// A share of it, of nothing yet.
-    pub(super) fn share(&self) -> Reservation {
+    pub(super) fn share(self: &Arc<Self>) -> Reservation {
         Reservation {
-            budget: Some(self.clone()),
+            budget: Some(Arc::clone(self)),
             taken: 0,
             permit: None,
         }
@@ -55,7 +59,7 @@ impl MemoryBudget {
 /// everything may be taken.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation {
-    budget: Option<MemoryBudget>,
+    budget: Option<Arc<MemoryBudget>>,
     /// Bytes.
     taken: usize,
     permit: Option<OwnedSemaphorePermit>,
@@ -98,18 +102,21 @@ impl Reservation {
     }
 
     /// The units that are missing for so many more bytes, and whose they are.
-    fn missing(&mut self, more: usize) -> Result<Option<(MemoryBudget, u32)>, OutOfMemory> {
+    fn missing(&mut self, more: usize) -> Result<Option<(Arc<MemoryBudget>, u32)>, OutOfMemory> {
         let Some(budget) = &self.budget else {
             return Ok(None);
         };
-        let wanted = self.taken.saturating_add(more).div_ceil(UNIT);
-        let held = self.taken.div_ceil(UNIT);
+        let units = |bytes: usize| bytes.saturating_sub(FREE).div_ceil(UNIT);
+        let wanted = units(self.taken.saturating_add(more));
+        let held = units(self.taken);
         match u32::try_from(wanted - held) {
             Ok(0) => {
                 self.taken += more;
                 Ok(None)
             }
-            Ok(units) if wanted <= budget.size.div_ceil(UNIT) => Ok(Some((budget.clone(), units))),
+            Ok(units) if wanted <= budget.size.div_ceil(UNIT) => {
+                Ok(Some((Arc::clone(budget), units)))
+            }
             _ => Err(OutOfMemory),
         }
     }

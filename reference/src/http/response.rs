@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -13,21 +14,14 @@ use super::memory_budget::{MemoryBudget, Reservation};
 use super::reply::Reply;
 use super::response_body::{Pieces, Step};
 
-/// Answers that are not longer, in bytes, are sent whatever else is on its way: they take no more
-/// than the request did.
-const FREE: usize = 4 << 10;
-
 /// An answer that may be sent, and its share of the memory for answers. What is too long, or finds
 /// no room in time, is replaced by the error that says so.
-pub(super) async fn admit(mut reply: Reply, memory: &MemoryBudget) -> (Reply, Reservation) {
+pub(super) async fn admit(mut reply: Reply, memory: &Arc<MemoryBudget>) -> (Reply, Reservation) {
     reply.body = match reply.body.measure().await {
         Ok(body) => body,
         Err(error) => return (ApiError::from(error).reply(), Reservation::default()),
     };
     let needed = reply.body.memory();
-    if needed <= FREE {
-        return (reply, Reservation::default());
-    }
     // One that is larger than all the memory may still be sent alone.
     let mut share = memory.share();
     match share.grow(needed.min(memory.size())).await {

@@ -17,7 +17,7 @@ pub trait Service: Send + Sync + 'static {
     const IS_BRIEF: bool = false;
 
     /// Answers one request.
-    fn answer(self: Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send;
+    fn answer(self: &Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send;
 
     /// Whether a request asks only how the server is. It is answered also when the server has no
     /// connection left.

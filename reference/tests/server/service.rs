@@ -28,9 +28,9 @@ pub(crate) struct Work {
 }
 
 impl Service for Work {
-    async fn answer(self: Arc<Self>, request: Request) -> Reply {
+    async fn answer(self: &Arc<Self>, request: Request) -> Reply {
         self.begun.fetch_add(1, Ordering::SeqCst);
-        let (work, cancelled) = (Arc::clone(&self), Arc::clone(&request.cancelled));
+        let (work, cancelled) = (Arc::clone(self), Arc::clone(&request.cancelled));
         tokio::spawn(async move {
             is_set(&cancelled).await;
             work.over.fetch_add(1, Ordering::SeqCst);

@@ -48,12 +48,18 @@ pub(crate) struct Session {
     pub(crate) prepared: HashMap<(&'static str, Text), Made>,
     /// What the evaluation uses.
     pub(crate) meter: Meter,
-    /// What functions see of the world, if anything.
-    pub(crate) host: Option<Arc<dyn Host>>,
     /// The hosts that `http.send` and the like may reach; all when absent.
     pub(crate) allowed_hosts: Option<Arc<[String]>>,
+}
+
+/// What is outside of an evaluation, and the same for many. It is borrowed, because threads would
+/// wait for each other to count who has it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Outside<'c> {
+    /// What functions see of the world, if anything.
+    pub(crate) host: Option<&'c dyn Host>,
     /// What evaluations leave for each other, if anything.
-    pub(crate) caches: Option<Arc<Caches>>,
+    pub(crate) caches: Option<&'c Caches>,
 }
 
 impl Session {
@@ -62,11 +68,6 @@ impl Session {
         let now = self.now.get().unwrap_or_else(SystemTime::now);
         self.now.set(Some(now));
         now
-    }
-
-    /// What functions see of the world.
-    pub(crate) fn host(&self) -> &dyn Host {
-        self.host.as_deref().unwrap_or(&NoHost)
     }
 }
 
@@ -77,9 +78,16 @@ pub(crate) struct Call<'c> {
     pub(crate) location: &'c Location,
     /// What it shares with others.
     pub(crate) session: &'c mut Session,
+    /// What it shares with other evaluations.
+    pub(crate) outside: Outside<'c>,
 }
 
 impl Call<'_> {
+    /// What functions see of the world.
+    pub(crate) fn host(&self) -> &dyn Host {
+        self.outside.host.unwrap_or(&NoHost)
+    }
+
     /// Fails when the evaluation has to end. Loops over large operands ask this in each round.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
@@ -94,7 +102,7 @@ impl Call<'_> {
     /// Waits for something that the host does.
     pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Wanted<'_>) -> T) -> T {
         self.session.meter.rest();
-        ask(self.session.host(), &|| self.session.meter.wanted())
+        ask(self.host(), &|| self.session.meter.wanted())
     }
 
     /// Fails when so many values are too many, before they are made. They are counted afterwards.
@@ -126,7 +134,7 @@ impl Call<'_> {
         {
             return Ok(known);
         }
-        let caches = self.session.caches.as_ref();
+        let caches = self.outside.caches;
         let known = caches.and_then(|caches| caches.made(kind, text));
         let is_trial = self.session.meter.is_trial();
         if is_trial && text.len() > MAX_TRIED {

@@ -28,9 +28,7 @@ pub(super) fn session() -> Session {
         answers: std::collections::BTreeMap::new(),
         prepared: HashMap::default(),
         meter: Default::default(),
-        host: None,
         allowed_hosts: None,
-        caches: None,
     }
 }
 
@@ -94,7 +92,11 @@ fn call(
         let missing = Failure::Halt("missing".to_owned());
         return Err((name, missing));
     };
-    let mut call = Call { location, session };
+    let mut call = Call {
+        location,
+        session,
+        outside: Default::default(),
+    };
     function(&mut call, &operands).map_err(|failure| (name, failure))
 }
 

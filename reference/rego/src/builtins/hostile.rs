@@ -76,13 +76,12 @@ fn broken_operands_are_refused() {
                         answers: Default::default(),
                         prepared: HashMap::default(),
                         meter: Default::default(),
-                        host: None,
                         allowed_hosts: None,
-                        caches: None,
                     };
                     let mut call = Call {
                         location: &location,
                         session: &mut session,
+                        outside: Default::default(),
                     };
                     let mut changed = operands.to_vec();
                     changed.splice(at..=at, [Value::from(text)]);

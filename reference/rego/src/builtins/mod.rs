@@ -66,7 +66,7 @@ mod hostile;
 mod tables;
 
 pub use caches::{CacheLimits, Caches};
-pub(crate) use call::{Answers, Call, Failure, Session};
+pub(crate) use call::{Answers, Call, Failure, Outside, Session};
 pub(crate) use cost::{Cost, cost, makes};
 pub use globs::Glob;
 pub(crate) use quick::{Quick, Small, quick};

@@ -135,6 +135,7 @@ mod tests {
                     let mut call = Call {
                         location: &location,
                         session: &mut session,
+                        outside: Default::default(),
                     };
                     let whole = function(&mut call, &[left.clone(), right.clone()]);
                     assert_eq!(whole, Ok(Some(result.into())), "{name}({left}, {right})");

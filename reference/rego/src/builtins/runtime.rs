@@ -21,7 +21,7 @@ fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
 
 /// What the host says, without the secrets of its configuration.
 fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
-    let mut members = match call.session.host().runtime() {
+    let mut members = match call.host().runtime() {
         Some(Value::Object(members)) => members,
         Some(other) => return answer(other),
         None => Object::new(),

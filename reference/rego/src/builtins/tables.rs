@@ -21,9 +21,7 @@ fn session() -> Session {
         answers: BTreeMap::new(),
         prepared: HashMap::default(),
         meter: Default::default(),
-        host: None,
         allowed_hosts: None,
-        caches: None,
     }
 }
 
@@ -66,6 +64,7 @@ fn check(entry: &Value) -> Option<String> {
     let mut call = Call {
         location: &location,
         session: &mut session,
+        outside: Default::default(),
     };
     let got = match function(&mut call, &operands) {
         Ok(Some(value)) => ("result", from_json(value.to_string().as_bytes()).ok()),

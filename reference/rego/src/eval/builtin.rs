@@ -184,6 +184,7 @@ impl<'p> Machine<'p> {
         let mut context = Call {
             location: &expr.location,
             session: &mut self.session,
+            outside: self.outside,
         };
         context.afford(builtin.cost, args)?;
         let answer = function(&mut context, args)?;

@@ -36,14 +36,9 @@ impl Prepared {
 
 impl<'p> Concrete<'p> {
     /// Begins an evaluation.
-    pub(crate) fn new(
-        policy: &'p Policy,
-        documents: &'p Value,
-        evaluation: &Evaluation<'_>,
-    ) -> Self {
-        let mut machine = Machine::new(policy, documents, evaluation.session());
+    pub(crate) fn new<'e: 'p>(policy: &'p Policy, evaluation: &Evaluation<'e>) -> Self {
+        let mut machine = Machine::new(policy, evaluation);
         machine.input = evaluation.input.clone().into();
-        machine.strict = evaluation.strict;
         Self(machine)
     }
 

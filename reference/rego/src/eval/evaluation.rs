@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use smallvec::SmallVec;
 
 use crate::Value;
-use crate::builtins::{Answers, Caches, Session};
+use crate::builtins::{Answers, Caches, Outside, Session};
 use crate::hash::HashMap;
 use crate::host::Host;
 use crate::meter::{Limits, Meter};
@@ -40,7 +40,7 @@ pub struct Evaluation<'e> {
     /// What the evaluation takes as the present time; if absent, the time when it first needs one.
     pub now: Option<SystemTime>,
     /// What built-in functions see of the world; nothing if absent.
-    pub host: Option<Arc<dyn Host>>,
+    pub host: Option<&'e dyn Host>,
     /// The hosts that built-in functions may reach; all if absent.
     pub allowed_hosts: Option<Arc<[String]>>,
     /// If present, takes what calls of non-deterministic functions answered: an object by the
@@ -51,7 +51,7 @@ pub struct Evaluation<'e> {
     /// of a rule that was asked for a single member are left out.
     pub rule_labels: Option<Vec<Value>>,
     /// What earlier evaluations left, and this one leaves for later ones; nothing if absent.
-    pub caches: Option<Arc<Caches>>,
+    pub caches: Option<&'e Caches>,
 }
 
 impl<'e> Evaluation<'e> {
@@ -97,9 +97,15 @@ impl<'e> Evaluation<'e> {
             answers: BTreeMap::new(),
             prepared: HashMap::default(),
             meter: Meter::new(self.cancelled.clone(), self.limits.clone()),
-            host: self.host.clone(),
             allowed_hosts: self.allowed_hosts.clone(),
-            caches: self.caches.clone(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn outside(&self) -> Outside<'e> {
+        Outside {
+            host: self.host,
+            caches: self.caches,
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::evaluation::Print;
+use super::evaluation::{Evaluation, Print};
 use super::held::Held;
 use super::ir::{Body, Expr, Kind, Operand, Program, Slot};
 use super::labels::Labels;
@@ -19,7 +19,7 @@ use super::room::Room;
 use super::seen::Seen;
 use super::trace::Watch;
 use crate::Value;
-use crate::builtins::Session;
+use crate::builtins::{Outside, Session};
 use crate::compile::Policy;
 use crate::error::{EvalCode, EvalError};
 use crate::meter::{Ended, Meter};
@@ -104,6 +104,8 @@ pub(super) struct Machine<'p> {
     pub(super) queries: u64,
     /// What built-in functions share.
     pub(super) session: Session,
+    /// What they share with those of other evaluations.
+    pub(super) outside: Outside<'p>,
     /// The first failure of a built-in function, kept when such failures are errors.
     pub(super) builtin_error: Option<Box<EvalError>>,
     /// Whether failures of built-in functions are errors.
@@ -216,7 +218,7 @@ impl Deferred {
 impl<'p> Machine<'p> {
     /// Begins an evaluation.
     #[inline]
-    pub(super) fn new(policy: &'p Policy, documents: &'p Value, session: Session) -> Self {
+    pub(super) fn new<'e: 'p>(policy: &'p Policy, evaluation: &Evaluation<'e>) -> Self {
         let Room {
             slots,
             trail,
@@ -224,7 +226,7 @@ impl<'p> Machine<'p> {
         } = Room::take();
         Self {
             policy,
-            documents,
+            documents: evaluation.documents,
             input: Held::Nothing,
             seen: Seen::default(),
             overlay: None,
@@ -234,9 +236,10 @@ impl<'p> Machine<'p> {
             trail,
             memos,
             queries: 0,
-            session,
+            session: evaluation.session(),
+            outside: evaluation.outside(),
             builtin_error: None,
-            strict: false,
+            strict: evaluation.strict,
             watch: None,
             labels: None,
             notes_exits: false,

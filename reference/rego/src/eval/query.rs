@@ -195,9 +195,8 @@ impl Query {
         evaluate: impl FnOnce(&mut Machine<'_>) -> Result<T, EvalError>,
     ) -> Result<T, EvalError> {
         let input = evaluation.input.take();
-        let mut machine = Machine::new(&self.policy, evaluation.documents, evaluation.session());
+        let mut machine = Machine::new(&self.policy, evaluation);
         machine.input = input.as_ref().map_or(Held::Nothing, Held::Lent);
-        machine.strict = evaluation.strict;
         machine.print = match &mut evaluation.print {
             Some(print) => Some(&mut **print),
             None => None,

@@ -194,8 +194,7 @@ impl PartialQuery {
         options: &PartialOptions,
     ) -> Result<Residual, EvalError> {
         let kept = self.shelf.take(&options.unknowns, options.holds());
-        let documents = evaluation.documents;
-        let mut solver = Solver::new(&self.policy, documents, evaluation, options, kept);
+        let mut solver = Solver::new(&self.policy, evaluation, options, kept);
         if let Some(tracer) = &mut evaluation.tracer {
             solver.watch = Some(Watch::new(&mut **tracer, &self.written));
         }

@@ -74,10 +74,9 @@ pub(super) struct Solver<'p> {
 }
 
 impl<'p> Solver<'p> {
-    pub(super) fn new(
+    pub(super) fn new<'e: 'p>(
         policy: &'p Policy,
-        documents: &'p Value,
-        evaluation: &crate::Evaluation<'_>,
+        evaluation: &crate::Evaluation<'e>,
         options: &super::PartialOptions,
         mut kept: Kept,
     ) -> Self {
@@ -87,7 +86,7 @@ impl<'p> Solver<'p> {
         depends.rules = std::mem::take(&mut kept.rules);
         Self {
             policy,
-            documents,
+            documents: evaluation.documents,
             input: evaluation.input.clone(),
             opaque: options.disable_inlining.clone(),
             hold,
@@ -98,7 +97,7 @@ impl<'p> Solver<'p> {
             solved: HashMap::default(),
             watch: None,
             unknowns,
-            concrete: Concrete::new(policy, documents, evaluation),
+            concrete: Concrete::new(policy, evaluation),
             kept,
             steps: 0,
             terms: 0,

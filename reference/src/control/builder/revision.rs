@@ -82,6 +82,7 @@ impl Revision {
         let query = Query::compile(&Policy::default(), body, &QueryOptions::default());
         let query = query.map_err(|errors| errors.to_string())?;
         let root = documents::root();
+        let host = Environment::of(&self.environment);
         let mut evaluation = Evaluation::new(&root);
         let sources = self.sources.iter();
         let sources = sources.map(|(name, origins)| (name.as_str(), origins.value()));
@@ -90,7 +91,7 @@ impl Revision {
             ("bundle", bundle),
             ("sources", Value::object(sources)),
         ]));
-        evaluation.host = Some(Arc::new(Environment::of(&self.environment)));
+        evaluation.host = Some(&host);
         evaluation.allowed_hosts = Some(Arc::from([]));
         evaluation.cancelled = Some(Arc::clone(cancelled));
         let answers = query.evaluate(&mut evaluation);

@@ -63,8 +63,9 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
         .map(|step| Value::from(step.as_str()))
         .collect();
     let query = Query::document(&policy, &steps).map_err(|errors| errors.to_string())?;
+    let host = System::telling(runtime);
     let mut evaluation = Evaluation::new(&documents);
-    evaluation.host = Some(Arc::new(System::telling(runtime)));
+    evaluation.host = Some(&host);
     let mut answers = query
         .evaluate(&mut evaluation)
         .map_err(|why| why.to_string())?;

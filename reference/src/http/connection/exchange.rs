@@ -15,7 +15,7 @@ use tracing::error;
 use super::Connection;
 use super::activity::{Activity, Admission};
 use super::response_stream::Sent;
-use crate::http::access_log::{Arrival, next_number};
+use crate::http::access_log::{Arrival, Number};
 use crate::http::error::{ApiError, Code};
 use crate::http::receive::receive;
 use crate::http::reply::Reply;
@@ -98,7 +98,7 @@ impl<S: Service> Connection<S> {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
         let arrival = Arrival {
-            number: next_number(),
+            number: Number::default(),
             client: self.peer,
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
@@ -109,7 +109,7 @@ impl<S: Service> Connection<S> {
         let version = parts.version;
         let mut reply = self.reply(parts, body, &arrival, &exchange).await;
         let span = reply.span.take();
-        let (mut reply, share) = admit(reply, &self.server.answers).await;
+        let (mut reply, share) = admit(reply, &self.answers).await;
         // What is left of a body that did not come in time is not waited for.
         let late = reply.status == StatusCode::REQUEST_TIMEOUT;
         if version != Version::HTTP_2 && (late || self.activity.leaving().is_some()) {
@@ -160,7 +160,7 @@ impl<S: Service> Connection<S> {
             self.server.options.body_timeout,
         );
         self.activity.set_answering(body.is_end_stream());
-        let memory = &self.server.bodies;
+        let memory = &self.bodies;
         let mut request = match receive(parts, body, limit, timeout, memory).await {
             Ok(request) => request,
             Err(refusal) => return refusal,
@@ -168,12 +168,11 @@ impl<S: Service> Connection<S> {
         self.activity.set_answering(true);
         request.client = Some(self.peer);
         request.client_certificates = self.certificates.clone();
-        request.number = arrival.number;
+        request.number = arrival.number.clone();
         request.arrival.begun = arrival.begun;
         request.arrival.secure = self.server.tls.is_some();
         request.cancelled = Arc::clone(&exchange.cancelled);
-        let answered =
-            AssertUnwindSafe(Arc::clone(&self.server.service).answer(request)).catch_unwind();
+        let answered = AssertUnwindSafe(self.server.service.answer(request)).catch_unwind();
         answered.await.unwrap_or_else(|_| {
             error!(%method, path, "the handler panicked");
             ApiError::server_failed().reply()

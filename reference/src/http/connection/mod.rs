@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::header_checks::Fragment;
+use super::memory_budget::MemoryBudget;
 use super::peer::Peer;
 use super::service::{Server, Service};
 use super::transport::Transport;
@@ -35,6 +36,11 @@ pub(super) struct Connection<S> {
     pub(super) server: Arc<Server<S>>,
     pub(super) activity: Arc<Activity>,
     pub(super) peer: Peer,
+    /// The memory for the bodies of requests, which all connections share. Each counts by itself
+    /// how often it is in use.
+    pub(super) bodies: Arc<MemoryBudget>,
+    /// The memory for answers, the same way.
+    pub(super) answers: Arc<MemoryBudget>,
     /// Those of the client, its own first, one behind the other in DER.
     pub(super) certificates: Bytes,
 }

@@ -126,6 +126,8 @@ impl<S: Service> Acceptor<S> {
             server: Arc::clone(&self.server),
             activity: Arc::clone(&activity),
             peer,
+            bodies: Arc::new(self.server.bodies.clone()),
+            answers: Arc::new(self.server.answers.clone()),
             certificates: Bytes::new(),
         };
         let thread = self.threads.as_ref().and_then(Threads::least);

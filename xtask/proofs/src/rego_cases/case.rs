@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 
 use rego::host::{Host, HostError, Wanted};
@@ -148,7 +147,7 @@ impl Case {
         let query = self.text("query").unwrap_or_default();
         let query = Query::parse(&policy, query, &Default::default()).map_err(refused)?;
         let mut evaluation = Evaluation::new(&documents);
-        evaluation.host = Some(Arc::new(Names));
+        evaluation.host = Some(&Names);
         evaluation.input = input;
         evaluation.strict = self.flag("strict_error");
         let answers = query.evaluate(&mut evaluation).map_err(failed)?;

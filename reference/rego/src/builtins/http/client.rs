@@ -21,7 +21,7 @@ const MAX_REDIRECTS: usize = 32;
 
 /// Sends a request, again after failures if it says so, and follows redirections if it says so.
 pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop> {
-    let tls = tls::read(call.session.host(), options)?;
+    let tls = tls::read(call.host(), options)?;
     let mut attempt = 0;
     loop {
         match follow(call, options, tls.as_ref()) {

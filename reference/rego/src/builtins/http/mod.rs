@@ -142,7 +142,7 @@ fn from_cache(
     key: &Text,
     caching: &Caching,
 ) -> Result<Option<Response>, Stop> {
-    let caches = call.session.caches.as_ref();
+    let caches = call.outside.caches;
     let known = caches.and_then(|caches| lock(&caches.responses).get(key, call.session.now()));
     let Some((mut cached, expires)) = known else {
         return Ok(None);
@@ -195,7 +195,7 @@ fn from_cache(
 
 /// Keeps a response for later evaluations.
 fn keep(call: &Call<'_>, key: &Text, response: Response, expires: SystemTime) {
-    if let Some(caches) = &call.session.caches {
+    if let Some(caches) = call.outside.caches {
         lock(&caches.responses).insert(key, response, expires);
     }
 }

@@ -160,7 +160,7 @@ impl Entry<'_> {
         if let Some(metrics) = &decision.metrics {
             event.insert("metrics", metrics.clone());
         }
-        event.insert("req_id", Value::from(self.request.number));
+        event.insert("req_id", Value::from(self.request.number.get()));
         if let Subject::Filter(_, asked) = self.subject {
             event.insert("custom", asked.clone());
         }

@@ -176,7 +176,8 @@ fn evaluate(
     request: &Request,
 ) -> Result<(Residual, Option<Value>), ApiError> {
     let mut recorder = Explain::from_request(request).map(Explain::recorder);
-    let mut evaluation = state.evaluation_for(request);
+    let host = state.host_for(request);
+    let mut evaluation = state.evaluation_for(request, &host);
     evaluation.input = input;
     evaluation.tracer = recorder
         .as_mut()

@@ -38,7 +38,8 @@ fn answer(
         metrics.measure();
     }
     let state = engine.state();
-    let prepared = engine.prepared(&state, request, &mut metrics)?;
+    let kept = state.decisions(&request.method).now();
+    let prepared = engine.prepared(&state, &kept, request, &mut metrics)?;
     let wanted = DecisionRequest {
         request,
         input,

@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use flate2::Compression;
@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use super::client::MAX_BODY;
 use crate::Value;
-use crate::builtins::{Caches, Call, Failure, Session, function};
+use crate::builtins::{Caches, Call, Failure, Outside, Session, function};
 use crate::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
 use crate::meter::Ended;
 use crate::syntax::Location;
@@ -137,32 +137,39 @@ impl Host for Script {
 /// What the evaluations of one test share.
 #[derive(Debug, Default)]
 struct Shared {
-    host: Arc<Script>,
-    caches: Arc<Caches>,
+    host: Script,
+    caches: Caches,
 }
 
 impl Shared {
-    /// A new evaluation.
-    fn session(&self) -> Session {
-        Session {
-            now: Some(SystemTime::now()).into(),
-            answers: Default::default(),
-            prepared: Default::default(),
-            meter: Default::default(),
-            host: Some(Arc::<Script>::clone(&self.host)),
-            allowed_hosts: None,
-            caches: Some(Arc::clone(&self.caches)),
-        }
-    }
-
     /// Sends a request in an evaluation of its own.
     fn send(&self, request: &str) -> Result<Value, Failure> {
-        send(&mut self.session(), request)
+        self.send_in(&mut session(), request)
+    }
+
+    /// Sends a request in an evaluation that may have sent others.
+    fn send_in(&self, session: &mut Session, request: &str) -> Result<Value, Failure> {
+        let outside = Outside {
+            host: Some(&self.host),
+            caches: Some(&self.caches),
+        };
+        send(session, outside, request)
+    }
+}
+
+/// A new evaluation.
+fn session() -> Session {
+    Session {
+        now: Some(SystemTime::now()).into(),
+        answers: Default::default(),
+        prepared: Default::default(),
+        meter: Default::default(),
+        allowed_hosts: None,
     }
 }
 
 /// Sends a request that is written in JSON, in which `HOST` is the server.
-fn send(session: &mut Session, request: &str) -> Result<Value, Failure> {
+fn send(session: &mut Session, outside: Outside<'_>, request: &str) -> Result<Value, Failure> {
     let request = from_json(request.replace("HOST", SERVER).as_bytes()).expect("JSON");
     let location = Location {
         file: "p.rego".into(),
@@ -174,6 +181,7 @@ fn send(session: &mut Session, request: &str) -> Result<Value, Failure> {
     let mut call = Call {
         location: &location,
         session,
+        outside,
     };
     let function = function("http.send").expect("the function");
     function(&mut call, &[request]).map(|answer| answer.expect("an answer"))

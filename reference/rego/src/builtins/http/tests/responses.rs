@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{SERVER, Shared, member, send};
-use crate::builtins::Failure;
+use super::{SERVER, Shared, member, send, session};
 use crate::builtins::http::client::MAX_BODY;
+use crate::builtins::{Failure, Outside};
 use crate::host::HttpRequest;
 use crate::meter::Ended;
 
@@ -138,10 +138,10 @@ fn only_allowed_hosts_are_reached() {
         ("server.test", "HOST/away", Some("else.test")),
     ] {
         let shared = Shared::default();
-        let mut session = shared.session();
+        let mut session = session();
         session.allowed_hosts = Some(Arc::from([allowed.to_owned()]));
         let request = format!(r#"{{"method":"get","url":"{url}","enable_redirect":true}}"#);
-        let failure = send(&mut session, &request).err();
+        let failure = shared.send_in(&mut session, &request).err();
         let wanted = refused.map(|host| Failure::Value(format!("disallowed host: {host}")));
         assert_eq!(failure, wanted, "{allowed}: {url}");
         let reached = shared.host.asked();
@@ -152,9 +152,8 @@ fn only_allowed_hosts_are_reached() {
 
 #[test]
 fn without_a_host_nothing_is_reached() {
-    let mut session = Shared::default().session();
-    session.host = None;
-    let failure = send(&mut session, r#"{"method":"get","url":"HOST/json"}"#);
+    let request = r#"{"method":"get","url":"HOST/json"}"#;
+    let failure = send(&mut session(), Outside::default(), request);
     let wanted = Failure::Value("disallowed host: server.test".to_owned());
     assert_eq!(failure.expect_err("no answer"), wanted);
 }
@@ -166,9 +165,9 @@ fn the_same_request_is_sent_once() {
     let tagged = r#"{"method":"get","url":"HOST/tag","cache":true}"#;
     let shared = Shared::default();
     for (request, beyond) in [(plain, false), (kept, true), (tagged, true)] {
-        let mut first = shared.session();
-        let one = send(&mut first, request).expect(request);
-        let same = send(&mut first, request).expect(request);
+        let mut first = session();
+        let one = shared.send_in(&mut first, request).expect(request);
+        let same = shared.send_in(&mut first, request).expect(request);
         let next = shared.send(request).expect(request);
         let [one, same, next] = [one, same, next].map(|answer| member(&answer, "body.count"));
         assert_eq!(one, same, "{request} within an evaluation");

@@ -36,10 +36,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let body = body.unwrap_or(Value::Null);
     let inputs = inputs(&body)?;
     let state = engine.state();
+    let kept = state.decisions(&request.method).now();
     let batch = Batch {
         engine,
         request,
-        prepared: &*engine.prepared(&state, request, &mut metrics)?,
+        prepared: &*engine.prepared(&state, &kept, request, &mut metrics)?,
         state: &state,
         common: body.get("common_input"),
         id: engine.logs_decisions().then(|| Arc::from(id::random())),

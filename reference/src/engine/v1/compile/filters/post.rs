@@ -207,7 +207,8 @@ impl FilterRequest<'_> {
             // No database can evaluate them.
             nondeterministic_builtins: true,
         };
-        let mut evaluation = self.state.evaluation_for(self.request);
+        let host = self.state.host_for(self.request);
+        let mut evaluation = self.state.evaluation_for(self.request, &host);
         evaluation.input = self.options.input.clone();
         evaluation.calls = self.logged.then(Object::new);
         let residual = query.evaluate(&mut evaluation, &options);
