@@ -6,39 +6,61 @@ use std::time::Instant;
 
 use super::pair::Pair;
 use super::{Bound, Wanted, median};
+use crate::report;
 use crate::servers::{Client, Server};
 
 /// Changes that are timed at each size.
 const ROUNDS: usize = 40;
 
-/// The cost of adding a module to 100 and to 1,000, each to that of adding it to 10.
+/// Modules beside which one is put and deleted: few, with which the others are compared, and more.
+const SIZES: [usize; 4] = [10, 100, 1_000, 5_300];
+
+/// How a module is changed, and the milliseconds that it should take, which are told only: they
+/// depend on the machine.
+const CHANGES: [(&str, f64); 2] = [("PUT", 0.6), ("DELETE", 0.4)];
+
+/// The cost of putting and of deleting a module beside others, to that beside few.
 pub(super) fn policies(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     let mut loaded = 0;
-    let mut at_ten = 0.0;
+    let mut few = None;
     let mut bounds = Vec::new();
-    for size in [10, 100, 1_000] {
+    for size in SIZES {
         while loaded < size {
             let path = format!("/v1/policies/growth{loaded}");
             client.ok("PUT", &path, &module(&format!("growth{loaded}"), 0))?;
             loaded += 1;
         }
-        let mut times = Vec::new();
-        for round in 0..ROUNDS {
-            let text = module("added", round);
-            let begun = Instant::now();
-            client.ok("PUT", "/v1/policies/added", &text)?;
-            times.push(begun.elapsed().as_secs_f64());
+        let times = change(&mut client)?;
+        let few = *few.get_or_insert(times);
+        for ((method, goal), (time, few)) in CHANGES.into_iter().zip(times.into_iter().zip(few)) {
+            let what = format!("{method} of a module beside {size}");
+            let milliseconds = time * 1e3;
+            let missed = if milliseconds > goal { ", missed" } else { "" };
+            report(
+                &what,
+                &format!("{milliseconds:.2} ms (goal {goal} ms{missed})"),
+            );
+            let what = format!("{what}, to 10");
+            bounds.push(Bound::new(what, time / few, Wanted::AtMost(3.0)));
         }
-        let time = median(&mut times);
-        if size == 10 {
-            at_ten = time;
-            continue;
-        }
-        let what = format!("PUT of a module into {size:>5}, to 10");
-        bounds.push(Bound::new(what, time / at_ten, Wanted::AtMost(3.0)));
     }
     Ok(bounds)
+}
+
+/// The median times in seconds of putting a module and of deleting it.
+fn change(client: &mut Client) -> Result<[f64; 2], Box<dyn Error>> {
+    let mut times = CHANGES.map(|_| Vec::new());
+    for round in 0..ROUNDS {
+        let text = module("added", round);
+        for (times, (method, _)) in times.iter_mut().zip(CHANGES) {
+            let body = if method == "PUT" { text.as_str() } else { "" };
+            let begun = Instant::now();
+            client.ok(method, "/v1/policies/added", body)?;
+            times.push(begun.elapsed().as_secs_f64());
+        }
+    }
+    Ok(times.map(|mut times| median(&mut times)))
 }
 
 /// A module of a package.

@@ -87,12 +87,14 @@ fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome 
         bounds.add(activation::measure(programs, folder.path())?);
     }
     if !choice.start {
-        let pair = programs.start(folder.path(), (&[], &[]), &[])?;
+        let start = || programs.start(folder.path(), (&[], &[]), &[]);
+        let pair = start()?;
         bounds.add(throughput::measure(&pair)?);
         if !choice.http {
             bounds.add([pair.startup()]);
             bounds.add(evaluator::measure(&pair)?);
-            bounds.add(growth::documents(&pair)?);
+            drop(pair);
+            bounds.add(growth::documents(&start()?)?);
         }
     }
     Ok(())
