@@ -204,15 +204,43 @@ impl Store {
         sqlite: &'static str,
     ) -> Result<Transaction<'static, Any>, StoreError> {
         if self.postgres {
-            return Ok(begin_on(&self.write, "BEGIN").await?);
+            return Ok(self.begin_on(&self.write, "BEGIN").await?);
         }
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
-            match begin_on(&self.write, sqlite).await {
+            match self.begin_on(&self.write, sqlite).await {
                 Err(failure)
                     if DatabaseFailure::of(&failure) == DatabaseFailure::Locked
                         && Instant::now() < deadline => {}
                 begun => return Ok(begun?),
+            }
+        }
+    }
+
+    /// Begins a transaction on a connection of a pool. On PostgreSQL it does so in a task of its own:
+    /// the driver forgets about one whose beginning is given up, and the connection's next user would
+    /// be in it. A full disk ends the transaction of SQLite itself, so that its driver believes for
+    /// ever that the connection is still in one.
+    async fn begin_on(
+        &self,
+        pool: &AnyPool,
+        statement: &'static str,
+    ) -> Result<Transaction<'static, Any>, sqlx::Error> {
+        let mut attempts = 0..BROKEN;
+        loop {
+            let begun = match self.postgres {
+                true => {
+                    let from = pool.clone();
+                    let begun = tokio::spawn(async move { from.begin_with(statement).await });
+                    begun.await.map_err(|_| sqlx::Error::WorkerCrashed)?
+                }
+                false => pool.begin_with(statement).await,
+            };
+            match begun {
+                Err(sqlx::Error::InvalidSavePointStatement) if attempts.next().is_some() => {
+                    close_broken(pool).await?;
+                }
+                begun => return begun,
             }
         }
     }
@@ -224,7 +252,7 @@ impl Store {
         } else {
             "BEGIN"
         };
-        Ok(begin_on(&self.read, statement).await?)
+        Ok(self.begin_on(&self.read, statement).await?)
     }
 
     /// Executes one statement of the workers that writes, which waits for the others that do as any
@@ -266,8 +294,8 @@ impl Store {
         self.changed.notified().await;
     }
 
-    /// Picks the statement of the database in use. The statements differ only in their locks:
-    /// SQLite has none on rows because it lets only one transaction write.
+    /// Picks the statement of the database in use. The statements do the same. SQLite has no locks on
+    /// rows because it lets only one transaction write, and takes several statements as one.
     pub(super) fn locking(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         if self.postgres { postgres } else { sqlite }
     }
@@ -280,27 +308,6 @@ impl Store {
     /// How long a request may take, where something far away could keep it for ever.
     pub(crate) fn request_limit(&self) -> Option<Duration> {
         self.postgres.then_some(POSTGRES_REQUEST)
-    }
-}
-
-/// Begins a transaction on a connection of a pool, in a task of its own: the driver of PostgreSQL
-/// forgets about one whose beginning is given up, and the connection's next user would be in it. A
-/// full disk ends the transaction of SQLite itself, so that its driver believes for ever that the
-/// connection is still in one.
-async fn begin_on(
-    pool: &AnyPool,
-    statement: &'static str,
-) -> Result<Transaction<'static, Any>, sqlx::Error> {
-    let mut attempts = 0..BROKEN;
-    loop {
-        let from = pool.clone();
-        let begun = tokio::spawn(async move { from.begin_with(statement).await });
-        match begun.await.map_err(|_| sqlx::Error::WorkerCrashed)? {
-            Err(sqlx::Error::InvalidSavePointStatement) if attempts.next().is_some() => {
-                close_broken(pool).await?;
-            }
-            begun => return begun,
-        }
     }
 }
 

@@ -66,12 +66,13 @@ impl Store {
         entry: &Entry,
         rights: Rights<'_>,
     ) -> Result<(), StoreError> {
-        for delete in [
-            "DELETE FROM source_uses WHERE user_id = $1",
-            "DELETE FROM secret_uses WHERE user_id = $1",
-        ] {
-            query(delete).bind(id).execute(&mut **transaction).await?;
-        }
+        let delete = query(self.locking(
+            "DELETE FROM source_uses WHERE user_id = $1; \
+             DELETE FROM secret_uses WHERE user_id = $1",
+            "WITH sources AS (DELETE FROM source_uses WHERE user_id = $1) \
+             DELETE FROM secret_uses WHERE user_id = $1",
+        ));
+        delete.bind(id).execute(&mut **transaction).await?;
         for name in &entry.uses.sources {
             let held = self
                 .lock_row(transaction, Kind::Source, name, rights)
