@@ -38,7 +38,7 @@ pub(crate) enum Failure {
 pub(crate) type Answers = BTreeMap<(&'static str, Vec<Value>), Option<Value>>;
 
 /// What all calls of one evaluation share.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Session {
     /// The time that the whole evaluation takes as now, once it is known.
     pub(crate) now: Cell<Option<SystemTime>>,

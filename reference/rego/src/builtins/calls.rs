@@ -15,7 +15,6 @@ use std::time::{Duration, SystemTime};
 
 use super::{Call, Failure, Session, function};
 use crate::Value;
-use crate::hash::HashMap;
 use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
 use crate::value::{Object, Set};
 
@@ -25,10 +24,7 @@ type Failed = (String, Failure);
 pub(super) fn session() -> Session {
     Session {
         now: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).into(),
-        answers: std::collections::BTreeMap::new(),
-        prepared: HashMap::default(),
-        meter: Default::default(),
-        allowed_hosts: None,
+        ..Session::default()
     }
 }
 

@@ -3,11 +3,9 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use super::{Call, Session, armor, function};
 use crate::Value;
-use crate::hash::HashMap;
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -71,13 +69,7 @@ fn broken_operands_are_refused() {
             let function = function(name).expect(name);
             for (at, operand) in operands.iter().enumerate() {
                 for text in operand.as_str().map(broken).unwrap_or_default() {
-                    let mut session = Session {
-                        now: Some(SystemTime::now()).into(),
-                        answers: Default::default(),
-                        prepared: HashMap::default(),
-                        meter: Default::default(),
-                        allowed_hosts: None,
-                    };
+                    let mut session = Session::default();
                     let mut call = Call {
                         location: &location,
                         session: &mut session,

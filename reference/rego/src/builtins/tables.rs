@@ -4,26 +4,13 @@
 //! which a set is the array of its members, or the `error`'s message, or nothing when the call is
 //! undefined.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::{Call, Failure, Session, function};
 use crate::Value;
-use crate::hash::HashMap;
 use crate::syntax::Location;
 use crate::value::from_json;
-
-fn session() -> Session {
-    Session {
-        now: Some(SystemTime::now()).into(),
-        answers: BTreeMap::new(),
-        prepared: HashMap::default(),
-        meter: Default::default(),
-        allowed_hosts: None,
-    }
-}
 
 /// The value that an operand of a table stands for.
 fn operand(written: &Value) -> Value {
@@ -53,7 +40,7 @@ fn check(entry: &Value) -> Option<String> {
         .iter()
         .map(operand)
         .collect();
-    let mut session = session();
+    let mut session = Session::default();
     let location = Location {
         file: "".into(),
         row: 1,

@@ -25,9 +25,8 @@ pub(crate) use proxy::{Proxy, Way};
 pub(crate) use sink::{Mood, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
-/// A server is given up when it does not answer for so long after its start: some take a minute to
-/// read 100 MB.
-const READY_TIMEOUT: Duration = Duration::from_secs(120);
+/// A server is given up when it does not answer for so long after its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server.
 #[derive(Debug)]
@@ -47,9 +46,26 @@ impl Server {
         arguments: &[&str],
         folder: &Path,
     ) -> Result<Self, Box<dyn Error>> {
+        let begun = Instant::now();
+        let mut server = Self::spawn(program, arguments, folder)?;
+        while !server.answers() {
+            if begun.elapsed() > READY_TIMEOUT {
+                return Err(format!("{} does not answer", program.display()).into());
+            }
+            std::thread::yield_now();
+        }
+        server.startup = begun.elapsed();
+        Ok(server)
+    }
+
+    /// Starts a program the same way, and does not wait.
+    pub(crate) fn spawn(
+        program: &Path,
+        arguments: &[&str],
+        folder: &Path,
+    ) -> Result<Self, Box<dyn Error>> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let log = fs::File::create(folder.join(format!("{}.log", address.port())))?;
-        let begun = Instant::now();
         let quiet: &[&str] = match arguments.contains(&"--log-level") {
             true => &[],
             false => &["--log-level", "error"],
@@ -62,19 +78,11 @@ impl Server {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        let mut server = Self {
+        Ok(Self {
             address,
             process,
             startup: Duration::ZERO,
-        };
-        while !server.answers() {
-            if begun.elapsed() > READY_TIMEOUT {
-                return Err(format!("{} does not answer", program.display()).into());
-            }
-            std::thread::yield_now();
-        }
-        server.startup = begun.elapsed();
-        Ok(server)
+        })
     }
 
     fn answers(&self) -> bool {

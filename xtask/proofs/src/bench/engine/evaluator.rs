@@ -17,27 +17,28 @@ use rego_generate::measured::{self, Policy};
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 50;
 
-/// Policies with longer documents are left out: others take long to go through them.
+/// Of the policies that a server hides those with longer documents are left out: others take long to
+/// go through them.
 const SMALL: usize = 1 << 20;
+
+/// A peer's evaluations of those take at least so many times the time of ours: what a call costs
+/// before it begins is a large part of it.
+const LEAST: f64 = 2.0;
 
 /// Asks both servers for the same decisions and compares the medians.
 pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);
     let mut bounds = Vec::new();
     let small = |policy: &&Policy| policy.documents().len() < SMALL;
-    for policy in measured::ALL
-        .iter()
-        .chain(measured::IN_PROCESS.iter().filter(small))
-    {
+    let served = measured::ALL.iter();
+    let served = served.map(|policy| (policy, pair.peer.evaluator));
+    let hidden = measured::IN_PROCESS.iter().filter(small);
+    for (policy, least) in served.chain(hidden.map(|policy| (policy, LEAST))) {
         load(&mut ours, policy)?;
         load(&mut theirs, policy)?;
         let ratio = compare(policy, (&mut ours, TIMER), (&mut theirs, pair.peer.timer))?;
         let what = format!("evaluator, {}, {} to ours", policy.told, pair.peer.name);
-        bounds.push(Bound::new(
-            what,
-            ratio,
-            Wanted::AtLeast(pair.peer.evaluator),
-        ));
+        bounds.push(Bound::new(what, ratio, Wanted::AtLeast(least)));
     }
     Ok(bounds)
 }

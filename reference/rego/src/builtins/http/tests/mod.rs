@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -144,7 +144,7 @@ struct Shared {
 impl Shared {
     /// Sends a request in an evaluation of its own.
     fn send(&self, request: &str) -> Result<Value, Failure> {
-        self.send_in(&mut session(), request)
+        self.send_in(&mut Session::default(), request)
     }
 
     /// Sends a request in an evaluation that may have sent others.
@@ -154,17 +154,6 @@ impl Shared {
             caches: Some(&self.caches),
         };
         send(session, outside, request)
-    }
-}
-
-/// A new evaluation.
-fn session() -> Session {
-    Session {
-        now: Some(SystemTime::now()).into(),
-        answers: Default::default(),
-        prepared: Default::default(),
-        meter: Default::default(),
-        allowed_hosts: None,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{SERVER, Shared, member, send, session};
+use super::{SERVER, Shared, member, send};
 use crate::builtins::http::client::MAX_BODY;
-use crate::builtins::{Failure, Outside};
+use crate::builtins::{Failure, Outside, Session};
 use crate::host::HttpRequest;
 use crate::meter::Ended;
 
@@ -138,8 +138,10 @@ fn only_allowed_hosts_are_reached() {
         ("server.test", "HOST/away", Some("else.test")),
     ] {
         let shared = Shared::default();
-        let mut session = session();
-        session.allowed_hosts = Some(Arc::from([allowed.to_owned()]));
+        let mut session = Session {
+            allowed_hosts: Some(Arc::from([allowed.to_owned()])),
+            ..Session::default()
+        };
         let request = format!(r#"{{"method":"get","url":"{url}","enable_redirect":true}}"#);
         let failure = shared.send_in(&mut session, &request).err();
         let wanted = refused.map(|host| Failure::Value(format!("disallowed host: {host}")));
@@ -153,7 +155,7 @@ fn only_allowed_hosts_are_reached() {
 #[test]
 fn without_a_host_nothing_is_reached() {
     let request = r#"{"method":"get","url":"HOST/json"}"#;
-    let failure = send(&mut session(), Outside::default(), request);
+    let failure = send(&mut Session::default(), Outside::default(), request);
     let wanted = Failure::Value("disallowed host: server.test".to_owned());
     assert_eq!(failure.expect_err("no answer"), wanted);
 }
@@ -165,7 +167,7 @@ fn the_same_request_is_sent_once() {
     let tagged = r#"{"method":"get","url":"HOST/tag","cache":true}"#;
     let shared = Shared::default();
     for (request, beyond) in [(plain, false), (kept, true), (tagged, true)] {
-        let mut first = session();
+        let mut first = Session::default();
         let one = shared.send_in(&mut first, request).expect(request);
         let same = shared.send_in(&mut first, request).expect(request);
         let next = shared.send(request).expect(request);
