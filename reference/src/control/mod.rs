@@ -31,7 +31,6 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use http::{Method, StatusCode};
-use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tracing::{error, info};
 
@@ -51,6 +50,9 @@ use crate::http::{ApiError, Reply, Request, Service};
 
 /// The largest request body, in bytes.
 const BODY_LIMIT: usize = 8 << 20;
+
+/// The largest request body that takes no time worth speaking of, in bytes.
+const QUICK_BODY: usize = 16 << 10;
 
 /// Requests that run at the same time; further ones wait on their connections.
 const RUNNING: usize = 64;
@@ -134,6 +136,8 @@ impl From<StoreError> for StartError {
 type ControlMatch = RouteMatch<'static, Handler>;
 
 impl Service for Control {
+    const IS_BRIEF: bool = true;
+
     /// A client that goes away ends its connection, and what runs on it. Requests run beside it,
     /// so that none leaves a transaction open on a pooled connection of the database.
     async fn answer(self: &Arc<Self>, request: Request) -> Reply {
@@ -147,6 +151,7 @@ impl Service for Control {
             }
             Ok(RouteMatch::NotFound) | Err(_) => true,
         };
+        let quick = is_quick(&request, &found);
         let permit = match works {
             true => Arc::clone(&self.running).acquire_owned().await.ok(),
             false => None,
@@ -167,14 +172,13 @@ impl Service for Control {
                 .answered(handler, &method, reply.status, took);
             reply
         };
-        // Definitions are parsed and written as JSON, which takes long if they are large, so the
-        // threads that serve connections do not do it.
-        let answered = match works {
+        let runtime = self.store.runtime();
+        let answered = match works && !quick {
             true => {
-                let runtime = Handle::current();
-                tokio::task::spawn_blocking(move || runtime.block_on(answered))
+                let waiting = runtime.clone();
+                runtime.spawn_blocking(move || waiting.block_on(answered))
             }
-            false => tokio::spawn(answered),
+            false => runtime.spawn(answered),
         };
         answered.await.unwrap_or_else(|failure| {
             error!(%failure, "the handler panicked");
@@ -256,6 +260,14 @@ impl Control {
     }
 }
 
+/// Whether a request needs a processor for so short a time that a thread may answer it that serves
+/// connections. Large definitions take longer to be parsed, and so do lists of them, or one that is
+/// indented, to be written.
+fn is_quick(request: &Request, found: &Result<ControlMatch, ApiError>) -> bool {
+    let of_one = matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
+    of_one && request.body.len() <= QUICK_BODY && !request.flag("pretty")
+}
+
 /// What the table says about a request, whose path begins with a prefix. `HEAD` is answered as
 /// `GET`.
 fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError> {
@@ -272,4 +284,34 @@ fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError>
 /// Serves `control/common/authentication/unauthorized-is-plain-text`.
 fn unauthorized() -> Reply {
     Reply::text(StatusCode::UNAUTHORIZED, "Unauthorized\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::{QUICK_BODY, find_route, is_quick};
+    use crate::http::Request;
+
+    #[test]
+    fn threads_of_connections_answer_what_is_quick() {
+        for (method, path, length, quick) in [
+            ("GET", "/v1/bundles/b", 0, true),
+            ("PUT", "/v1/bundles/b", QUICK_BODY, true),
+            ("DELETE", "/v1/sources/s", 0, true),
+            ("PUT", "/v1/sources/s/data/d", 3, true),
+            ("PUT", "/v1/bundles/b", QUICK_BODY + 1, false),
+            ("GET", "/v1/bundles/b?pretty", 0, false),
+            ("GET", "/v1/bundles?limit=100", 0, false),
+            ("GET", "/v1/secrets", 0, false),
+            ("POST", "/v1/bundles/b", 0, false),
+            ("GET", "/v1/none", 0, false),
+        ] {
+            let body = Bytes::from(vec![b' '; length]);
+            let request = http::Request::builder().method(method).uri(path).body(body);
+            let request = request.map(Request::from).ok();
+            let found = request.map(|request| is_quick(&request, &find_route(&request, "")));
+            assert_eq!(found, Some(quick), "{method} {path}, {length} bytes");
+        }
+    }
 }

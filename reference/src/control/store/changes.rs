@@ -1,8 +1,8 @@
 //! Changes, and the bundles that they concern.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
+use sqlx::{Any, Row as _, Transaction, query};
 
 use super::{Store, StoreError};
 use crate::control::model::{Bundle, Kind, Stack};
@@ -28,18 +28,6 @@ const DUE: &str = "INSERT INTO builds \
      WHERE r.kind = 'bundle' AND r.id IN ({chosen}) {hold} \
      ON CONFLICT (bundle_id) DO UPDATE SET \
      wanted = builds.wanted + 1, due = excluded.due, failures = 0";
-
-/// Notes that a thing has changed.
-pub(super) async fn note(
-    transaction: &mut Transaction<'static, Any>,
-    kind: Kind,
-    name: &str,
-) -> Result<(), StoreError> {
-    let insert = query("INSERT INTO changes (kind, name) VALUES ($1, $2)");
-    let insert = insert.bind(kind.name()).bind(name);
-    insert.execute(&mut **transaction).await?;
-    Ok(())
-}
 
 /// Notes that a stack changes, with its definition as it is now, if there is one. A change is
 /// noted before and after it is made, for the bundles that the stack selected and those that it
@@ -74,20 +62,21 @@ impl Store {
              RETURNING kind, name, definition",
         );
         let taken = take.bind(BATCH).fetch_all(&mut *transaction).await?;
-        let mut bundles = BTreeSet::new();
-        let mut things = BTreeSet::new();
+        let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut stacks = Vec::new();
         for row in &taken {
-            let (kind, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             match row.try_get::<Option<String>, _>(2)? {
                 Some(definition) => stacks.push(definition),
-                None if kind == Kind::Bundle.name() => drop(bundles.insert(name)),
-                None => drop(things.insert((kind, name))),
+                None => drop(
+                    names
+                        .entry(row.try_get(0)?)
+                        .or_default()
+                        .insert(row.try_get(1)?),
+                ),
             }
         }
-        self.follow_bundles(&mut transaction, &bundles).await?;
-        for (kind, name) in things {
-            self.follow(&mut transaction, &kind, &name, &mut stacks)
+        for (kind, names) in &names {
+            self.follow(&mut transaction, kind, names, &mut stacks)
                 .await?;
         }
         self.follow_stacks(&mut transaction, &stacks).await?;
@@ -95,55 +84,41 @@ impl Store {
         Ok(i64::try_from(taken.len()) == Ok(BATCH))
     }
 
-    /// Makes bundles due, all at once: a server may start with very many, and other writers wait
-    /// meanwhile.
-    async fn follow_bundles(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-        names: &BTreeSet<String>,
-    ) -> Result<(), StoreError> {
-        if names.is_empty() {
-            return Ok(());
-        }
-        let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
-        let chosen = format!(
-            "SELECT id FROM resources WHERE kind = 'bundle' AND name IN ({})",
-            places.join(",")
-        );
-        let mut due = query(self.dialect_sql(&DUE.replace("{chosen}", &chosen))).persistent(false);
-        for name in names {
-            due = due.bind(name.as_str());
-        }
-        due.execute(&mut **transaction).await?;
-        Ok(())
-    }
-
-    /// Makes the bundles due that use a thing, through sources or at once, and adds the
-    /// definitions of the stacks that do.
+    /// Makes the bundles due that are these things or use one of them, through sources or at once,
+    /// and adds the definitions of the stacks that do. All at once: a server may start with very
+    /// many, and other writers wait meanwhile.
     async fn follow(
         &self,
         transaction: &mut Transaction<'static, Any>,
         kind: &str,
-        name: &str,
+        names: &BTreeSet<String>,
         stacks: &mut Vec<String>,
     ) -> Result<(), StoreError> {
         let start = match kind {
-            "secret" => "SELECT user_id FROM secret_uses WHERE secret = $1 AND $2 = 'secret'",
-            _ => "SELECT id FROM resources WHERE name = $1 AND kind = $2",
+            "secret" => "SELECT user_id FROM secret_uses WHERE $1 = 'secret' AND secret",
+            _ => "SELECT id FROM resources WHERE kind = $1 AND name",
         };
-        let reached = REACHED.replace("{start}", start);
+        let places: Vec<String> = (0..names.len()).map(|at| format!("${}", at + 2)).collect();
+        let start = format!("{start} IN ({})", places.join(","));
+        let asked = |statement| {
+            let asked = query(self.dialect_sql(statement)).persistent(false);
+            let names = names.iter().map(String::as_str);
+            names.fold(asked.bind(kind), |asked, name| asked.bind(name))
+        };
+        if kind == Kind::Bundle.name() {
+            let due = DUE.replace("{chosen}", &start);
+            asked(&due).execute(&mut **transaction).await?;
+            return Ok(());
+        }
+        let reached = REACHED.replace("{start}", &start);
         let due = DUE.replace("{chosen}", "SELECT id FROM reached");
-        let due = query(self.dialect_sql(&format!("{reached}{due}")));
-        due.bind(name)
-            .bind(kind)
-            .execute(&mut **transaction)
-            .await?;
+        let due = format!("{reached}{due}");
+        asked(&due).execute(&mut **transaction).await?;
         let users = format!(
             "{reached}SELECT r.definition FROM resources r \
              WHERE r.kind = 'stack' AND r.id IN (SELECT id FROM reached)"
         );
-        let users = query(AssertSqlSafe(users)).bind(name).bind(kind);
-        for row in users.fetch_all(&mut **transaction).await? {
+        for row in asked(&users).fetch_all(&mut **transaction).await? {
             stacks.push(row.try_get(0)?);
         }
         Ok(())

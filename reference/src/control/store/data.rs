@@ -3,9 +3,12 @@
 use sqlx::{Any, Row as _, Transaction, query};
 
 use super::resources::absent;
-use super::{Store, StoreError, changes};
+use super::{Store, StoreError};
 use crate::control::model::{Document, Kind};
 use crate::control::principal::Principal;
+
+/// Notes that the documents of the source `$3` change.
+const NOTE: &str = "INSERT INTO changes (kind, name) VALUES ('source', $3)";
 
 impl Store {
     /// The text of a document.
@@ -48,16 +51,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         let id = self.hold_own(&mut transaction, principal, source).await?;
-        query(
-            "INSERT INTO documents (source_id, path, document) VALUES ($1, $2, $3) \
+        let upsert = self.together(&[
+            NOTE,
+            "INSERT INTO documents (source_id, path, document) VALUES ($1, $2, $4) \
              ON CONFLICT (source_id, path) DO UPDATE SET document = excluded.document",
-        )
-        .bind(id)
-        .bind(path)
-        .bind(document.text())
-        .execute(&mut *transaction)
-        .await?;
-        changes::note(&mut transaction, Kind::Source, source).await?;
+        ]);
+        let upsert = query(upsert).bind(id).bind(path).bind(source);
+        let upsert = upsert.bind(document.text());
+        upsert.execute(&mut *transaction).await?;
         transaction.commit().await?;
         self.notify_changed();
         Ok(())
@@ -75,16 +76,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         let id = self.hold_own(&mut transaction, principal, source).await?;
-        let delete = query("DELETE FROM documents WHERE source_id = $1 AND path = $2");
-        let deleted = delete
-            .bind(id)
-            .bind(path)
-            .execute(&mut *transaction)
-            .await?;
-        if deleted.rows_affected() == 0 {
+        let delete = self.together(&[
+            NOTE,
+            "DELETE FROM documents WHERE source_id = $1 AND path = $2 RETURNING path",
+        ]);
+        let delete = query(delete).bind(id).bind(path).bind(source);
+        if delete.fetch_all(&mut *transaction).await?.is_empty() {
             return Err(no_document(source, path));
         }
-        changes::note(&mut transaction, Kind::Source, source).await?;
         transaction.commit().await?;
         self.notify_changed();
         Ok(())

@@ -13,6 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{
     Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Transaction,
 };
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::failure::DatabaseFailure;
@@ -127,7 +128,8 @@ impl DatabaseUrl {
 pub(crate) struct Store {
     read: AnyPool,
     write: AnyPool,
-    postgres: bool,
+    /// Where requests wait for PostgreSQL: connections to a server belong to where they are made.
+    postgres: Option<Handle>,
     changed: Arc<Notify>,
     probe: Arc<Probe>,
 }
@@ -170,7 +172,7 @@ impl Store {
             probe: Arc::new(Probe::new(url, address, read.clone())),
             read,
             write,
-            postgres: database == Some(Database::Postgres),
+            postgres: (database == Some(Database::Postgres)).then(Handle::current),
             changed: Arc::default(),
         })
     }
@@ -182,7 +184,12 @@ impl Store {
 
     /// Whether the database is PostgreSQL.
     pub(super) fn is_postgres(&self) -> bool {
-        self.postgres
+        self.postgres.is_some()
+    }
+
+    /// Where a request that is given here runs.
+    pub(crate) fn runtime(&self) -> Handle {
+        self.postgres.clone().unwrap_or_else(Handle::current)
     }
 
     /// Begins a transaction that writes.
@@ -203,7 +210,7 @@ impl Store {
         &self,
         sqlite: &'static str,
     ) -> Result<Transaction<'static, Any>, StoreError> {
-        if self.postgres {
+        if self.is_postgres() {
             return Ok(self.begin_on(&self.write, "BEGIN").await?);
         }
         let deadline = Instant::now() + LOCK_WAIT;
@@ -228,7 +235,7 @@ impl Store {
     ) -> Result<Transaction<'static, Any>, sqlx::Error> {
         let mut attempts = 0..BROKEN;
         loop {
-            let begun = match self.postgres {
+            let begun = match self.is_postgres() {
                 true => {
                     let from = pool.clone();
                     let begun = tokio::spawn(async move { from.begin_with(statement).await });
@@ -247,7 +254,7 @@ impl Store {
 
     /// Begins a transaction that reads, and sees the database as it is at its first statement.
     pub(super) async fn begin_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let statement = if self.postgres {
+        let statement = if self.is_postgres() {
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         } else {
             "BEGIN"
@@ -271,7 +278,7 @@ impl Store {
     /// milliseconds since 1970, `{hold}` keeps the rows of `r` from being deleted, `{skip}`
     /// locks the chosen rows and passes over those that others have locked.
     pub(super) fn dialect_sql(&self, statement: &str) -> AssertSqlSafe<String> {
-        let (now, hold, skip) = if self.postgres {
+        let (now, hold, skip) = if self.is_postgres() {
             (
                 "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
                 "FOR KEY SHARE OF r",
@@ -295,9 +302,25 @@ impl Store {
     }
 
     /// Picks the statement of the database in use. The statements do the same. SQLite has no locks on
-    /// rows because it lets only one transaction write, and takes several statements as one.
+    /// rows because it lets only one transaction write.
     pub(super) fn locking(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
-        if self.postgres { postgres } else { sqlite }
+        if self.is_postgres() { postgres } else { sqlite }
+    }
+
+    /// Several statements as one, which gives what the last one gives. On PostgreSQL each of them sees
+    /// the database as it is before the first.
+    pub(super) fn together(&self, statements: &[&str]) -> AssertSqlSafe<String> {
+        if !self.is_postgres() {
+            return AssertSqlSafe(statements.join("; "));
+        }
+        let Some((last, before)) = statements.split_last() else {
+            return AssertSqlSafe(String::new());
+        };
+        let before = before.iter().enumerate();
+        let before: Vec<_> = before
+            .map(|(at, one)| format!("step{at} AS ({one})"))
+            .collect();
+        AssertSqlSafe(format!("WITH {} {last}", before.join(", ")))
     }
 
     /// What tells whether the database can be used.
@@ -307,7 +330,7 @@ impl Store {
 
     /// How long a request may take, where something far away could keep it for ever.
     pub(crate) fn request_limit(&self) -> Option<Duration> {
-        self.postgres.then_some(POSTGRES_REQUEST)
+        self.is_postgres().then_some(POSTGRES_REQUEST)
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! A write is one transaction. On SQLite it is immediate and goes through the one connection
 //! that writes, so writers queue instead of failing. On PostgreSQL it locks the rows it depends
-//! on: whoever names a thing holds it until the end of the transaction, and whoever deletes one
-//! takes it for itself before it looks for users. A delete waits for nothing after that and a
-//! write takes only locks that writes share, so they cannot wait for each other in a circle.
+//! on: whoever names a thing that must exist holds it until the end of the transaction, and
+//! whoever deletes one takes it for itself before it looks for users. A delete waits for nothing
+//! after that and a write takes only locks that writes share, so they cannot wait for each other
+//! in a circle.
 //!
 //! A write that may concern bundles notes so in its own transaction, and nothing more. Which
 //! bundles it concerns is worked out afterwards, and the note goes in the transaction that says
@@ -29,6 +30,7 @@ mod statuses;
 mod storage_locations;
 #[cfg(test)]
 mod tests;
+mod write_entry;
 
 pub(crate) use builds::{Claim, Finish, Queue};
 pub(crate) use database::{Database, DatabaseUrl, Store};

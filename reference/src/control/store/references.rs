@@ -15,6 +15,20 @@ use crate::control::principal::Principal;
 pub(super) const FOLLOWED: &str =
     "(u.rights IN ('', '*') OR u.rights = ('=' || s.owner) OR s.shared = 1)";
 
+/// Adds that `$1` refers with the rights `$2` to the source `$3`, if those reach it.
+const USE_SOURCE: &str = "INSERT INTO source_uses (user_id, source_id, rights) \
+     SELECT $1, r.id, $2 FROM resources r WHERE r.kind = 'source' AND r.name = $3 \
+     AND ($2 = '*' OR $2 = ('=' || r.owner) OR r.shared = 1) {hold}";
+
+/// Adds that `$1` refers with the rights `$2` to the secret `$3` at `$4`, if those reach it.
+const USE_SECRET: &str = "INSERT INTO secret_uses (user_id, rights, secret, place) \
+     SELECT $1, $2, r.name, $4 FROM resources r WHERE r.kind = 'secret' AND r.name = $3 \
+     AND ($2 = '*' OR $2 = ('=' || r.owner) OR r.shared = 1) {hold}";
+
+/// The same, whether or not there is such a secret yet.
+const NAME_SECRET: &str =
+    "INSERT INTO secret_uses (user_id, rights, secret, place) VALUES ($1, $2, $3, $4)";
+
 /// With whose rights references are followed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rights<'p> {
@@ -25,14 +39,6 @@ pub(super) enum Rights<'p> {
 }
 
 impl Rights<'_> {
-    /// Whether a thing may be referred to.
-    fn reach(self, owner: &str, shared: bool) -> bool {
-        match self {
-            Self::Operator => true,
-            Self::Of(principal) => shared || principal.sees(owner),
-        }
-    }
-
     /// The rights as they are stored.
     fn text(self) -> String {
         match self {
@@ -54,71 +60,39 @@ pub(crate) struct OldReference {
 }
 
 impl Store {
-    /// Replaces what a thing refers to.
+    /// Adds what a thing refers to. What must exist cannot be deleted until the transaction has
+    /// ended.
     ///
     /// # Errors
     /// `MissingReference` when it names something that must exist, and does not or may not be
     /// referred to: nobody learns which of the two it is.
-    pub(super) async fn replace_references(
+    pub(super) async fn add_references(
         &self,
         transaction: &mut Transaction<'static, Any>,
         id: i64,
         entry: &Entry,
         rights: Rights<'_>,
     ) -> Result<(), StoreError> {
-        let delete = query(self.locking(
-            "DELETE FROM source_uses WHERE user_id = $1; \
-             DELETE FROM secret_uses WHERE user_id = $1",
-            "WITH sources AS (DELETE FROM source_uses WHERE user_id = $1) \
-             DELETE FROM secret_uses WHERE user_id = $1",
-        ));
-        delete.bind(id).execute(&mut **transaction).await?;
+        let rights = rights.text();
         for name in &entry.uses.sources {
-            let held = self
-                .lock_row(transaction, Kind::Source, name, rights)
-                .await?;
-            let Some(source) = held else {
+            let insert = query(self.dialect_sql(USE_SOURCE));
+            let insert = insert.bind(id).bind(rights.as_str()).bind(name.as_str());
+            if insert.execute(&mut **transaction).await?.rows_affected() == 0 {
                 return Err(missing(entry, Kind::Source, name));
-            };
-            let insert = "INSERT INTO source_uses (user_id, source_id, rights) VALUES ($1, $2, $3)";
-            let insert = query(insert).bind(id).bind(source).bind(rights.text());
-            insert.execute(&mut **transaction).await?;
+            }
         }
         for secret in &entry.uses.secrets {
-            let held = self.lock_row(transaction, Kind::Secret, &secret.name, rights);
-            if held.await?.is_none() && secret.place.needs_existing() {
+            let insert = match secret.place.needs_existing() {
+                true => query(self.dialect_sql(USE_SECRET)),
+                false => query(NAME_SECRET),
+            };
+            let insert = insert.bind(id).bind(rights.as_str());
+            let insert = insert.bind(secret.name.as_str()).bind(secret.place.name());
+            if insert.execute(&mut **transaction).await?.rows_affected() == 0 {
                 return Err(missing(entry, Kind::Secret, &secret.name));
             }
-            let insert = query(
-                "INSERT INTO secret_uses (user_id, secret, place, rights) VALUES ($1, $2, $3, $4)",
-            );
-            let insert = insert.bind(id).bind(secret.name.as_str());
-            let insert = insert.bind(secret.place.name()).bind(rights.text());
-            insert.execute(&mut **transaction).await?;
         }
         Ok(())
-    }
-
-    /// The id of a thing that may be referred to; it cannot be deleted until the transaction has
-    /// ended.
-    async fn lock_row(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-        kind: Kind,
-        name: &str,
-        rights: Rights<'_>,
-    ) -> Result<Option<i64>, StoreError> {
-        let select = self.locking(
-            "SELECT id, owner, shared FROM resources WHERE kind = $1 AND name = $2",
-            "SELECT id, owner, shared FROM resources WHERE kind = $1 AND name = $2 FOR KEY SHARE",
-        );
-        let select = query(select).bind(kind.name()).bind(name);
-        match select.fetch_optional(&mut **transaction).await? {
-            Some(row) if rights.reach(row.try_get(1)?, row.try_get::<i64, _>(2)? == 1) => {
-                Ok(Some(row.try_get(0)?))
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Gives references that are older than their rights the rights of the owners of their

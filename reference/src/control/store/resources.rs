@@ -4,6 +4,8 @@ use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::error::{ResourceRef, StoreError};
 use super::references::{FOLLOWED, Rights};
+use super::storage_locations::place;
+use super::write_entry::Writer;
 use super::{Store, changes};
 use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
@@ -98,13 +100,17 @@ impl Store {
         let mut transaction = self.begin().await?;
         self.hold_key(&mut transaction, std::slice::from_ref(entry))
             .await?;
-        let of_others = principal.manages_all();
-        let written = write(&mut transaction, entry, principal.name(), of_others, true);
-        let id = written.await?.ok_or(StoreError::NotAuthorized)?;
+        let writer = Writer {
+            owner: principal.name(),
+            of_others: principal.manages_all(),
+            changes: true,
+        };
+        let written = self.write_entry(&mut transaction, entry, &writer).await?;
+        let written = written.ok_or(StoreError::NotAuthorized)?;
         let rights = Rights::Of(principal);
-        self.replace_references(&mut transaction, id, entry, rights)
+        self.add_references(&mut transaction, written.id, entry, rights)
             .await?;
-        self.place(&mut transaction, id, entry, principal).await?;
+        place(&mut transaction, &written, entry, principal).await?;
         transaction.commit().await?;
         self.notify_changed();
         Ok(())
@@ -121,14 +127,18 @@ impl Store {
         let mut written = Vec::new();
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.
-            let changes = !self.is_declared(&mut transaction, entry).await?;
-            if let Some(id) = write(&mut transaction, entry, "", true, changes).await? {
-                written.push((id, entry));
+            let writer = Writer {
+                owner: "",
+                of_others: true,
+                changes: !self.is_declared(&mut transaction, entry).await?,
+            };
+            if let Some(one) = self.write_entry(&mut transaction, entry, &writer).await? {
+                written.push((one, entry));
             }
         }
-        for (id, entry) in &written {
+        for (one, entry) in &written {
             let rights = Rights::Operator;
-            self.replace_references(&mut transaction, *id, entry, rights)
+            self.add_references(&mut transaction, one.id, entry, rights)
                 .await?;
         }
         self.place_declared(&mut transaction, &written).await?;
@@ -213,50 +223,6 @@ fn api_definition(kind: Kind, definition: String, shared: i64) -> String {
         }
         _ => definition,
     }
-}
-
-/// Creates or replaces a thing and gives its id, unless it belongs to somebody else. Deciding
-/// in the statement itself leaves no moment in which another could take the name. That it
-/// `changes` is noted with it.
-async fn write(
-    transaction: &mut Transaction<'static, Any>,
-    entry: &Entry,
-    owner: &str,
-    of_others: bool,
-    changes: bool,
-) -> Result<Option<i64>, StoreError> {
-    if entry.kind == Kind::Stack && changes {
-        changes::note_stack(transaction, &entry.name).await?;
-    }
-    let upsert = query(
-        "INSERT INTO resources (kind, name, owner, definition, shared) \
-         VALUES ($1, $2, $3, $4, $6) \
-         ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition, \
-         shared = CASE WHEN $5 = 1 THEN excluded.shared ELSE resources.shared END \
-         WHERE resources.owner = excluded.owner OR $5 = 1 RETURNING id, shared",
-    );
-    // What an administrator has said of it stays when its owner replaces it.
-    let shared = of_others && entry.shared == Some(true);
-    let upsert = upsert
-        .bind(entry.kind.name())
-        .bind(entry.name.as_str())
-        .bind(owner)
-        .bind(entry.text.as_str())
-        .bind(i32::from(of_others))
-        .bind(i64::from(shared));
-    let Some(row) = upsert.fetch_optional(&mut **transaction).await? else {
-        return Ok(None);
-    };
-    let shared = row.try_get::<i64, _>(1)? == 1;
-    if entry.shared.is_some_and(|wanted| wanted != shared) {
-        return Err(StoreError::SharedByOthers);
-    }
-    match entry.kind {
-        _ if !changes => {}
-        Kind::Stack => changes::note_stack(transaction, &entry.name).await?,
-        kind => changes::note(transaction, kind, &entry.name).await?,
-    }
-    Ok(Some(row.try_get(0)?))
 }
 
 /// Why a thing cannot be deleted, if something uses it.

@@ -13,7 +13,8 @@ use tracing::warn;
 
 use super::Store;
 use super::error::StoreError;
-use crate::control::model::{Bundle, Entry, Kind, ObjectStorage};
+use super::write_entry::Written;
+use crate::control::model::{Bundle, Entry, ObjectStorage};
 use crate::control::principal::Principal;
 use crate::control::storage_location;
 
@@ -39,29 +40,6 @@ struct Holder {
 }
 
 impl Store {
-    /// Gives a bundle the places of its definition and no others.
-    ///
-    /// # Errors
-    /// `PlaceTaken`; it names the other bundle only if the principal sees that.
-    pub(super) async fn place(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-        id: i64,
-        entry: &Entry,
-        principal: &Principal,
-    ) -> Result<(), StoreError> {
-        if entry.kind != Kind::Bundle {
-            return Ok(());
-        }
-        match take(transaction, id, &entry.places).await? {
-            None => keep_only(transaction, id, &entry.places).await,
-            Some(holder) => Err(StoreError::PlaceTaken {
-                bundle: entry.name.clone(),
-                holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
-            }),
-        }
-    }
-
     /// Gives declared bundles the places of their definitions. One whose place belongs to a
     /// bundle that is not declared goes without, so that nobody can keep the server from
     /// starting.
@@ -71,29 +49,29 @@ impl Store {
     pub(super) async fn place_declared(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        written: &[(i64, &Entry)],
+        written: &[(Written, &Entry)],
     ) -> Result<(), StoreError> {
         self.lock_places(transaction).await?;
-        let bundles = written
-            .iter()
-            .filter(|(_, entry)| entry.kind == Kind::Bundle);
-        let bundles: Vec<_> = bundles.collect();
         // What one of them leaves, another may take.
-        for (id, _) in &bundles {
-            keep_only(transaction, *id, &BTreeSet::new()).await?;
+        let mut bundles = Vec::new();
+        for (bundle, entry) in written {
+            let held = held_before(transaction, bundle).await?;
+            give_up(transaction, bundle.id, held.difference(&entry.places)).await?;
+            bundles.push((bundle, entry, held));
         }
-        for (id, entry) in &bundles {
-            let Some(holder) = take(transaction, *id, &entry.places).await? else {
+        for (bundle, entry, held) in bundles {
+            let wanted = entry.places.difference(&held);
+            let Some(holder) = take(transaction, bundle.id, wanted).await? else {
                 continue;
             };
-            if bundles.iter().any(|(other, _)| *other == holder.id) {
+            if written.iter().any(|(other, _)| other.id == holder.id) {
                 return Err(StoreError::PlaceTaken {
                     bundle: entry.name.clone(),
                     holder: Some(holder.name),
                 });
             }
             warn_of(&entry.name, &holder.name);
-            keep_only(transaction, *id, &BTreeSet::new()).await?;
+            give_up(transaction, bundle.id, &entry.places).await?;
         }
         Ok(())
     }
@@ -118,7 +96,7 @@ impl Store {
             let places = places.unwrap_or_default();
             if let Some(holder) = take(&mut transaction, id, &places).await? {
                 warn_of(&name, &holder.name);
-                keep_only(&mut transaction, id, &BTreeSet::new()).await?;
+                give_up(&mut transaction, id, &places).await?;
             }
         }
         transaction.commit().await?;
@@ -145,10 +123,7 @@ impl Store {
         storage: &ObjectStorage,
         places: &BTreeSet<String>,
     ) -> Result<Taken, StoreError> {
-        let select = query("SELECT place FROM places WHERE bundle_id = $1").bind(bundle);
-        let rows = select.fetch_all(self.reader()).await?;
-        let held = rows.iter().map(|row| row.try_get(0));
-        if held.collect::<Result<BTreeSet<String>, _>>()? == *places {
+        if held(self.reader(), bundle).await? == *places {
             return Ok(Taken::Own);
         }
         let mut transaction = self.begin().await?;
@@ -166,10 +141,11 @@ impl Store {
         if now != serde_json::to_value(storage)? {
             return Ok(Taken::Changed);
         }
-        match take(&mut transaction, bundle, places).await? {
+        let held = held(&mut *transaction, bundle).await?;
+        match take(&mut transaction, bundle, places.difference(&held)).await? {
             Some(holder) => Ok(Taken::Foreign(holder.name)),
             None => {
-                keep_only(&mut transaction, bundle, places).await?;
+                give_up(&mut transaction, bundle, held.difference(places)).await?;
                 transaction.commit().await?;
                 Ok(Taken::Own)
             }
@@ -194,11 +170,53 @@ impl Store {
     }
 }
 
+/// Gives a bundle the places of its definition and no others.
+///
+/// # Errors
+/// `PlaceTaken`; it names the other bundle only if the principal sees that.
+pub(super) async fn place(
+    transaction: &mut Transaction<'static, Any>,
+    bundle: &Written,
+    entry: &Entry,
+    principal: &Principal,
+) -> Result<(), StoreError> {
+    let held = held_before(transaction, bundle).await?;
+    match take(transaction, bundle.id, entry.places.difference(&held)).await? {
+        None => give_up(transaction, bundle.id, held.difference(&entry.places)).await,
+        Some(holder) => Err(StoreError::PlaceTaken {
+            bundle: entry.name.clone(),
+            holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
+        }),
+    }
+}
+
+/// The places that a thing had before it was written.
+async fn held_before(
+    transaction: &mut Transaction<'static, Any>,
+    written: &Written,
+) -> Result<BTreeSet<String>, StoreError> {
+    match written.has_places {
+        true => held(&mut **transaction, written.id).await,
+        false => Ok(BTreeSet::new()),
+    }
+}
+
+/// The places of a bundle.
+async fn held(
+    executor: impl Executor<'_, Database = Any>,
+    bundle: i64,
+) -> Result<BTreeSet<String>, StoreError> {
+    let select = query("SELECT place FROM places WHERE bundle_id = $1").bind(bundle);
+    let rows = select.fetch_all(executor).await?;
+    let places = rows.iter().map(|row| row.try_get(0));
+    Ok(places.collect::<Result<_, sqlx::Error>>()?)
+}
+
 /// Takes places for a bundle; gives who has one of them already.
 async fn take(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
-    places: &BTreeSet<String>,
+    places: impl IntoIterator<Item = &String>,
 ) -> Result<Option<Holder>, StoreError> {
     for place in places {
         for _ in 0..ATTEMPTS {
@@ -232,20 +250,16 @@ async fn take(
     Ok(None)
 }
 
-/// Gives up the places of a bundle that are not among these.
-async fn keep_only(
+/// Gives up places of a bundle.
+async fn give_up(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
-    places: &BTreeSet<String>,
+    places: impl IntoIterator<Item = &String>,
 ) -> Result<(), StoreError> {
-    let select = query("SELECT place FROM places WHERE bundle_id = $1").bind(id);
-    for row in select.fetch_all(&mut **transaction).await? {
-        let place: String = row.try_get(0)?;
-        if !places.contains(&place) {
-            let delete = query("DELETE FROM places WHERE place = $1 AND bundle_id = $2");
-            let delete = delete.bind(place).bind(id);
-            delete.execute(&mut **transaction).await?;
-        }
+    for place in places {
+        let delete = query("DELETE FROM places WHERE place = $1 AND bundle_id = $2");
+        let delete = delete.bind(place.as_str()).bind(id);
+        delete.execute(&mut **transaction).await?;
     }
     Ok(())
 }

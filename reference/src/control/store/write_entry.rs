@@ -1,0 +1,133 @@
+//! A definition is written: with the note that it changes, and without what it referred to before.
+//! Each statement costs a way to the database and back, so there are few.
+
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
+
+use super::error::StoreError;
+use super::{Store, changes};
+use crate::control::model::{Entry, Kind};
+
+/// Creates the thing `$2` of the kind `$1`, or replaces it unless it belongs to others. Deciding
+/// in the statement itself leaves no moment in which another could take the name.
+const UPSERT: &str = "INSERT INTO resources (kind, name, owner, definition, shared) \
+     VALUES ($1, $2, $3, $5, $6) \
+     ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition, \
+     shared = CASE WHEN $4 = 1 THEN excluded.shared ELSE resources.shared END \
+     WHERE resources.owner = excluded.owner OR $4 = 1";
+
+/// Notes that it changes; stacks with what they select afterwards.
+const NOTE: &str = "INSERT INTO changes (kind, name, definition) \
+     SELECT $1, $2, CASE $1 WHEN 'stack' THEN $5 END WHERE $7 = 1";
+
+/// What is known of it: its key, whether it is shared, how many places it has, and how many things
+/// it refers to.
+const STATE: &str = "id, shared, \
+     (SELECT COUNT(*) FROM places WHERE bundle_id = resources.id), \
+     (SELECT COUNT(*) FROM source_uses WHERE user_id = resources.id) \
+     + (SELECT COUNT(*) FROM secret_uses WHERE user_id = resources.id)";
+
+/// Whose state that is: nobody's if it belongs to others.
+const WRITTEN: &str = "FROM resources WHERE kind = $1 AND name = $2 AND (owner = $3 OR $4 = 1)";
+
+/// Forgets what a thing refers to.
+const FORGET: [&str; 2] = [
+    "DELETE FROM source_uses WHERE user_id = $1",
+    "DELETE FROM secret_uses WHERE user_id = $1",
+];
+
+/// Who writes a definition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Writer<'a> {
+    /// Whose the thing is if it is created.
+    pub(super) owner: &'a str,
+    /// Whether the things of others may be replaced, and what is shared decided.
+    pub(super) of_others: bool,
+    /// Whether it is a change for those that use the thing.
+    pub(super) changes: bool,
+}
+
+/// A thing that is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    /// Its key.
+    pub(super) id: i64,
+    /// Whether it has places in storages from before.
+    pub(super) has_places: bool,
+}
+
+impl Store {
+    /// Creates or replaces a thing, which refers to nothing then; `None` when it belongs to
+    /// somebody else, and the transaction must not be committed.
+    ///
+    /// # Errors
+    /// `SharedByOthers` when it says of itself what only an administrator may say.
+    pub(super) async fn write_entry(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        entry: &Entry,
+        writer: &Writer<'_>,
+    ) -> Result<Option<Written>, StoreError> {
+        if entry.kind == Kind::Stack && writer.changes {
+            changes::note_stack(transaction, &entry.name).await?;
+        }
+        let state = if self.is_postgres() {
+            // One statement would not see what somebody else writes while it waits for the row.
+            let upsert = query(self.together(&[NOTE, UPSERT]));
+            let upsert = with_definition(identify(upsert, entry, writer), entry, writer);
+            upsert.execute(&mut **transaction).await?;
+            let state = query(AssertSqlSafe(format!("SELECT {STATE} {WRITTEN}")));
+            let state = identify(state, entry, writer);
+            state.fetch_all(&mut **transaction).await?
+        } else {
+            let upsert = format!("{UPSERT} RETURNING {STATE}");
+            let upsert = query(self.together(&[NOTE, &upsert]));
+            let upsert = with_definition(identify(upsert, entry, writer), entry, writer);
+            upsert.fetch_all(&mut **transaction).await?
+        };
+        let Some(state) = state.first() else {
+            return Ok(None);
+        };
+        let shared = state.try_get::<i64, _>(1)? == 1;
+        if entry.shared.is_some_and(|wanted| wanted != shared) {
+            return Err(StoreError::SharedByOthers);
+        }
+        let id = state.try_get(0)?;
+        if state.try_get::<i64, _>(3)? > 0 {
+            let forget = query(self.together(&FORGET)).bind(id);
+            forget.execute(&mut **transaction).await?;
+        }
+        Ok(Some(Written {
+            id,
+            has_places: state.try_get::<i64, _>(2)? > 0,
+        }))
+    }
+}
+
+/// Binds which thing it is, and what its writer may do.
+fn identify<'q>(
+    statement: Query<'q, Any, AnyArguments>,
+    entry: &'q Entry,
+    writer: &Writer<'q>,
+) -> Query<'q, Any, AnyArguments> {
+    statement
+        .bind(entry.kind.name())
+        .bind(entry.name.as_str())
+        .bind(writer.owner)
+        .bind(i64::from(writer.of_others))
+}
+
+/// Binds what is written.
+fn with_definition<'q>(
+    statement: Query<'q, Any, AnyArguments>,
+    entry: &'q Entry,
+    writer: &Writer<'_>,
+) -> Query<'q, Any, AnyArguments> {
+    // What an administrator has said of it stays when its owner replaces it.
+    let shared = writer.of_others && entry.shared == Some(true);
+    statement
+        .bind(entry.text.as_str())
+        .bind(i64::from(shared))
+        .bind(i64::from(writer.changes))
+}
