@@ -7,11 +7,10 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{median, scratch, storage};
+use super::{KEY, beside_ocp, median, scratch, storage, tokens};
 use crate::report;
 
 const FIRST_PAGE: &str = "/v1/bundles?limit=100";
-const KEY: &str = "bench-administrator-key";
 /// The largest ratio that still counts as flat.
 const BOUND: f64 = 2.0;
 /// Measured requests per operation and size.
@@ -25,6 +24,9 @@ const SIZES: &[usize] = &[100, 10_000, 100_000];
 /// The same where bundles are built.
 const BUILT: &[usize] = &[100, 10_000];
 
+/// The same beside OPA Control Plane.
+const BESIDE_OCP: &[usize] = &[10_000];
+
 /// What is measured of the control plane, and at which numbers of bundles.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Choice {
@@ -32,10 +34,13 @@ pub(crate) struct Choice {
     #[arg(long, value_delimiter = ',')]
     sizes: Vec<usize>,
     /// Measure how long a change takes until its bundle is in storage, and how many are built.
-    #[arg(long)]
+    #[arg(long, group = "started")]
     storage: bool,
+    /// Measure requests beside OPA Control Plane, whose `opactl` has to be on the search path.
+    #[arg(long, group = "started")]
+    ocp: bool,
     /// A program that was built before, in place of that of this checkout.
-    #[arg(long, requires = "storage")]
+    #[arg(long, requires = "started")]
     program: Option<PathBuf>,
 }
 
@@ -62,6 +67,9 @@ pub(crate) fn run(choice: &Choice) -> Result<(), Box<dyn Error>> {
         true => usual.to_vec(),
         false => choice.sizes.clone(),
     };
+    if choice.ocp {
+        return beside_ocp::run(&or(BESIDE_OCP), choice.program.as_deref());
+    }
     if choice.storage {
         return storage::run(&or(BUILT), choice.program.as_deref());
     }
@@ -126,7 +134,7 @@ impl Store {
             })
             .collect();
         let config = json!({
-            "tokens": {"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}},
+            "tokens": tokens(),
             "bundles": declared,
         });
         let file = folder.path().join("config.json");

@@ -1,6 +1,7 @@
 //! Measurements, always as ratios taken in one run: how cost grows with what is stored, and
 //! what the suite adds to a request.
 
+mod beside_ocp;
 mod compile;
 mod control;
 mod engine;
@@ -11,13 +12,19 @@ use std::error::Error;
 use std::io;
 
 use clap::Subcommand;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::servers::Client;
+
+/// The key of an administrator of control planes that are measured.
+const KEY: &str = "bench-administrator-key";
 
 /// What is measured.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Bench {
     /// Create, get, list-page and in-use delete of the control plane at growing sizes; or how long
-    /// a change takes until its bundle is in storage.
+    /// a change takes until its bundle is in storage; or requests beside OPA Control Plane.
     Control(control::Choice),
     /// Residuals and filters beside the real OPA, with 1, 100 and 1,000 modules loaded.
     Compile,
@@ -41,6 +48,17 @@ impl Bench {
             Self::Suite => suite::run(),
         }
     }
+}
+
+/// The tokens of a configuration that knows the key.
+fn tokens() -> Value {
+    json!({"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}})
+}
+
+/// A JSON request to a control plane with the key.
+fn keyed_request(method: &str, path: &str, body: &str) -> Vec<u8> {
+    let lines = format!("Authorization: Bearer {KEY}\r\nContent-Type: application/json\r\n");
+    Client::request_with(method, path, &lines, body)
 }
 
 /// A folder for a server's files, in memory where the system has such a place: how long a disk

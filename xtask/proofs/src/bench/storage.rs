@@ -11,11 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use super::scratch;
+use super::{keyed_request, scratch, tokens};
 use crate::servers::{Client, Server};
 use crate::{release_build, report};
-
-const KEY: &str = "bench-administrator-key";
 
 /// Changes that are made one after the other.
 const CHANGES: usize = 200;
@@ -147,7 +145,7 @@ impl Plane {
             sources.insert(name, json!({"files": {"policy.rego": POLICY}}));
         }
         let config = json!({
-            "tokens": {"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}},
+            "tokens": tokens(),
             "bundles": declared,
             "sources": sources,
         });
@@ -176,12 +174,8 @@ impl Plane {
 
     /// Stores a document.
     fn put(&self, path: &str, body: &str) -> Result<(), Box<dyn Error>> {
-        let length = body.len();
-        let request = format!(
-            "PUT {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {KEY}\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-        );
-        match self.client()?.exchange(request.as_bytes())? {
+        let request = keyed_request("PUT", path, body);
+        match self.client()?.exchange(&request)? {
             200 => Ok(()),
             status => Err(format!("PUT {path}: {status}").into()),
         }

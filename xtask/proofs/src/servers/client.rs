@@ -26,17 +26,19 @@ impl Client {
 
     /// The bytes of a request.
     pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
-        let length = body.len();
-        format!("{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {length}\r\n\r\n{body}")
-            .into_bytes()
+        Self::request_with(method, path, "", body)
     }
 
     /// The same of a request that names the media type of its answer.
     pub(crate) fn request_of(method: &str, path: &str, accept: &str, body: &str) -> Vec<u8> {
+        Self::request_with(method, path, &format!("Accept: {accept}\r\n"), body)
+    }
+
+    /// The same of a request with further lines in its head.
+    pub(crate) fn request_with(method: &str, path: &str, lines: &str, body: &str) -> Vec<u8> {
         let length = body.len();
         format!(
-            "{method} {path} HTTP/1.1\r\nHost: bench\r\nAccept: {accept}\r\n\
-             Content-Length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nHost: bench\r\n{lines}Content-Length: {length}\r\n\r\n{body}"
         )
         .into_bytes()
     }

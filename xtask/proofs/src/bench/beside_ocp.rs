@@ -1,0 +1,200 @@
+//! Definitions written and read beside OPA Control Plane, in turns, where many are stored.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::engine::{Bound, Bounds, Outcome, Wanted};
+use super::{keyed_request, median, scratch, tokens};
+use crate::kept::on_search_path;
+use crate::servers::{Client, Server};
+use crate::{release_build, report};
+
+/// Its program.
+const PROGRAM: &str = "opactl";
+
+/// Its requests take so many times as long as ours: what is wanted, and what no machine may miss.
+const GOAL: f64 = 2.0;
+const LEAST: f64 = 1.0;
+
+/// The servers are asked in turns, so often each; the first turns warm up.
+const TURNS: usize = 44;
+const WARM_UP: usize = 4;
+
+/// Requests of a turn. A server that was idle before wakes up at the first.
+const TURN: usize = 10;
+
+/// A request that is measured; what is created by one is used by those after it.
+struct Operation {
+    told: &'static str,
+    method: &'static str,
+    path: fn(usize) -> String,
+    body: fn(usize) -> String,
+}
+
+const OPERATIONS: [Operation; 6] = [
+    Operation {
+        told: "PUT that creates a source",
+        method: "PUT",
+        path: |number| format!("/v1/sources/new-{number}"),
+        body: |number| json!({"name": format!("new-{number}")}).to_string(),
+    },
+    Operation {
+        told: "PUT that creates a bundle",
+        method: "PUT",
+        path: |number| format!("/v1/bundles/new-{number}"),
+        body: |number| bundle(&format!("new-{number}"), &format!("new-{number}")),
+    },
+    Operation {
+        told: "PUT that replaces a bundle",
+        method: "PUT",
+        path: |number| format!("/v1/bundles/new-{number}"),
+        body: |number| bundle(&format!("new-{number}"), SHARED),
+    },
+    Operation {
+        told: "GET",
+        method: "GET",
+        path: |number| format!("/v1/bundles/new-{number}"),
+        body: |_| String::new(),
+    },
+    Operation {
+        told: "list of 100",
+        method: "GET",
+        path: |_| "/v1/bundles?limit=100".to_owned(),
+        body: |_| String::new(),
+    },
+    Operation {
+        told: "DELETE",
+        method: "DELETE",
+        path: |number| format!("/v1/bundles/new-{number}"),
+        body: |_| String::new(),
+    },
+];
+
+/// The source that all bundles use which are stored before.
+const SHARED: &str = "shared";
+
+/// Measures every operation at each number of bundles, and holds the ratios against their bounds.
+///
+/// # Errors
+/// When the program is not on the search path, a bound is exceeded, or a server fails.
+pub(super) fn run(sizes: &[usize], program: Option<&Path>) -> Outcome {
+    let theirs = on_search_path(PROGRAM);
+    let theirs = theirs.ok_or_else(|| format!("`{PROGRAM}` is not on the search path"))?;
+    let ours = match program {
+        Some(program) => program.to_owned(),
+        None => release_build::reference()?,
+    };
+    let mut bounds = Bounds::default();
+    for bundles in sizes {
+        bounds.add(measure(&ours, &theirs, *bundles)?);
+    }
+    bounds.hold()
+}
+
+fn measure(ours: &Path, theirs: &Path, bundles: usize) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let folder = scratch()?;
+    let ours = start_ours(ours, folder.path())?;
+    let theirs = start_theirs(theirs, folder.path())?;
+    report("filling", &format!("{bundles} bundles"));
+    fill(&ours, bundles)?;
+    fill(&theirs, bundles)?;
+    let mut bounds = Vec::new();
+    for operation in &OPERATIONS {
+        let [ours, theirs] = compare(operation, [&ours, &theirs])?;
+        let what = format!("{} at {bundles} bundles, OCP to ours", operation.told);
+        bounds.push(Bound::new(what, theirs / ours, Wanted::AtLeast(LEAST)).towards(GOAL));
+    }
+    Ok(bounds)
+}
+
+/// The median milliseconds of an operation on each server.
+fn compare(
+    operation: &Operation,
+    [ours, theirs]: [&Server; 2],
+) -> Result<[f64; 2], Box<dyn Error>> {
+    let mut asked = [(ours.client()?, Vec::new()), (theirs.client()?, Vec::new())];
+    for turn in 0..TURNS {
+        for (client, taken) in &mut asked {
+            for number in turn * TURN..(turn + 1) * TURN {
+                let path = (operation.path)(number);
+                let begun = Instant::now();
+                send(client, operation.method, &path, &(operation.body)(number))?;
+                if turn >= WARM_UP {
+                    taken.push(begun.elapsed().as_secs_f64() * 1000.0);
+                }
+            }
+        }
+    }
+    Ok(asked.map(|(_, mut taken)| median(&mut taken)))
+}
+
+/// Stores a source, and bundles that use it.
+fn fill(server: &Server, bundles: usize) -> Outcome {
+    let mut client = server.client()?;
+    let source = json!({"name": SHARED}).to_string();
+    send(
+        &mut client,
+        "PUT",
+        &format!("/v1/sources/{SHARED}"),
+        &source,
+    )?;
+    for number in 0..bundles {
+        let name = format!("bundle-{number:06}");
+        let path = format!("/v1/bundles/{name}");
+        send(&mut client, "PUT", &path, &bundle(&name, SHARED))?;
+    }
+    Ok(())
+}
+
+fn bundle(name: &str, source: &str) -> String {
+    json!({"name": name, "requirements": [{"source": source}]}).to_string()
+}
+
+/// Sends a request that must succeed.
+fn send(client: &mut Client, method: &str, path: &str, body: &str) -> Outcome {
+    match client.exchange(&keyed_request(method, path, body))? {
+        200 => Ok(()),
+        status => {
+            let said = String::from_utf8_lossy(client.body());
+            Err(format!("{method} {path}: {status} {said}").into())
+        }
+    }
+}
+
+fn start_ours(program: &Path, folder: &Path) -> Result<Server, Box<dyn Error>> {
+    let config = folder.join("ours.json");
+    fs::write(&config, json!({"tokens": tokens()}).to_string())?;
+    let database = format!("sqlite://{}", folder.join("ours.db").display());
+    let config = config.display().to_string();
+    let arguments = [
+        "control",
+        "--no-builder",
+        "--config",
+        &config,
+        "--database",
+        &database,
+    ];
+    Server::start(program, &arguments, folder)
+}
+
+fn start_theirs(program: &Path, folder: &Path) -> Result<Server, Box<dyn Error>> {
+    let config = folder.join("theirs.json");
+    // The settings of its database that ours has as well.
+    let settings = "_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_txlock=immediate";
+    let dsn = format!("file:{}?{settings}", folder.join("theirs.db").display());
+    let database = json!({"sql": {"driver": "sqlite3", "dsn": dsn}});
+    fs::write(
+        &config,
+        json!({"database": database, "tokens": tokens()}).to_string(),
+    )?;
+    let (config, data) = (
+        config.display().to_string(),
+        folder.join("data").display().to_string(),
+    );
+    let arguments = ["run", "--config", &config, "--data-dir", &data];
+    Server::start(program, &arguments, folder)
+}
