@@ -28,6 +28,9 @@ impl From<Small> for Value {
 /// Strings of up to so many bytes are small. Integers are that fit a machine word.
 const SHORT: usize = 128;
 
+/// Arrays of up to so many items are looked through.
+const FEW: usize = 16;
+
 /// How a function computes small operands.
 pub(crate) fn quick(name: &str) -> Option<Quick> {
     let quick: Quick = match name {
@@ -36,6 +39,7 @@ pub(crate) fn quick(name: &str) -> Option<Quick> {
         "equal" => |left, right| order(left, right, Ordering::is_eq),
         "gt" => |left, right| order(left, right, Ordering::is_gt),
         "gte" => |left, right| order(left, right, Ordering::is_ge),
+        "internal.member_2" => member,
         "lt" => |left, right| order(left, right, Ordering::is_lt),
         "lte" => |left, right| order(left, right, Ordering::is_le),
         "minus" => |left, right| integer(left, right, i64::checked_sub),
@@ -47,6 +51,22 @@ pub(crate) fn quick(name: &str) -> Option<Quick> {
         _ => return None,
     };
     Some(quick)
+}
+
+/// Whether something small is in a set, or in an array of few items.
+fn member(sought: &Value, whole: &Value) -> Option<Small> {
+    let is_small = match sought {
+        Value::String(text) => text.len() <= SHORT,
+        Value::Number(number) => number.small().is_some(),
+        _ => !sought.is_composite(),
+    };
+    match whole {
+        Value::Set(members) if is_small => Some(Small::Bool(members.contains(sought))),
+        Value::Array(items) if is_small && items.len() <= FEW => {
+            Some(Small::Bool(items.contains(sought)))
+        }
+        _ => None,
+    }
 }
 
 #[inline]
@@ -87,18 +107,23 @@ fn text(left: &Value, right: &Value, holds: impl FnOnce(&str, &str) -> bool) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
     use super::super::calls::session;
     use super::super::{Call, function};
     use super::quick;
+    use crate::Value;
     use crate::syntax::Location;
     use crate::value::from_json;
 
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 14] = [
         "contains",
         "endswith",
         "equal",
         "gt",
         "gte",
+        "internal.member_2",
         "lt",
         "lte",
         "minus",
@@ -112,9 +137,12 @@ mod tests {
     #[test]
     fn small_operands_give_what_the_function_gives() -> Result<(), Box<dyn std::error::Error>> {
         let values = r#"[0, 1, -1, 7, 1.0, 1e2, 9223372036854775807, -9223372036854775808, "", "a",
-            "ab", "b", "\u00fcber", null, true, [1], {"a": 1}]"#;
+            "ab", "b", "\u00fcber", null, true, [1], {"a": 1},
+            [7, "b", 1.0, [1], null]]"#;
         let values = from_json(values.as_bytes())?;
-        let values = values.as_array().ok_or("no list")?.to_vec();
+        let mut values = values.as_array().ok_or("no list")?.to_vec();
+        let members: BTreeSet<Value> = values.iter().take(12).cloned().collect();
+        values.push(Value::Set(Arc::new(members)));
         let location = Location {
             file: "".into(),
             row: 1,

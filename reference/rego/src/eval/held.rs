@@ -9,8 +9,8 @@ pub(super) enum Held<'p> {
     Nothing,
     /// A value of its own.
     Own(Value),
-    /// A part of the base documents, which outlive the evaluation. Threads that hand on the same
-    /// part would wait for each other if they counted who has it.
+    /// A part of the base documents or a constant of the policy, which outlive the evaluation.
+    /// Threads that hand on the same part would wait for each other if they counted who has it.
     Lent(&'p Value),
 }
 

@@ -31,7 +31,7 @@ pub(super) enum Once {
 /// What a term is without evaluation.
 pub(super) enum Ground<'g, 'p> {
     Value(&'g Value),
-    /// A part of the base documents.
+    /// A part of the base documents, or of a constant of the policy.
     Lent(&'p Value),
     Undefined,
     /// It depends on these rules, to which so many steps lead.
@@ -40,7 +40,7 @@ pub(super) enum Ground<'g, 'p> {
 }
 
 impl<'p> Ground<'p, 'p> {
-    /// What was found in the base documents.
+    /// What was found in what outlives the evaluation.
     fn lent<'g>(self) -> Ground<'g, 'p> {
         match self {
             Self::Value(value) | Self::Lent(value) => Ground::Lent(value),
@@ -338,10 +338,15 @@ impl<'p> Machine<'p> {
                         match self.memos.complete(set) {
                             Some(Some(known)) => break known,
                             Some(None) => return Ground::Undefined,
-                            None => {
-                                let taken = steps.len() - rest.len();
-                                return Ground::Rules(node, set, taken);
-                            }
+                            None => match self.unconditional(set) {
+                                Some(value) => {
+                                    return self.below(frame, value, rest.as_slice(), false).lent();
+                                }
+                                None => {
+                                    let taken = steps.len() - rest.len();
+                                    return Ground::Rules(node, set, taken);
+                                }
+                            },
                         }
                     }
                 }

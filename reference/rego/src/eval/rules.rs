@@ -179,6 +179,17 @@ impl<'p> Machine<'p> {
         Ok(true)
     }
 
+    /// The value of a complete rule that is alone and has it without any condition, where it lies:
+    /// threads would wait for each other if they counted who has it.
+    pub(super) fn unconditional(&self, set: &'p RuleSet) -> Option<&'p Value> {
+        match (set.kind, set.rules.as_slice()) {
+            (RuleKind::Complete, [rule]) if !self.notes_exits => {
+                rule.lowered.get()?.0.first()?.constant(0)
+            }
+            _ => None,
+        }
+    }
+
     /// The value of complete rules, or that there is none. It is not looked for where several
     /// rules are asked for a value, these or those that they read, because what remains to be done
     /// has its turn between them.

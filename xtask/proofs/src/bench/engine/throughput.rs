@@ -65,7 +65,7 @@ const TAIL: [f64; 2] = [2.0, 3.0];
 const SHARED: [f64; 2] = [1.05, 1.6];
 
 /// Windows of each server, in turns, after one that warms up.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 /// Answers per second and the time that 99 of 100 answers keep.
 pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
