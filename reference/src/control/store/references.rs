@@ -15,17 +15,19 @@ use crate::control::principal::Principal;
 pub(super) const FOLLOWED: &str =
     "(u.rights IN ('', '*') OR u.rights = ('=' || s.owner) OR s.shared = 1)";
 
-/// Adds that `$1` refers with the rights `$2` to the source `$3`, if those reach it.
+/// Adds that `$1` refers with the rights `$2` to the source `r`.
 const USE_SOURCE: &str = "INSERT INTO source_uses (user_id, source_id, rights) \
-     SELECT $1, r.id, $2 FROM resources r WHERE r.kind = 'source' AND r.name = $3 \
-     AND ($2 = '*' OR $2 = ('=' || r.owner) OR r.shared = 1) {hold}";
+     SELECT $1, r.id, $2 FROM resources r WHERE r.kind = 'source'";
 
-/// Adds that `$1` refers with the rights `$2` to the secret `$3` at `$4`, if those reach it.
+/// Adds that `$1` refers with the rights `$2` to the secret `r` at `$4`.
 const USE_SECRET: &str = "INSERT INTO secret_uses (user_id, rights, secret, place) \
-     SELECT $1, $2, r.name, $4 FROM resources r WHERE r.kind = 'secret' AND r.name = $3 \
-     AND ($2 = '*' OR $2 = ('=' || r.owner) OR r.shared = 1) {hold}";
+     SELECT $1, $2, r.name, $4 FROM resources r WHERE r.kind = 'secret'";
 
-/// The same, whether or not there is such a secret yet.
+/// Which of them it is: the one that is called `$3`, if the rights reach it.
+const REACHED: &str =
+    "AND r.name = $3 AND ($2 = '*' OR $2 = ('=' || r.owner) OR r.shared = 1) {hold}";
+
+/// Adds that `$1` names the secret `$3` at `$4`, whether or not there is one yet.
 const NAME_SECRET: &str =
     "INSERT INTO secret_uses (user_id, rights, secret, place) VALUES ($1, $2, $3, $4)";
 
@@ -75,7 +77,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let rights = rights.text();
         for name in &entry.uses.sources {
-            let insert = query(self.dialect_sql(USE_SOURCE));
+            let insert = query(self.dialect_sql(&format!("{USE_SOURCE} {REACHED}")));
             let insert = insert.bind(id).bind(rights.as_str()).bind(name.as_str());
             if insert.execute(&mut **transaction).await?.rows_affected() == 0 {
                 return Err(missing(entry, Kind::Source, name));
@@ -83,7 +85,7 @@ impl Store {
         }
         for secret in &entry.uses.secrets {
             let insert = match secret.place.needs_existing() {
-                true => query(self.dialect_sql(USE_SECRET)),
+                true => query(self.dialect_sql(&format!("{USE_SECRET} {REACHED}"))),
                 false => query(NAME_SECRET),
             };
             let insert = insert.bind(id).bind(rights.as_str());

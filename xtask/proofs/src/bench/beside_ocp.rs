@@ -8,9 +8,9 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::engine::{Bound, Bounds, Outcome, Wanted};
-use super::{keyed_request, median, scratch, tokens};
+use super::{median, scratch, send_keyed, tokens};
 use crate::kept::on_search_path;
-use crate::servers::{Client, Server};
+use crate::servers::Server;
 use crate::{release_build, report};
 
 /// Its program.
@@ -122,7 +122,7 @@ fn compare(
             for number in turn * TURN..(turn + 1) * TURN {
                 let path = (operation.path)(number);
                 let begun = Instant::now();
-                send(client, operation.method, &path, &(operation.body)(number))?;
+                send_keyed(client, operation.method, &path, &(operation.body)(number))?;
                 if turn >= WARM_UP {
                     taken.push(begun.elapsed().as_secs_f64() * 1000.0);
                 }
@@ -136,7 +136,7 @@ fn compare(
 fn fill(server: &Server, bundles: usize) -> Outcome {
     let mut client = server.client()?;
     let source = json!({"name": SHARED}).to_string();
-    send(
+    send_keyed(
         &mut client,
         "PUT",
         &format!("/v1/sources/{SHARED}"),
@@ -145,24 +145,13 @@ fn fill(server: &Server, bundles: usize) -> Outcome {
     for number in 0..bundles {
         let name = format!("bundle-{number:06}");
         let path = format!("/v1/bundles/{name}");
-        send(&mut client, "PUT", &path, &bundle(&name, SHARED))?;
+        send_keyed(&mut client, "PUT", &path, &bundle(&name, SHARED))?;
     }
     Ok(())
 }
 
 fn bundle(name: &str, source: &str) -> String {
     json!({"name": name, "requirements": [{"source": source}]}).to_string()
-}
-
-/// Sends a request that must succeed.
-fn send(client: &mut Client, method: &str, path: &str, body: &str) -> Outcome {
-    match client.exchange(&keyed_request(method, path, body))? {
-        200 => Ok(()),
-        status => {
-            let said = String::from_utf8_lossy(client.body());
-            Err(format!("{method} {path}: {status} {said}").into())
-        }
-    }
 }
 
 fn start_ours(program: &Path, folder: &Path) -> Result<Server, Box<dyn Error>> {
@@ -187,14 +176,10 @@ fn start_theirs(program: &Path, folder: &Path) -> Result<Server, Box<dyn Error>>
     let settings = "_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_txlock=immediate";
     let dsn = format!("file:{}?{settings}", folder.join("theirs.db").display());
     let database = json!({"sql": {"driver": "sqlite3", "dsn": dsn}});
-    fs::write(
-        &config,
-        json!({"database": database, "tokens": tokens()}).to_string(),
-    )?;
-    let (config, data) = (
-        config.display().to_string(),
-        folder.join("data").display().to_string(),
-    );
+    let text = json!({"database": database, "tokens": tokens()}).to_string();
+    fs::write(&config, text)?;
+    let config = config.display().to_string();
+    let data = folder.join("data").display().to_string();
     let arguments = ["run", "--config", &config, "--data-dir", &data];
     Server::start(program, &arguments, folder)
 }

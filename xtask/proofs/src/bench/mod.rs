@@ -55,10 +55,22 @@ fn tokens() -> Value {
     json!({"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}})
 }
 
-/// A JSON request to a control plane with the key.
-fn keyed_request(method: &str, path: &str, body: &str) -> Vec<u8> {
+/// Sends a control plane a JSON request with the key, which must succeed.
+fn send_keyed(
+    client: &mut Client,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> Result<(), Box<dyn Error>> {
     let lines = format!("Authorization: Bearer {KEY}\r\nContent-Type: application/json\r\n");
-    Client::request_with(method, path, &lines, body)
+    let request = Client::request_with(method, path, &lines, body);
+    match client.exchange(&request)? {
+        200 => Ok(()),
+        status => {
+            let said = String::from_utf8_lossy(client.body());
+            Err(format!("{method} {path}: {status} {said}").into())
+        }
+    }
 }
 
 /// A folder for a server's files, in memory where the system has such a place: how long a disk

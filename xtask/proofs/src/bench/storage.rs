@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use super::{keyed_request, scratch, tokens};
+use super::{scratch, send_keyed, tokens};
 use crate::servers::{Client, Server};
 use crate::{release_build, report};
 
@@ -174,11 +174,7 @@ impl Plane {
 
     /// Stores a document.
     fn put(&self, path: &str, body: &str) -> Result<(), Box<dyn Error>> {
-        let request = keyed_request("PUT", path, body);
-        match self.client()?.exchange(&request)? {
-            200 => Ok(()),
-            status => Err(format!("PUT {path}: {status}").into()),
-        }
+        send_keyed(&mut self.client()?, "PUT", path, body)
     }
 
     /// What stands in storage of a bundle.

@@ -21,10 +21,6 @@ const WARM_UP: usize = 50;
 /// go through them.
 const SMALL: usize = 1 << 20;
 
-/// A peer's evaluations of those take at least so many times the time of ours: what a call costs
-/// before it begins is a large part of it.
-const LEAST: f64 = 2.0;
-
 /// Asks both servers for the same decisions and compares the medians.
 pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);
@@ -33,7 +29,7 @@ pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     let served = measured::ALL.iter();
     let served = served.map(|policy| (policy, pair.peer.evaluator));
     let hidden = measured::IN_PROCESS.iter().filter(small);
-    for (policy, least) in served.chain(hidden.map(|policy| (policy, LEAST))) {
+    for (policy, least) in served.chain(hidden.map(|policy| (policy, pair.peer.small))) {
         load(&mut ours, policy)?;
         load(&mut theirs, policy)?;
         let ratio = compare(policy, (&mut ours, TIMER), (&mut theirs, pair.peer.timer))?;
