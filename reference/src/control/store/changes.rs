@@ -29,9 +29,8 @@ const DUE: &str = "INSERT INTO builds \
      ON CONFLICT (bundle_id) DO UPDATE SET \
      wanted = builds.wanted + 1, due = excluded.due, failures = 0";
 
-/// Notes that a stack changes, with its definition as it is now, if there is one. A change is
-/// noted before and after it is made, for the bundles that the stack selected and those that it
-/// selects.
+/// Notes that a stack changes, with its definition as it is before, if there is one, for the bundles
+/// that it selected. Those that it selects then are found by another note.
 pub(super) async fn note_stack(
     transaction: &mut Transaction<'static, Any>,
     name: &str,

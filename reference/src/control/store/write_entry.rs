@@ -17,9 +17,8 @@ const UPSERT: &str = "INSERT INTO resources (kind, name, owner, definition, shar
      shared = CASE WHEN $4 = 1 THEN excluded.shared ELSE resources.shared END \
      WHERE resources.owner = excluded.owner OR $4 = 1";
 
-/// Notes that it changes; stacks with what they select afterwards.
-const NOTE: &str = "INSERT INTO changes (kind, name, definition) \
-     SELECT $1, $2, CASE $1 WHEN 'stack' THEN $5 END WHERE $7 = 1";
+/// Notes that it changes.
+const NOTE: &str = "INSERT INTO changes (kind, name) SELECT $1, $2 WHERE $7 = 1";
 
 /// What is known of it: its key, whether it is shared, how many places it has, and how many things
 /// it refers to.
@@ -69,6 +68,7 @@ impl Store {
         entry: &Entry,
         writer: &Writer<'_>,
     ) -> Result<Option<Written>, StoreError> {
+        // What it selects afterwards is found by its name.
         if entry.kind == Kind::Stack && writer.changes {
             changes::note_stack(transaction, &entry.name).await?;
         }
