@@ -1,10 +1,12 @@
 //! Reads requests whole, within limits.
 
 use std::mem;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::StatusCode;
 use http::request::Parts;
 use http_body_util::BodyExt;
@@ -40,8 +42,13 @@ pub(super) async fn receive(
     if announced > limit {
         return Err(too_large(limit));
     }
-    let whole = collect(body, limit, memory);
-    let (body, share) = match tokio::time::timeout(timeout, whole).await {
+    let mut whole = pin!(collect(body, limit, memory));
+    // Most bodies are there with their heads, and need no clock.
+    let received = match whole.as_mut().now_or_never() {
+        Some(received) => Ok(received),
+        None => tokio::time::timeout(timeout, whole).await,
+    };
+    let (body, share) = match received {
         Ok(received) => received?,
         Err(_) => {
             let message = "request body did not arrive in time";

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http::StatusCode;
+use smallvec::SmallVec;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 use tracing::debug;
@@ -30,6 +31,9 @@ const LOOK_PERIOD: Duration = Duration::from_millis(250);
 /// How long, and for how many bytes, a connection is still read after its last answer.
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 256 << 10;
+
+/// So few bytes are copied into one piece to be written: the system takes longer for several.
+const SMALL: usize = 1024;
 
 /// How a connection is spoken on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,6 +221,18 @@ impl<S: Socket> Stream<S> {
     }
 }
 
+/// Several pieces as one, if they are small.
+fn together(slices: &[io::IoSlice<'_>]) -> Option<SmallVec<[u8; SMALL]>> {
+    let length: usize = slices.iter().map(|slice| slice.len()).sum();
+    (length <= SMALL).then(|| {
+        let mut bytes = SmallVec::new();
+        for slice in slices {
+            bytes.extend_from_slice(slice);
+        }
+        bytes
+    })
+}
+
 impl<S: Socket> AsyncRead for Stream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -262,7 +278,11 @@ impl<S: Socket> AsyncWrite for Stream<S> {
         if this.holds_back(slices.first().map_or(&[], |slice| slice)) {
             return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
         }
-        let attempt = Pin::new(&mut this.inner).poll_write_vectored(context, slices);
+        let inner = Pin::new(&mut this.inner);
+        let attempt = match together(slices) {
+            Some(bytes) => inner.poll_write(context, &bytes),
+            None => inner.poll_write_vectored(context, slices),
+        };
         this.track_write(context, attempt)
     }
 

@@ -22,6 +22,7 @@ mod address;
 mod backlog;
 mod descriptors;
 mod door;
+mod processor;
 mod registry;
 mod threads;
 
@@ -130,7 +131,8 @@ impl<S: Service> Acceptor<S> {
             answers: Arc::new(self.server.answers.clone()),
             certificates: Bytes::new(),
         };
-        let thread = self.threads.as_ref().and_then(Threads::least);
+        let threads = self.threads.as_ref();
+        let thread = threads.and_then(|threads| threads.choose(processor::of_client(&stream)));
         let task = match thread {
             Some((thread, load)) => {
                 let served = async move {

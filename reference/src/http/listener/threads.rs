@@ -2,11 +2,13 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+use super::processor::of_this_thread;
 use crate::http::aside::aside;
 
 /// What connections must not wait for is done by so many other threads at most.
@@ -21,6 +23,9 @@ const ARRIVED: u32 = 8;
 /// aside.
 const GIVEN: u32 = 4;
 
+/// No processor.
+const NOWHERE: usize = usize::MAX;
+
 /// A thread for each processor. They end, and what is left on them, when this is dropped.
 #[derive(Debug)]
 pub(super) struct Threads(Vec<Thread>);
@@ -30,6 +35,8 @@ struct Thread {
     runtime: Handle,
     /// Each of its connections has a clone.
     load: Load,
+    /// The processor that it was on when it last began to wait, or [`NOWHERE`].
+    processor: Arc<AtomicUsize>,
     joined: JoinHandle<()>,
     _stop: oneshot::Sender<()>,
 }
@@ -47,19 +54,28 @@ impl Threads {
         Self(threads.collect())
     }
 
-    /// The thread with the fewest connections, and what counts one more for it.
-    pub(super) fn least(&self) -> Option<(&Handle, Load)> {
-        let threads = self.0.iter();
-        let least = threads.min_by_key(|thread| Arc::strong_count(&thread.load.0))?;
-        Some((&least.runtime, least.load.clone()))
+    /// The thread for a connection that arrives at this processor, and what counts one more for it.
+    pub(super) fn choose(&self, processor: Option<usize>) -> Option<(&Handle, Load)> {
+        let threads = self.0.iter().map(|thread| {
+            let load = Arc::strong_count(&thread.load.0);
+            (load, thread.processor.load(Ordering::Relaxed))
+        });
+        let chosen = self.0.get(nearest(threads, processor)?)?;
+        Some((&chosen.runtime, chosen.load.clone()))
     }
 }
 
 impl Thread {
     fn start(aside: usize) -> io::Result<Self> {
+        let processor = Arc::new(AtomicUsize::new(NOWHERE));
+        let last = Arc::clone(&processor);
         let mut runtime = Builder::new_current_thread();
         let runtime = runtime
             .enable_all()
+            .on_thread_park(move || {
+                let here = of_this_thread().unwrap_or(NOWHERE);
+                last.store(here, Ordering::Relaxed);
+            })
             .event_interval(ARRIVED)
             .global_queue_interval(GIVEN)
             .max_blocking_threads(aside)
@@ -71,12 +87,31 @@ impl Thread {
         Ok(Self {
             runtime: handle,
             load: Load::default(),
+            processor,
             joined: thread::Builder::new()
                 .name("connections".into())
                 .spawn(serve)?,
             _stop: stop,
         })
     }
+}
+
+/// Which of some threads, given by their loads and processors, is for a connection: the one with the
+/// least load, or another one that is where the connection arrives, if it has at most a quarter
+/// more. Where both are on one processor, none has to wake another.
+fn nearest(
+    threads: impl Iterator<Item = (usize, usize)> + Clone,
+    processor: Option<usize>,
+) -> Option<usize> {
+    let (least, _) = threads.clone().min()?;
+    let cost = |(load, at): (usize, usize)| {
+        let is_near = processor == Some(at) && load - least <= least / 4;
+        (!is_near, load)
+    };
+    let (nearest, _) = threads
+        .enumerate()
+        .min_by_key(|(_, thread)| cost(*thread))?;
+    Some(nearest)
 }
 
 impl Drop for Threads {
@@ -101,10 +136,10 @@ mod tests {
 
     use tokio::sync::oneshot;
 
-    use super::{Load, Threads};
+    use super::{Load, NOWHERE, Threads, nearest};
 
     fn least(threads: &Threads) -> Option<Load> {
-        threads.least().map(|(_, load)| load)
+        threads.choose(None).map(|(_, load)| load)
     }
 
     #[tokio::test]
@@ -124,6 +159,23 @@ mod tests {
         );
     }
 
+    #[test]
+    fn connections_go_where_they_arrive_unless_that_is_busier() {
+        for (threads, processor, expected) in [
+            (vec![], Some(0), None),
+            (vec![(1, 0), (1, 1)], Some(1), Some(1)),
+            (vec![(1, 0), (1, 1)], None, Some(0)),
+            (vec![(1, 0), (2, 1)], Some(1), Some(0)),
+            (vec![(8, 0), (10, 1)], Some(1), Some(1)),
+            (vec![(8, 0), (11, 1)], Some(1), Some(0)),
+            (vec![(9, 0), (8, 1), (8, 0)], Some(0), Some(2)),
+            (vec![(8, NOWHERE), (7, NOWHERE)], Some(0), Some(1)),
+        ] {
+            let chosen = nearest(threads.iter().copied(), processor);
+            assert_eq!(chosen, expected, "{threads:?}, {processor:?}");
+        }
+    }
+
     #[tokio::test]
     async fn what_is_left_on_threads_ends_with_them() {
         let threads = Threads::start();
@@ -134,7 +186,7 @@ mod tests {
         };
         assert!(
             threads
-                .least()
+                .choose(None)
                 .map(|(thread, _)| thread.spawn(left))
                 .is_some()
         );
