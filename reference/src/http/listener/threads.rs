@@ -104,8 +104,9 @@ fn nearest(
     processor: Option<usize>,
 ) -> Option<usize> {
     let (least, _) = threads.clone().min()?;
+    let most = least + least / 4;
     let cost = |(load, at): (usize, usize)| {
-        let is_near = processor == Some(at) && load - least <= least / 4;
+        let is_near = processor == Some(at) && load <= most;
         (!is_near, load)
     };
     let (nearest, _) = threads
