@@ -27,48 +27,52 @@ type Failure = Box<dyn Error>;
 struct Task {
     name: &'static str,
     about: &'static str,
-    /// The only argument that it takes, if any.
-    flag: Option<&'static str>,
-    /// Does it; told whether the flag was given.
-    run: fn(bool) -> Result<(), Failure>,
+    /// The arguments that it takes, as its usage shows them.
+    usage: &'static str,
+    /// Runs it with its arguments; returns false if they are invalid.
+    run: fn(&[&str]) -> Result<bool, Failure>,
 }
 
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        about: "Every check of a commit beside the two commands of the README",
-        flag: None,
-        run: |_| ci::run(),
+        about: "Every check of a commit beside the two commands of the README, or of a night or week",
+        usage: ci::USAGE,
+        run: ci::run,
     },
     Task {
         name: "fmt",
         about: "Format every crate; with --check, fail on what is not formatted",
-        flag: Some("--check"),
-        run: format,
+        usage: "[--check]",
+        run: |arguments| match arguments {
+            [] => format(false).map(|()| true),
+            ["--check"] => format(true).map(|()| true),
+            _ => Ok(false),
+        },
     },
     Task {
         name: "lint",
         about: "Fail on every warning of the compiler and of clippy",
-        flag: None,
-        run: |_| lint(),
+        usage: "",
+        run: |arguments| without_arguments(arguments, lint),
     },
     Task {
         name: "compiled-once",
         about: "Fail on crates that the two commands of the README compile more than once",
-        flag: None,
-        run: |_| compiled_once::run(),
+        usage: "",
+        run: |arguments| without_arguments(arguments, compiled_once::run),
     },
     Task {
         name: "deny",
         about: "Fail on licences, crates and sources of dependencies that deny.toml does not allow",
-        flag: None,
-        run: |_| deny::run(),
+        usage: "",
+        run: |arguments| without_arguments(arguments, deny::run),
     },
     Task {
         name: "build-cost",
         about: "Measure from nothing what building costs, and a change to a verdict",
-        flag: None,
-        run: |_| build_cost::run(),
+        usage: "",
+        run: |arguments| without_arguments(arguments, build_cost::run),
     },
 ];
 
@@ -98,17 +102,31 @@ fn main() -> ExitCode {
 }
 
 fn start(task: &Task, arguments: &[OsString]) -> ExitCode {
+    let texts: Option<Vec<&str>> = arguments.iter().map(|one| one.to_str()).collect();
+    let usage = format!("usage: cargo xtask {} {}", task.name, task.usage);
+    let usage = usage.trim_end();
+    let Some(texts) = texts else {
+        return refuse(&format!("{usage}\n"));
+    };
+    if let ["--help" | "-h"] = *texts {
+        report(task.name, &format!("{}\n{usage}", task.about));
+        return ExitCode::SUCCESS;
+    }
+    match (task.run)(&texts) {
+        Ok(false) => refuse(&format!("{usage}\n")),
+        Ok(true) => ExitCode::SUCCESS,
+        Err(why) => end(Err(why)),
+    }
+}
+
+/// Runs a task that takes no arguments; returns false if there are some.
+fn without_arguments(
+    arguments: &[&str],
+    task: fn() -> Result<(), Failure>,
+) -> Result<bool, Failure> {
     match arguments {
-        [] => end((task.run)(false)),
-        [one] if task.flag.is_some_and(|flag| one == flag) => end((task.run)(true)),
-        [one] if one == "--help" || one == "-h" => {
-            report(task.name, task.about);
-            ExitCode::SUCCESS
-        }
-        _ => {
-            let flag = task.flag.map_or(String::new(), |flag| format!(" [{flag}]"));
-            refuse(&format!("usage: cargo xtask {}{flag}\n", task.name))
-        }
+        [] => task().map(|()| true),
+        _ => Ok(false),
     }
 }
 

@@ -130,6 +130,9 @@ enum Task {
         /// Seed of the random policies
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// Ask SQLite alone, which needs no server
+        #[arg(long)]
+        sqlite_only: bool,
     },
     /// End-to-end tests of bundles: real storage, git servers, engines, replicas, kills
     Bundles {
@@ -210,7 +213,11 @@ fn main() -> ExitCode {
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),
-        Task::Filters { cases, seed } => filters::run(cases, seed),
+        Task::Filters {
+            cases,
+            seed,
+            sqlite_only,
+        } => filters::run(cases, seed, sqlite_only),
         Task::Bundles { seconds, kills } => bundles::run(seconds, kills),
         Task::Store => store::run(),
         Task::Matrix {

@@ -1,0 +1,231 @@
+//! The checks beside the two commands of the README, in three stages: of a commit, of a night, of a
+//! week. CONTRIBUTING.md has the same table, with how long each step takes.
+
+mod changes;
+mod steps;
+
+use std::time::Instant;
+
+use crate::{Failure, proofs, report};
+use changes::Changes;
+use steps::{Run, STEPS, Step};
+
+/// The option values and defaults of `cargo xtask ci`.
+pub(crate) const USAGE: &str = "[--stage commit|nightly|weekly] [--since REV] [--list]";
+
+/// When a step runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// At each commit.
+    Commit,
+    /// Each night.
+    Nightly,
+    /// Each week.
+    Weekly,
+}
+
+impl Stage {
+    const ALL: [Self; 3] = [Self::Commit, Self::Nightly, Self::Weekly];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Nightly => "nightly",
+            Self::Weekly => "weekly",
+        }
+    }
+}
+
+/// The arguments of `cargo xtask ci`.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    stage: Stage,
+    /// The revision since which changes choose further steps.
+    since: Option<String>,
+    /// Whether the steps are shown instead of run.
+    list: bool,
+}
+
+impl Options {
+    /// Parses the arguments; none if they are invalid.
+    fn parse(arguments: &[&str]) -> Option<Self> {
+        let mut options = Self {
+            stage: Stage::Commit,
+            since: None,
+            list: false,
+        };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            match *argument {
+                "--stage" => {
+                    let name = rest.next()?;
+                    let named = |stage: &Stage| stage.name() == *name;
+                    options.stage = Stage::ALL.into_iter().find(named)?;
+                }
+                "--since" => options.since = Some((*rest.next()?).to_owned()),
+                "--list" => options.list = true,
+                _ => return None,
+            }
+        }
+        // Changes choose steps of a later stage, so only the first one has any to choose.
+        let is_valid = options.since.is_none() || options.stage == Stage::Commit;
+        is_valid.then_some(options)
+    }
+}
+
+/// Runs the steps of a stage; returns false if the arguments are invalid.
+///
+/// # Errors
+/// With the first step that fails: a step that cannot run has failed. An unknown revision.
+pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
+    let Some(options) = Options::parse(arguments) else {
+        return Ok(false);
+    };
+    let changes = options.since.as_deref().map(Changes::since).transpose()?;
+    let is_chosen = |step: &&Step| is_chosen(step, options.stage, changes.as_ref());
+    let (chosen, left): (Vec<&Step>, Vec<&Step>) = STEPS.iter().partition(is_chosen);
+    let mut passed = Vec::new();
+    if options.list {
+        passed.extend(chosen.iter().map(|step| ("runs", step.name.to_owned())));
+    } else {
+        for step in chosen {
+            let seconds = step.run()?;
+            passed.push(("passed", format!("{} ({seconds} s)", step.name)));
+        }
+    }
+    for (word, line) in passed {
+        report(word, &line);
+    }
+    for step in left {
+        report("not run", &left_out(step, options.since.as_deref()));
+    }
+    Ok(true)
+}
+
+/// Whether a step belongs to a run: of its stage, or at a commit that changes its paths.
+fn is_chosen(step: &Step, stage: Stage, changes: Option<&Changes>) -> bool {
+    let is_changed = || changes.is_some_and(|changes| changes.touch(step.paths));
+    step.stage == stage || (stage == Stage::Commit && is_changed())
+}
+
+/// The name of a step that a run leaves out, with the stage in which it runs.
+fn left_out(step: &Step, since: Option<&str>) -> String {
+    let (name, stage) = (step.name, step.stage.name());
+    match (since, step.paths) {
+        (Some(since), [_, ..]) => format!("{name} ({stage}; nothing of it changed since {since})"),
+        _ => format!("{name} ({stage})"),
+    }
+}
+
+impl Step {
+    /// Runs the step and returns how many seconds it took.
+    fn run(&self) -> Result<u64, Failure> {
+        report("checking", self.name);
+        let start = Instant::now();
+        let result = match &self.run {
+            Run::Task(task) => task(),
+            Run::Proofs(all) => all.iter().try_for_each(|proof| proofs::run(proof)),
+        };
+        result.map_err(|why| format!("{}: {why}", self.name))?;
+        let seconds = start.elapsed().as_secs();
+        report("passed", &format!("{} ({seconds} s)", self.name));
+        Ok(seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::changes::Changes;
+    use super::steps::{Run, STEPS, Step};
+    use super::{Options, Stage, is_chosen, left_out};
+    use crate::proof_names::PROOFS;
+    use crate::root;
+
+    #[test]
+    fn steps_name_proofs() {
+        for step in STEPS {
+            let Run::Proofs(all) = step.run else { continue };
+            for proof in all {
+                let is_known = PROOFS.iter().any(|(name, _)| proof.first() == Some(name));
+                assert!(is_known, "{}: {proof:?}", step.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_steps_differ() {
+        let names: BTreeSet<&str> = STEPS.iter().map(|step| step.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+    }
+
+    #[test]
+    fn paths_of_steps_exist() {
+        for step in STEPS {
+            for path in step.paths {
+                assert!(root().join(path).exists(), "{}: {path}", step.name);
+            }
+        }
+    }
+
+    #[test]
+    fn contributing_shows_each_step_in_its_stage() {
+        let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap_or_default();
+        for step in STEPS {
+            let row = format!("| {} | {} |", step.name, step.stage.name());
+            assert!(text.contains(&row), "CONTRIBUTING.md lacks the row {row:?}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_parsed() {
+        let options = |stage, since: Option<&str>, list| {
+            let since = since.map(str::to_owned);
+            Some(Options { stage, since, list })
+        };
+        let cases: [(&[&str], Option<Options>); 8] = [
+            (&[], options(Stage::Commit, None, false)),
+            (
+                &["--stage", "weekly", "--list"],
+                options(Stage::Weekly, None, true),
+            ),
+            (
+                &["--since", "main"],
+                options(Stage::Commit, Some("main"), false),
+            ),
+            (&["--stage"], None),
+            (&["--stage", "hourly"], None),
+            (&["--since"], None),
+            (&["--stage", "nightly", "--since", "main"], None),
+            (&["--quick"], None),
+        ];
+        for (arguments, expected) in cases {
+            assert_eq!(Options::parse(arguments), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_commit_runs_its_stage_and_what_it_changes() {
+        let step = |stage| Step {
+            name: "store",
+            stage,
+            paths: &["reference/src/control/store"],
+            run: Run::Task(|| Ok(())),
+        };
+        let (commit, nightly) = (step(Stage::Commit), step(Stage::Nightly));
+        let inside = Changes::of("reference/src/control/store/mod.rs\n");
+        let beside = Changes::of("reference/src/control/storefront.rs\n");
+        assert!(is_chosen(&commit, Stage::Commit, None));
+        assert!(!is_chosen(&commit, Stage::Nightly, None));
+        assert!(!is_chosen(&nightly, Stage::Commit, None));
+        assert!(!is_chosen(&nightly, Stage::Commit, Some(&beside)));
+        assert!(is_chosen(&nightly, Stage::Commit, Some(&inside)));
+        assert!(is_chosen(&nightly, Stage::Nightly, None));
+        assert_eq!(left_out(&nightly, None), "store (nightly)");
+        assert_eq!(
+            left_out(&nightly, Some("main")),
+            "store (nightly; nothing of it changed since main)"
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! The table of the checks.
+
+use super::Stage;
+use crate::{Failure, build_cost, compiled_once, deny, format, lint};
+
+/// One check.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) stage: Stage,
+    /// Files and folders of which a change makes the step part of the stage `commit`, too, where
+    /// `--since` names the revision to compare with.
+    pub(super) paths: &'static [&'static str],
+    pub(super) run: Run,
+}
+
+/// How a step runs.
+pub(super) enum Run {
+    /// A task of this program.
+    Task(fn() -> Result<(), Failure>),
+    /// Proofs, each with its arguments.
+    Proofs(&'static [&'static [&'static str]]),
+}
+
+const fn task(
+    name: &'static str,
+    stage: Stage,
+    paths: &'static [&'static str],
+    task: fn() -> Result<(), Failure>,
+) -> Step {
+    Step {
+        name,
+        stage,
+        paths,
+        run: Run::Task(task),
+    }
+}
+
+const fn at_commit(name: &'static str, proofs: &'static [&'static [&'static str]]) -> Step {
+    Step {
+        name,
+        stage: Stage::Commit,
+        paths: &[],
+        run: Run::Proofs(proofs),
+    }
+}
+
+const fn nightly(
+    name: &'static str,
+    paths: &'static [&'static str],
+    proofs: &'static [&'static [&'static str]],
+) -> Step {
+    Step {
+        name,
+        stage: Stage::Nightly,
+        paths,
+        run: Run::Proofs(proofs),
+    }
+}
+
+const fn weekly(name: &'static str, proofs: &'static [&'static [&'static str]]) -> Step {
+    Step {
+        name,
+        stage: Stage::Weekly,
+        paths: &[],
+        run: Run::Proofs(proofs),
+    }
+}
+
+/// Every step. In each stage those that fail quickly come first.
+pub(super) const STEPS: &[Step] = &[
+    task("format", Stage::Commit, &[], || format(true)),
+    task(
+        "crates compiled once",
+        Stage::Commit,
+        &[],
+        compiled_once::run,
+    ),
+    task("lints", Stage::Commit, &[], lint),
+    at_commit("language cases of OPA", &[&["rego-cases"]]),
+    at_commit(
+        "residuals of some policies",
+        &[&["residuals", "--cases", "100"]],
+    ),
+    at_commit(
+        "rows that some filters select in SQLite",
+        &[&["filters", "--cases", "200", "--sqlite-only"]],
+    ),
+    at_commit("submissions", &[&["submissions"]]),
+    at_commit("evidence of other servers", &[&["results"]]),
+    task(
+        "dependencies allowed",
+        Stage::Nightly,
+        &["Cargo.lock", "deny.toml"],
+        deny::run,
+    ),
+    nightly(
+        "store suite on PostgreSQL",
+        &["reference/src/control/store"],
+        &[&["store"]],
+    ),
+    nightly(
+        "HTML report in a browser",
+        &["conformance/src/report", "xtask/proofs/browser"],
+        &[&["report-page"]],
+    ),
+    nightly(
+        "kill matrix",
+        &[
+            "conformance/clients",
+            "conformance/src/clients",
+            "conformance/src/faults",
+            "conformance/src/judge",
+            "conformance/src/rules",
+            "conformance/src/run",
+            "faults",
+            "snapshots",
+        ],
+        &[&["kill-matrix"]],
+    ),
+    nightly(
+        "servers that the documents allow",
+        &["variants", "conformance/src/variants"],
+        &[&["tolerance"]],
+    ),
+    nightly(
+        "residuals of many policies",
+        &["reference/rego/src/residual"],
+        &[&["residuals", "--cases", "3000"]],
+    ),
+    nightly(
+        "rows that filters select in three databases",
+        &["reference/rego/src/filter"],
+        &[&["filters", "--cases", "1000"]],
+    ),
+    nightly("real peers", &[], &[&["peers"]]),
+    nightly("findings", &["FINDINGS.md", "findings"], &[&["findings"]]),
+    nightly(
+        "logs of the engine and of the real OPA",
+        &["reference/src/log"],
+        &[&["opa-logs"]],
+    ),
+    nightly(
+        "client libraries",
+        &["xtask/proofs/clients"],
+        &[&["clients"]],
+    ),
+    nightly(
+        "clients tested with the mock",
+        &["examples/mock", "conformance/src/stand_in"],
+        &[&["mock-examples"]],
+    ),
+    nightly(
+        "clients behind their adapters",
+        &["examples/client"],
+        &[&["client-examples"]],
+    ),
+    nightly(
+        "libraries behind the shim",
+        &["examples/shim", "conformance/src/shim"],
+        &[&["shim-examples"]],
+    ),
+    nightly("released versions of the real OPA", &[], &[&["matrix"]]),
+    // Shows the evidence that the steps before it have left.
+    nightly(
+        "pages about every implementation",
+        &["conformance/src/report/html/site", "xtask/proofs/src/site"],
+        &[&["site", "--look"]],
+    ),
+    nightly(
+        "bundles from definition to decision",
+        &[
+            "reference/src/control/builder",
+            "reference/src/control/worker",
+        ],
+        &[&["bundles", "--seconds", "30", "--kills", "100"]],
+    ),
+    nightly("attacks", &["xtask/proofs/src/attack"], &[&["attack"]]),
+    nightly("soak for a minute", &[], &[&["soak", "--seconds", "60"]]),
+    nightly(
+        "generated policies beside the real OPA",
+        &[],
+        &[&["fuzz-opa", "--cases", "500"]],
+    ),
+    nightly(
+        "cost of growth and of the suite",
+        &[],
+        &[&["bench", "control"], &["bench", "suite"]],
+    ),
+    weekly("every release of the real OPA", &[&["matrix", "--all"]]),
+    weekly(
+        "speed of the engine",
+        &[
+            &["bench", "engine"],
+            &["bench", "engine", "--rvm"],
+            &["bench", "compile"],
+        ],
+    ),
+    task("cost of building", Stage::Weekly, &[], build_cost::run),
+    weekly("soak for an hour", &[&["soak"]]),
+    weekly(
+        "a thousand kills of control planes",
+        &[&["bundles", "--kills", "1000"]],
+    ),
+    weekly(
+        "generated policies of many seeds",
+        &[&["fuzz-opa", "--cases", "20000", "--seed", "7"]],
+    ),
+];
