@@ -116,8 +116,29 @@ impl Alteration {
         self.answered.fits(answer)
     }
 
-    /// The answer to a request that it touches, as it leaves it.
-    pub(crate) fn changed(&self, answer: Answer) -> Answer {
+    /// Whether the server is asked something else than what was sent, or later.
+    pub(crate) fn alters_request(&self) -> bool {
+        !self.request.is_empty() || !self.delay.is_zero()
+    }
+
+    /// Whether it answers in the server's place.
+    pub(crate) fn replies(&self) -> bool {
+        self.reply.is_some()
+    }
+
+    /// The answer of a server to a request, as the alterations that touch the request leave it.
+    pub(crate) fn answer<'a>(
+        touching: impl Iterator<Item = &'a Self> + Clone,
+        answer: Answer,
+    ) -> Answer {
+        if let Some(reply) = touching.clone().find_map(|one| one.reply.as_ref()) {
+            return reply.answer();
+        }
+        let back = touching.filter(|one| !one.answer.is_empty());
+        back.fold(answer, |answer, one| one.changed(answer))
+    }
+
+    fn changed(&self, answer: Answer) -> Answer {
         match self.changes(&answer) {
             true => change::answer(&answer, &self.answer),
             false => answer,
@@ -162,8 +183,7 @@ pub(crate) async fn carry<'a>(
             context.client.carry(context.base, &Wire::Raw(sent)).await?
         }
     };
-    let back = touching.iter().filter(|one| !one.answer.is_empty());
-    Ok(back.fold(answer, |answer, one| one.changed(answer)))
+    Ok(Alteration::answer(touching.into_iter(), answer))
 }
 
 /// A glob over texts: `*` stands for anything.

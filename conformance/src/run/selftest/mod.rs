@@ -2,6 +2,7 @@
 //! answers, and trivial servers. `conformance selftest`, the kill matrix and the tolerance bench are
 //! made of it.
 
+mod recorded_rule;
 pub(crate) mod run_faults;
 pub(crate) mod run_mutants;
 pub(crate) mod run_trivial_servers;

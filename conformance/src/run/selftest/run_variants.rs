@@ -1,8 +1,6 @@
 //! Plays every rule that a variant touches on the variant.
 //!
-//! Where a variant changes nothing but answers, the exchanges of one run are judged again with
-//! the answers changed, without any traffic. What does not hold so is played on the server, as is
-//! every rule on a variant that changes what the server is asked, or how long it takes.
+//! A rule that fails by its recording is played on the server, too, before it counts as failing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,43 +8,14 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::run_faults::recipient;
-use crate::catalogue::Level;
-use crate::client::answer::Answer;
-use crate::client::wire::Wire;
-use crate::evidence::recording::{self, Recording};
-use crate::evidence::{Exchange, Payload, Received};
-use crate::faults::{ObservedRequest, Recipient};
+use super::recorded_rule::{Play, RecordedRule};
 use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::run::interrupt::Interrupt;
-use crate::run::recorded::addresses;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
 use crate::scenario::names::run_name;
 use crate::variants::{OverStrict, Row, Tolerance, Variant};
-
-/// What a rule asks and is answered by the reference.
-struct Played {
-    rule: String,
-    exchanges: Vec<Seen>,
-}
-
-struct Seen {
-    exchange: Exchange,
-    recipient: Recipient,
-    wire: Wire,
-    answer: Option<Answer>,
-}
-
-/// How a rule is played on a variant.
-#[derive(Clone, Copy)]
-enum Play {
-    /// On the server.
-    Live,
-    /// By the exchanges of the earlier run, if that is enough.
-    Recorded,
-}
 
 impl Suite {
     /// Plays every chosen rule on every variant that touches it.
@@ -58,12 +27,12 @@ impl Suite {
         variants: Vec<Variant>,
         known: OverStrict,
     ) -> Result<Tolerance, Vec<String>> {
-        let rules: Vec<Arc<Played>> = self.played()?.into_iter().map(Arc::new).collect();
+        let rules: Vec<Arc<RecordedRule>> = self.recorded_rules()?;
         let variants: Vec<Arc<Variant>> = variants.into_iter().map(Arc::new).collect();
         let mut plays = Vec::new();
         for (place, variant) in variants.iter().enumerate() {
             for rule in &rules {
-                let play = rule.play(variant);
+                let play = rule.play(&variant.changes);
                 plays.extend(play.map(|play| (place, Arc::clone(variant), Arc::clone(rule), play)));
             }
         }
@@ -101,17 +70,6 @@ impl Suite {
         });
         Ok(Tolerance::new(rows.collect(), rules.len(), known))
     }
-
-    fn played(&self) -> Result<Vec<Played>, Vec<String>> {
-        let mut seen = self.exchanges()?;
-        let rules = self.inner.chosen.iter().map(|one| one.clause);
-        let rules = rules.filter(|clause| clause.level == Level::Rule);
-        let played = rules.filter_map(|clause| {
-            let exchanges = seen.remove(&clause.id)?;
-            Some(Played::of(clause.id.clone(), exchanges))
-        });
-        Ok(played.collect())
-    }
 }
 
 fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
@@ -144,81 +102,20 @@ fn shown(failure: &Failure) -> String {
     .to_string()
 }
 
-impl Played {
-    fn of(rule: String, exchanges: Vec<Exchange>) -> Self {
-        let seen = exchanges.into_iter().map(|exchange| Seen {
-            recipient: recipient(&rule, &exchange),
-            wire: exchange.request.to_wire(),
-            answer: exchange.response.clone().map(recording::answer),
-            exchange,
-        });
-        let exchanges = seen.collect();
-        Self { rule, exchanges }
-    }
-
-    /// How the rule is played on a variant; not at all if it touches nothing of it.
-    fn play(&self, variant: &Variant) -> Option<Play> {
-        let mut play = None;
-        for seen in &self.exchanges {
-            let request = ObservedRequest::of(&seen.wire, &seen.exchange.identity);
-            for change in &variant.changes {
-                if !change.touches(seen.recipient, &request) {
-                    continue;
-                }
-                if change.acts_at_once() {
-                    return Some(Play::Live);
-                }
-                let answer = seen.answer.as_ref();
-                if answer.is_some_and(|answer| change.changes(answer)) {
-                    play = Some(Play::Recorded);
-                }
-            }
-        }
-        play
-    }
-
-    /// The exchanges as the variant answers them; none if it answers all of them as they are.
-    fn answered_by(&self, variant: &Variant) -> Option<Vec<Exchange>> {
-        let mut is_other = false;
-        let exchanges = self.exchanges.iter().map(|seen| {
-            let mut exchange = seen.exchange.clone();
-            let Some(received) = &exchange.response else {
-                return exchange;
-            };
-            let request = ObservedRequest::of(&seen.wire, &exchange.identity);
-            let touches = variant.changes.iter();
-            let touches = touches.filter(|change| change.touches(seen.recipient, &request));
-            let answer = touches.fold(recording::answer(received.clone()), |answer, change| {
-                change.changed(answer)
-            });
-            let answer = Received {
-                status: answer.status,
-                body: Payload::of(&answer.body),
-                headers: answer.headers,
-            };
-            is_other |= answer != *received;
-            exchange.response = Some(answer);
-            exchange
-        });
-        let exchanges: Vec<Exchange> = exchanges.collect();
-        is_other.then_some(exchanges)
-    }
-}
-
 impl Inner {
     /// What a rule makes of a variant; nothing if the variant is no other to it. `number` tells
     /// the playings of a rule apart.
     async fn tolerates(
         &self,
         variant: &Variant,
-        rule: &Played,
+        rule: &RecordedRule,
         play: Play,
         number: u64,
     ) -> Option<Verdict> {
         let mut chosen = self.chosen.iter();
         let chosen = chosen.find(|one| one.clause.id == rule.rule)?;
         if let Play::Recorded = play {
-            let exchanges = rule.answered_by(variant)?;
+            let exchanges = rule.altered(&variant.changes)?;
             let verdict = self.by_recording(chosen, exchanges).await;
             if verdict == Some(Verdict::Pass) {
                 return verdict;
@@ -244,17 +141,6 @@ impl Inner {
         };
         self.judge(chosen, &context).await.verdict
     }
-
-    /// The verdict by these exchanges, if the rule can be judged by any.
-    async fn by_recording(&self, chosen: &Chosen, exchanges: Vec<Exchange>) -> Option<Verdict> {
-        let addresses = addresses(&exchanges)?;
-        let recording = Recording::of(exchanges);
-        let scenario = chosen.scenario.as_ref()?;
-        let result = self
-            .replay(chosen, scenario, &self.run, &addresses, &recording)
-            .await;
-        Some(result.verdict)
-    }
 }
 
 #[cfg(test)]
@@ -265,7 +151,7 @@ impl Inner {
 )]
 mod tests {
     use super::*;
-    use crate::evidence::Sent;
+    use crate::evidence::{Exchange, Payload, Received, Sent};
     use crate::scenario::{Expectation, at, get, scenario, text};
     use crate::target::Target;
 
@@ -303,9 +189,9 @@ mod tests {
         let variants = "- {variant: v, does: It does., allowed-by: Silence., on: GET /v1/data/**, answer: [spell: {layout: spaced}]}";
         let variants = Variant::parse("engine/v1/data/get", variants);
         let variant = variants.unwrap_or_else(|error| panic!("{error}")).remove(0);
-        let played = Played::of(rule, vec![exchange]);
-        assert!(matches!(played.play(&variant), Some(Play::Recorded)));
-        let exchanges = played.answered_by(&variant).expect("another answer");
+        let played = RecordedRule::of(rule, vec![exchange]);
+        assert_eq!(played.play(&variant.changes), Some(Play::Recorded));
+        let exchanges = played.altered(&variant.changes).expect("another answer");
         let judged = suite.inner.by_recording(&chosen, exchanges);
         suite.runtime.block_on(judged)
     }
