@@ -14,6 +14,11 @@ mod value;
 use super::{FilterError, Language, Table, Unless, sqlite};
 use condition::Writer;
 
+/// The stack, in bytes, on which a clause is parsed and written: the parser and what reads its tree
+/// call themselves once for each level of nesting, and the stack of a thread is too small for the
+/// deepest clause that is allowed. Pages of it that nothing touches take no memory.
+const STACK: usize = 64 << 20;
+
 /// The names of the rows of a table that a clause, with or without the word WHERE, selects.
 ///
 /// # Errors
@@ -24,8 +29,10 @@ pub(super) fn select(
     table: &Table,
 ) -> Result<Vec<String>, FilterError> {
     sqlite::check_length(clause).map_err(FilterError::Wrong)?;
-    let parsed = parse::condition(clause, language).map_err(FilterError::Wrong)?;
-    let written = Writer::new(language, table).condition(&parsed)?;
+    let written = stacker::grow(STACK, || {
+        let parsed = parse::condition(clause, language).map_err(FilterError::Wrong)?;
+        Writer::new(language, table).condition(&parsed)
+    })?;
     sqlite::select(&written, table).map_err(FilterError::Wrong)
 }
 
