@@ -6,4 +6,7 @@ mod paths;
 pub(crate) mod post;
 mod selections;
 mod several;
+mod sql;
 pub(crate) mod tables;
+mod texts;
+mod ucast;

@@ -3,9 +3,11 @@
 use super::mappings;
 use super::masks::{self, ANNOTATION, CHEAP_AND_RED, COLUMNS, MASKS, masked_by};
 use super::paths;
-use super::selections;
 use super::several::*;
+use super::sql;
 use super::tables::*;
+use super::texts;
+use super::ucast;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
@@ -432,17 +434,36 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("ucast-minimal-query", || ucast_query(MINIMAL)),
     Rule::new("ucast-linq-query", || ucast_query(LINQ)),
     Rule::new("ucast-prisma-query", || ucast_query(PRISMA)),
-    Rule::new("ucast-includes-what-rule-includes", selections::ucast),
+    Rule::new("ucast-comparisons", ucast::comparisons),
+    Rule::new("ucast-comparisons-with-null", ucast::null),
+    Rule::new("ucast-comparisons-with-booleans", ucast::booleans),
+    Rule::new("ucast-comparisons-with-zero", ucast::zero),
+    Rule::new("ucast-comparisons-with-empty-text", ucast::empty_text),
+    Rule::new("ucast-joined-conditions", ucast::joined_conditions),
+    Rule::new("ucast-negation", ucast::negation),
+    Rule::new("ucast-lists", ucast::lists),
+    Rule::new("ucast-parts-of-texts", ucast::parts_of_texts),
     Rule::new("sqlserver-query", || sql_query(SQLSERVER)),
     Rule::new("mysql-query", || sql_query(MYSQL)),
     Rule::new("postgresql-query", || sql_query(POSTGRESQL)),
     Rule::new("sqlite-query", || sql_query(SQLITE)),
-    Rule::new("sql-where-clause", selections::where_clause),
-    Rule::new("sql-negation-includes-nulls", selections::negation),
-    Rule::new("sql-numbers-are-numbers", selections::numbers),
-    Rule::new("sql-texts-are-no-numbers", selections::numbers_and_texts),
-    Rule::new("sql-texts-stay-texts", selections::texts),
-    Rule::new("sql-patterns-are-texts", selections::patterns),
+    Rule::new("sql-is-one-condition", sql::one_condition),
+    Rule::new("sql-comparisons", sql::comparisons),
+    Rule::new("sql-comparisons-with-null", sql::null),
+    Rule::new("sql-joined-conditions", sql::joined_conditions),
+    Rule::new("sql-negation-includes-nulls", sql::negation),
+    Rule::new("sql-numbers-in-order", sql::numbers_in_order),
+    Rule::new("sql-fractions-and-exponents", sql::fractions_and_exponents),
+    Rule::new("sql-comparisons-with-zero", sql::zero),
+    Rule::new("sql-texts-are-no-numbers", sql::numbers_and_texts),
+    Rule::new("sql-quotes-in-texts", texts::quotes),
+    Rule::new("sql-backslashes-in-texts", texts::backslashes),
+    Rule::new("sql-comparisons-with-empty-text", texts::empty_text),
+    Rule::new("sql-percent-is-no-wildcard", texts::percent_signs),
+    Rule::new("sql-underscore-is-no-wildcard", texts::underscores),
+    Rule::new("sql-brackets-are-no-wildcard", texts::brackets),
+    Rule::new("sql-escape-characters-are-texts", texts::escapes),
+    Rule::new("sql-capitals-in-parts-of-texts", texts::capitals),
     Rule::new("content-type-multitarget", || {
         scenario().given(policy(RED)).when(
             several(&[ALL, MYSQL])

@@ -1,0 +1,100 @@
+//! What SQL conditions select: comparisons, joined conditions, negations and numbers.
+
+use super::selections::*;
+use super::tables::*;
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+pub(super) fn one_condition() -> Scenario {
+    let start = scenario().given(policy(RED));
+    start.each(SQL, |scenario, target| {
+        scenario.when(filter("include", target).expect(target.red_rows(&fruits())))
+    })
+}
+
+pub(super) fn comparisons() -> Scenario {
+    answered_by_all(&SQL, &fruits(), COMPARISONS)
+}
+
+pub(super) fn null() -> Scenario {
+    answered_by_all(&SQL, &fruits(), COMPARISONS_WITH_NULL)
+}
+
+pub(super) fn joined_conditions() -> Scenario {
+    answered_by_all(&SQL, &fruits(), JOINED)
+}
+
+pub(super) fn negation() -> Scenario {
+    let plain = [COMPARISONS, COMPARISONS_WITH_NULL, JOINED].concat();
+    understood_by_all(&SQL, &fruits(), &plain, NEGATIONS)
+}
+
+/// A table of numbers, and of texts that look like them.
+fn numbers_and_codes() -> Table {
+    Table::new(
+        "fruits",
+        json!({
+            "five": {"price": 5, "weight": 0.5, "code": "5"},
+            "ten": {"price": 10, "weight": 1.25, "code": "10"},
+            "hundred": {"price": 100, "weight": 10.0, "code": "100"},
+            "negative": {"price": -20, "weight": 9.5, "code": "-20"},
+            "zero": {"price": 0, "weight": 0, "code": "0"},
+        }),
+    )
+}
+
+/// What must be answered before other comparisons with numbers may be refused.
+const PLAIN: &[Case] = &[("plain", "input.fruits.price == 5", &["five"])];
+
+pub(super) fn numbers_in_order() -> Scenario {
+    let cases: &[Case] = &[
+        ("above", "input.fruits.price > 9", &["hundred", "ten"]),
+        ("below", "input.fruits.price < -3", &["negative"]),
+        (
+            "under_ten",
+            "input.fruits.price < 10",
+            &["five", "negative", "zero"],
+        ),
+    ];
+    understood_by_all(&SQL, &numbers_and_codes(), PLAIN, cases)
+}
+
+pub(super) fn fractions_and_exponents() -> Scenario {
+    let cases: &[Case] = &[
+        ("fraction", "input.fruits.price == 10.0", &["ten"]),
+        (
+            "exponent",
+            "input.fruits.price <= 1e1",
+            &["five", "negative", "ten", "zero"],
+        ),
+        ("heavy", "input.fruits.weight > 9", &["hundred", "negative"]),
+        ("half", "input.fruits.weight == 0.5", &["five"]),
+    ];
+    understood_by_all(&SQL, &numbers_and_codes(), PLAIN, cases)
+}
+
+pub(super) fn zero() -> Scenario {
+    let cases: &[Case] = &[
+        ("nothing", "input.fruits.price == 0", &["zero"]),
+        (
+            "something",
+            "input.fruits.price > 0",
+            &["five", "hundred", "ten"],
+        ),
+    ];
+    understood_by_all(&SQL, &numbers_and_codes(), PLAIN, cases)
+}
+
+/// Other databases refuse to compare numbers with texts, and SQLite cannot be asked in their place.
+pub(super) fn numbers_and_texts() -> Scenario {
+    let cases: &[Case] = &[
+        ("number_of_text", "input.fruits.code == 10", &[]),
+        (
+            "number_in_list",
+            "input.fruits.code in [5, \"10\"]",
+            &["ten"],
+        ),
+        ("text_of_number", "input.fruits.price == \"10\"", &[]),
+    ];
+    understood_by_all(&[SQLITE], &numbers_and_codes(), PLAIN, cases)
+}

@@ -1,0 +1,183 @@
+//! What SQL conditions select by texts, and by parts of texts.
+
+use super::selections::*;
+use super::tables::*;
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+/// A row's name, and the text in it.
+type Text = (&'static str, &'static str);
+
+/// Texts that leave their quotes in a clause into which they are only pasted, and one that does not.
+const QUOTES: &[Text] = &[
+    ("apostrophe", "O'Brien"),
+    ("two apostrophes", "''"),
+    ("alternative", "' OR '1' = '1"),
+    ("comment", "x'; --"),
+    ("double quotes", "\"x\" OR \"1\" = \"1\""),
+    ("plain", "x"),
+];
+
+/// Texts that are others where a backslash escapes what follows.
+const BACKSLASHES: &[Text] = &[
+    ("backslash", "back\\slash"),
+    ("escaped", "\\' OR 1 = 1 -- "),
+];
+
+const EMPTY: &[Text] = &[("empty", "")];
+
+pub(super) fn quotes() -> Scenario {
+    equal_to(QUOTES)
+}
+
+pub(super) fn backslashes() -> Scenario {
+    equal_to(BACKSLASHES)
+}
+
+pub(super) fn empty_text() -> Scenario {
+    equal_to(EMPTY)
+}
+
+/// Each of these texts in a table of all, for each target with SQL.
+fn equal_to(texts: &[Text]) -> Scenario {
+    let all = [QUOTES, BACKSLASHES, EMPTY].into_iter().flatten();
+    let rows = all.map(|(row, text)| ((*row).to_owned(), json!({"name": text})));
+    let unknown = ("unknown".to_owned(), json!({"name": null}));
+    let table = Table::new("fruits", rows.chain([unknown]).collect());
+    let start = scenario().given(policy("include if input.fruits.name == input.name"));
+    start.each(SQL, |scenario, target| {
+        scenario.each(texts, |scenario, (row, text)| {
+            let body = json!({"input": {"name": text}, "unknowns": ["input.fruits"]});
+            let step = asked("include", target.accept, body);
+            scenario.when(step.expect(target.rows(QUERY, &table, &[row])))
+        })
+    })
+}
+
+/// Texts with parts that are patterns where they are not escaped.
+fn names() -> Table {
+    Table::new(
+        "fruits",
+        json!({
+            "percent": {"name": "100% a_b"},
+            "later": {"name": "x 100%"},
+            "thousand": {"name": "x 1000"},
+            "none": {"name": "1000 axb%"},
+            "backslash": {"name": "c:\\100"},
+            "last": {"name": "c:\\"},
+            "line": {"name": "_x"},
+            "large": {"name": "Apple[s]"},
+            "small": {"name": "apple!"},
+            "range": {"name": "[a-z]"},
+            "null": {"name": null},
+        }),
+    )
+}
+
+/// What must be answered before a search for parts of texts may be refused.
+const PLAIN: &[Case] = &[("plain", r#"input.fruits.name == "x 100%""#, &["later"])];
+
+pub(super) fn percent_signs() -> Scenario {
+    parts(&[
+        (
+            "begins",
+            r#"startswith(input.fruits.name, "100%")"#,
+            &["percent"],
+        ),
+        (
+            "begins_before",
+            r#"startswith(input.fruits.name, "x 100%")"#,
+            &["later"],
+        ),
+        (
+            "has_percent",
+            r#"contains(input.fruits.name, "100%")"#,
+            &["later", "percent"],
+        ),
+        (
+            "ends",
+            r#"endswith(input.fruits.name, "%")"#,
+            &["later", "none"],
+        ),
+    ])
+}
+
+pub(super) fn underscores() -> Scenario {
+    parts(&[
+        (
+            "has_line",
+            r#"contains(input.fruits.name, "a_b")"#,
+            &["percent"],
+        ),
+        (
+            "begins_line",
+            r#"startswith(input.fruits.name, "_")"#,
+            &["line"],
+        ),
+    ])
+}
+
+pub(super) fn brackets() -> Scenario {
+    parts(&[
+        (
+            "has_brackets",
+            r#"contains(input.fruits.name, "[s]")"#,
+            &["large"],
+        ),
+        (
+            "has_range",
+            r#"contains(input.fruits.name, "[a-z]")"#,
+            &["range"],
+        ),
+        (
+            "begins_bracket",
+            r#"startswith(input.fruits.name, "[")"#,
+            &["range"],
+        ),
+        (
+            "ends_bracket",
+            r#"endswith(input.fruits.name, "]")"#,
+            &["large", "range"],
+        ),
+    ])
+}
+
+/// Characters that escape wildcards, by themselves or where a clause says so.
+pub(super) fn escapes() -> Scenario {
+    parts(&[
+        (
+            "has_backslash",
+            r#"contains(input.fruits.name, "\\")"#,
+            &["backslash", "last"],
+        ),
+        (
+            "ends_backslash",
+            r#"endswith(input.fruits.name, "\\")"#,
+            &["last"],
+        ),
+        (
+            "begins_backslash",
+            r#"startswith(input.fruits.name, "c:\\1")"#,
+            &["backslash"],
+        ),
+        (
+            "ends_mark",
+            r#"endswith(input.fruits.name, "!")"#,
+            &["small"],
+        ),
+    ])
+}
+
+/// Whether the other databases tell capitals from small letters is a setting of their tables.
+pub(super) fn capitals() -> Scenario {
+    let cases: &[Case] = &[(
+        "begins_large",
+        r#"startswith(input.fruits.name, "A")"#,
+        &["large"],
+    )];
+    understood_by_all(&[POSTGRESQL, SQLITE], &names(), PLAIN, cases)
+}
+
+fn parts(cases: &[Case]) -> Scenario {
+    understood_by_all(&SQL, &names(), PLAIN, cases)
+}
