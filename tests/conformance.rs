@@ -6,19 +6,27 @@
 //! (and `CONFORMANCE_TOKEN`, `CONFORMANCE_VENDOR`) the same tests judge that server, and nothing
 //! is written.
 
+#[path = "support/arguments.rs"]
+mod arguments;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use conformance::Suite;
 use conformance::catalogue::{Catalogue, Level};
 use conformance::evidence::Judged;
 use conformance::target::{Target, Token};
 use conformance::verdict::Verdict;
-use libtest_mimic::{Arguments, Failed, Trial};
+use conformance::{Connection, Suite};
+use libtest_mimic::{Failed, Trial};
+
+/// How long an answer of the reference, or its effect, is waited for: only so that a hang ends,
+/// however busy the machine is.
+const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 #[expect(clippy::print_stderr, reason = "a test harness speaks to its user")]
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let arguments = arguments::arguments();
     let (suite, blesses) = match suite() {
         Ok(found) => found,
         Err(error) => {
@@ -73,7 +81,13 @@ fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
     let mut suite = Suite::builder(target);
     if embedded {
         // The packs are outside the score, but the reference keeps them, too.
-        suite = suite.with_packs();
+        suite = suite
+            .with_packs()
+            .eventual_timeout(HANG_LIMIT)
+            .connection(Connection {
+                timeout: HANG_LIMIT,
+                ..Connection::default()
+            });
     }
     Ok((suite.build()?, embedded))
 }

@@ -29,5 +29,13 @@ pub mod log;
 mod telemetry;
 mod units;
 
+#[cfg(test)]
+#[path = "../rego/tests/support/processor_time.rs"]
+mod processor_time;
+
 pub use command::{CommandLine, Running, start};
 pub use error::StartError;
+
+/// A test that hangs ends after this time. None depends on how quick something is.
+#[cfg(test)]
+const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);

@@ -1,13 +1,10 @@
 //! `conformance client`: the rules for clients on the model, and adapters that break.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::program::{Program, Ran};
+use crate::program::{NEVER, Program, Ran, patient, run_with_limit, signal, wait};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_client_that_keeps_every_rule_is_conformant", model),
@@ -24,13 +21,11 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("wrong_usage_of_client_is_explained", usage),
 ];
 
-/// How long a test waits for what has to come.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Runs `conformance client` on the adapter of the model, which is this program too.
 fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
     let executable = std::env::current_exe().expect("this executable");
-    let mut arguments = vec!["client"];
+    let limit = patient("timeout");
+    let mut arguments = vec!["client", &limit];
     arguments.extend(options);
     arguments.extend(["--", executable.to_str().expect("a path of text")]);
     arguments.extend(["client", "--serve-model"]);
@@ -38,9 +33,14 @@ fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
     program.run(&arguments)
 }
 
-/// Runs it on an adapter that is a script of the shell.
+/// Runs it on an adapter that is a script of the shell and answers, or ends.
 fn on_script(program: &Program, options: &[&str], script: &str) -> Ran {
-    let mut arguments = vec!["client"];
+    on_script_with(&patient("timeout"), program, options, script)
+}
+
+/// Runs it on a script with this time limit, which is an option.
+fn on_script_with(limit: &str, program: &Program, options: &[&str], script: &str) -> Ran {
+    let mut arguments = vec!["client", limit];
     arguments.extend(options);
     arguments.extend(["--", "sh", "-c", script]);
     program.run(&arguments)
@@ -138,7 +138,7 @@ fn adapters() {
     let program = Program::new();
     let answers = |answer: &str| format!("while read -r line; do echo '{answer}'; done");
     let rule = "client/engine/decisions/decision-is-value";
-    let one = ["--rule", rule, "--timeout", "0.5"];
+    let one = ["--rule", rule];
     on_script(&program, &[], &answers(r#"{"unsupported": true}"#)).expect(
         3,
         &[
@@ -148,7 +148,6 @@ fn adapters() {
     );
     for (script, code, told) in [
         ("exit 7", 4, "the adapter ended (exit status: 7)"),
-        ("sleep 60", 4, "the adapter did not answer within 0.5 s"),
         (
             &answers("Hello!"),
             4,
@@ -165,11 +164,6 @@ fn adapters() {
             "expected an answer | got the adapter ended (exit status: 7)",
         ),
         (
-            r#"read -r line; echo '{"value": true}'; sleep 60"#,
-            1,
-            "expected an answer | got the adapter did not answer within 0.5 s",
-        ),
-        (
             &answers(r#"{"error": {"kind": "Oops"}}"#),
             1,
             "expected that the client is open",
@@ -177,10 +171,20 @@ fn adapters() {
     ] {
         on_script(&program, &one, script).expect(code, &[told]);
     }
+    on_script_with("--timeout=0.5", &program, &one, "sleep 600")
+        .expect(4, &["the adapter did not answer within 0.5 s"]);
+    let second = r#"read -r line; echo '{"value": true}'; sleep 600"#;
+    let late = "expected an answer | got the adapter did not answer within ";
+    run_with_limit(
+        |limit| on_script_with(&format!("--timeout={limit}"), &program, &one, second),
+        // Also the first answer came too late.
+        |ran| ran.code == 4,
+    )
+    .expect(1, &[late]);
     let nothing = program.run(&["client", "--", "./no-such-adapter"]);
     nothing.expect(4, &["cannot start `./no-such-adapter`"]);
     // What broke in one rule is started again for the next.
-    let twice = ["--rule", "client/engine/decisions", "--timeout", "0.5"];
+    let twice = ["--rule", "client/engine/decisions"];
     let dies = r#"read -r line; echo '{"value": true}'; read -r line; exit 7"#;
     let told = on_script(&program, &twice, dies);
     let lines = told.expect(1, &[]).out.lines();
@@ -225,6 +229,8 @@ fn ends() {
     let script = "read -r line; echo $$ > pid; echo '{\"value\": true}'; sleep 600";
     let arguments = [
         "client",
+        "--timeout",
+        NEVER,
         "--report",
         "json=a.json",
         "--",
@@ -232,30 +238,19 @@ fn ends() {
         "-c",
         script,
     ];
-    let mut started = program.command(&arguments).spawn().expect("it starts");
+    let started = program.command(&arguments).spawn().expect("it starts");
     let pid = program.folder.path().join("pid");
     wait("the adapter is asked", || {
         std::fs::read_to_string(&pid).is_ok_and(|text| !text.trim().is_empty())
     });
     let adapter = std::fs::read_to_string(&pid).expect("its number");
-    let id = started.id().to_string();
-    let asked = Command::new("kill").args(["-INT", &id]).status();
-    assert!(asked.expect("kill").success());
-    let out = BufReader::new(started.stdout.take().expect("its output"));
-    let lines: Vec<String> = out.lines().map_while(Result::ok).collect();
-    assert_eq!(started.wait().expect("it ends").code(), Some(130));
-    assert!(lines.iter().any(|line| line == "interrupted"), "{lines:?}");
+    assert!(signal(started.id(), "-INT"));
+    let ran = Ran::ended(started);
+    ran.expect(130, &[]);
+    assert!(ran.out.lines().any(|line| line == "interrupted"), "{ran:?}");
     assert!(program.read("a.json").contains("\"interrupted\""));
     let left = Path::new("/proc").join(adapter.trim());
     wait("the adapter ends", || !left.exists());
-}
-
-fn wait(what: &str, done: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn usage() {

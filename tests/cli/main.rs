@@ -12,6 +12,8 @@
 
 mod action;
 mod adapter;
+#[path = "../support/arguments.rs"]
+mod arguments;
 mod baselines;
 mod client;
 mod differ;
@@ -34,7 +36,7 @@ mod verdicts;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 
 fn main() -> ExitCode {
     if let Some(address) = mock::engine_is_wanted() {
@@ -77,5 +79,5 @@ fn main() -> ExitCode {
             })
         })
         .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    libtest_mimic::run(&arguments::arguments(), trials).exit_code()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use conformance::catalogue::{Catalogue, Level};
 use conformance::rules;
 
-use crate::program::Program;
+use crate::program::{Program, patient};
 use crate::server::{Answers, Server};
 
 /// How long the engine waits before it tells the mock server again.
@@ -87,7 +87,8 @@ fn runs_already() {
         server.url
     );
     let program = Program::new().file("engine.toml", &target(&setups));
-    let on = |rule| program.run(&["--target", "engine.toml", rule]);
+    let patient = patient("eventual-timeout");
+    let on = |rule| program.run(&["--target", "engine.toml", &patient, rule]);
     // Also a run that panics ends it, as that drops this side.
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Program, Ran};
+use crate::program::{Program, Ran, patient};
 use crate::stand_in::running::Mock;
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -59,7 +59,16 @@ fn score(report: &Value, level: &str) -> (u64, u64) {
 
 fn reference() {
     let program = Program::new();
-    let ran = program.run(&["run", "--profile", NAME, "--report=json=r.json"]);
+    let limits = ["timeout", "eventual-timeout"].map(patient);
+    let [timeout, eventual] = &limits;
+    let ran = program.run(&[
+        "run",
+        "--profile",
+        NAME,
+        "--report=json=r.json",
+        timeout,
+        eventual,
+    ]);
     let report = json(&program, "r.json");
     let ((must, musts), (should, shoulds)) = (score(&report, "must"), score(&report, "should"));
     assert_eq!((must, should), (musts, shoulds));

@@ -1,10 +1,24 @@
 //! Starts the program in a folder of its own, with nothing of the caller's configuration.
 
 use std::path::Path;
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use conformance::cli::{self, Console};
 use tempfile::TempDir;
+
+/// How long a test waits for what has to come. It is there so that a hang ends, and says nothing of
+/// how long anything should take.
+pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
+
+/// A time limit of the program, in seconds, for waits that must end before it for another reason: it
+/// is far beyond the hang limit.
+pub(crate) const NEVER: &str = "3600";
+
+/// Time limits of the program, in seconds, for a run in which one wait must come to its limit and the
+/// others must not. Which of them is long enough for the others depends on how busy the machine is.
+pub(crate) const LIMITS: [&str; 5] = ["0.5", "2", "8", "32", "128"];
 
 /// Set where this executable is to be the program instead of its tests.
 pub(crate) const WANTED: &str = "TESTS_CLI_IS_PROGRAM";
@@ -22,6 +36,39 @@ pub(crate) fn main() -> ExitCode {
         watched: false,
     };
     cli::main(std::env::args_os(), console).into()
+}
+
+/// A time limit of the program as an option, of this name: it waits as long as a test does.
+pub(crate) fn patient(option: &str) -> String {
+    format!("--{option}={}", HANG_LIMIT.as_secs())
+}
+
+/// Runs with the first of [`LIMITS`] that is long enough for what must not come to its limit; `early`
+/// says that something did.
+pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> bool) -> Ran {
+    let [first, longer @ ..] = LIMITS;
+    longer
+        .iter()
+        .fold(run(first), |ran, limit| match early(&ran) {
+            true => run(limit),
+            false => ran,
+        })
+}
+
+/// Waits until something holds.
+pub(crate) fn wait(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANG_LIMIT, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Sends a signal, such as `-INT`, to a process.
+pub(crate) fn signal(process: u32, signal: &str) -> bool {
+    let id = process.to_string();
+    let sent = Command::new("kill").args([signal, &id]).status();
+    sent.expect("kill").success()
 }
 
 /// The program in an empty folder.
@@ -90,6 +137,18 @@ impl Program {
 }
 
 impl Ran {
+    /// What a started program did, once it has ended.
+    pub(crate) fn ended(child: Child) -> Self {
+        let id = child.id();
+        let (sender, ended) = channel();
+        std::thread::spawn(move || sender.send(child.wait_with_output()));
+        let output = ended.recv_timeout(HANG_LIMIT).unwrap_or_else(|_| {
+            signal(id, "-KILL");
+            panic!("the program does not end")
+        });
+        Self::of(&output.expect("its output"))
+    }
+
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {

@@ -1,9 +1,7 @@
 //! A run leaves its target as it was, does no more than it may, and can be cleaned up later
 //! if it is killed.
 
-use std::time::Duration;
-
-use crate::program::Program;
+use crate::program::{HANG_LIMIT, NEVER, Program};
 use crate::server::{Answers, Server};
 use crate::store::{Manner, Store};
 
@@ -84,14 +82,15 @@ fn killed() {
     let arguments = ["--engine-url", &store.url, "--jobs=1", "--seed=1"];
     let arguments = [
         &arguments[..],
-        &["--report=ndjson=r.ndjson", ASKS, WRITES, READS],
+        &["--timeout", NEVER, "--report=ndjson=r.ndjson"],
+        &[ASKS, WRITES, READS],
     ]
     .concat();
     let mut child = program
         .command(&arguments)
         .spawn()
         .expect("the program starts");
-    while let Ok(line) = store.requests.recv_timeout(Duration::from_secs(30)) {
+    while let Ok(line) = store.requests.recv_timeout(HANG_LIMIT) {
         // The look before the first rule is no rule's.
         if line.starts_with("GET /v1/data/c") && !line.contains("conformance_doctor") {
             break;

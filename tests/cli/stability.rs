@@ -4,7 +4,7 @@
 use quick_junit::{Report, TestCaseStatus};
 use serde_json::Value;
 
-use crate::program::Program;
+use crate::program::{Program, patient};
 use crate::server::{Answers, Server};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -60,7 +60,8 @@ fn stands_still() {
         ("--verify-stable=3", "3 runs show the same"),
         ("--repeat=2", "2 runs show the same"),
     ] {
-        let run = [&rules[..], &[flag]].concat();
+        let patient = patient("eventual-timeout");
+        let run = [&rules[..], &[flag, &patient]].concat();
         let ran = Program::new().run(&run);
         ran.expect(0, &[text]);
     }

@@ -3,9 +3,8 @@
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
-use crate::program::Program;
+use crate::program::{HANG_LIMIT, Program, signal};
 use crate::server::{Answers, Server};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -117,7 +116,7 @@ fn watched_file() {
     let out = forward(child.stdout.take().expect("its output"));
     let err = forward(child.stderr.take().expect("its errors"));
     let read = |lines: &Receiver<String>, text: &str| {
-        let next = || lines.recv_timeout(Duration::from_secs(60)).ok();
+        let next = || lines.recv_timeout(HANG_LIMIT).ok();
         std::iter::from_fn(next).any(|line| line.contains(text))
     };
     let seen = |text: &str| read(&out, text);
@@ -127,14 +126,12 @@ fn watched_file() {
     // It waits after each of the two.
     let waits = [(); 2].map(|()| read(&err, "waiting for server to change"));
     // While it waits it ends when it is asked to, with the code of the last run.
-    let asked = std::process::Command::new("kill")
-        .args(["-TERM", &child.id().to_string()])
-        .status();
+    let asked = signal(child.id(), "-TERM");
     let ended = child.wait().expect("it has ended");
     assert!(first, "no first run");
     assert!(second, "no second run");
     assert_eq!(waits, [true; 2], "it does not wait");
-    assert!(asked.is_ok_and(|status| status.success()), "it runs on");
+    assert!(asked, "it runs on");
     assert_eq!(ended.code(), Some(0), "{ended:?}");
 }
 

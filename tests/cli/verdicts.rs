@@ -1,9 +1,8 @@
 //! What a run comes to, as an exit code.
 
 use std::process::Command;
-use std::time::Duration;
 
-use crate::program::{Program, Ran};
+use crate::program::{HANG_LIMIT, NEVER, Program, Ran, patient, run_with_limit, signal};
 use crate::server::{Answers, Server};
 use crate::store::{Manner, Store};
 
@@ -38,7 +37,7 @@ const WALKS: &str = "control/common/list-envelope/next-cursor-null-at-the-end";
 fn embedded_by_default() {
     let program = Program::new();
     program
-        .run(&["engine/health/get"])
+        .run(&[&patient("eventual-timeout"), "engine/health/get"])
         .expect(0, &[PASSES, "report: conformance-report.json"]);
     assert!(program.read("conformance-report.json").contains(PASSES));
 }
@@ -158,7 +157,7 @@ fn bodies_without_end() {
     for answers in [Answers::Endless, Answers::Bomb] {
         let server = Server::start(answers);
         Program::new()
-            .run(&["--engine-url", &server.url, FAILS])
+            .run(&["--engine-url", &server.url, &patient("timeout"), FAILS])
             .expect(
                 1,
                 &["no answer: its body exceeds 64 MiB, the most that this suite reads"],
@@ -194,12 +193,15 @@ fn one_connection_that_is_closed() {
 
 fn given_up() {
     let server = Server::start(Answers::Hangs);
-    let hurry = ["--timeout", "0.2", "--jobs", "4"];
-    let mut arguments = vec!["--engine-url", &server.url, "engine/v1/data"];
-    arguments.extend(hurry);
-    Program::new()
-        .run(&arguments)
-        .expect(4, &["let 10 rules in a row wait"]);
+    let told = "let 10 rules in a row wait";
+    let on = ["--engine-url", &server.url, "engine/v1/data", "--jobs=4"];
+    let program = Program::new();
+    run_with_limit(
+        |limit| program.run(&[&on[..], &["--timeout", limit]].concat()),
+        // Also the look at the server's health came to the time limit.
+        |ran| !ran.out.contains(told),
+    )
+    .expect(4, &[told]);
 }
 
 fn wrong_status() {
@@ -232,13 +234,20 @@ fn wrong_status() {
 }
 
 fn interrupted() {
-    for (signal, timeout) in [("-INT", "2"), ("-TERM", "600")] {
-        interrupted_by(signal, timeout);
-    }
+    // While it looks at the target, without an answer that it could wait for.
+    interrupted_by("-TERM", NEVER, "/v1/data").expect(130, &["interrupted"]);
+    // While a rule is played, whose removals come to their time limits.
+    run_with_limit(
+        |limit| interrupted_by("-INT", limit, "PUT "),
+        // The run came to its time limits before it was interrupted.
+        |ran| ran.code != 130,
+    )
+    .expect(130, &["interrupted"]);
 }
 
-/// Interrupts a run on a target that lets its requests wait for this many seconds.
-fn interrupted_by(signal: &str, timeout: &str) {
+/// Interrupts a run on a target that lets its requests wait for so many seconds, once it has sent
+/// such a request.
+fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
     let program = Program::new();
     let server = Server::start(Answers::Hangs);
     let mut arguments = vec!["--engine-url", &server.url, "--timeout", timeout];
@@ -247,23 +256,18 @@ fn interrupted_by(signal: &str, timeout: &str) {
         .command(&arguments)
         .spawn()
         .expect("the program starts");
-    while let Ok(request) = server.requests.recv_timeout(Duration::from_secs(30)) {
-        if request.contains("/v1/data") {
+    while let Ok(request) = server.requests.recv_timeout(HANG_LIMIT) {
+        if request.contains(asked) {
             break;
         }
     }
-    let kill = Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .status();
     assert!(
-        kill.is_ok_and(|status| status.success()),
+        signal(child.id(), by),
         "the program runs until it is stopped"
     );
-    let output = child.wait_with_output().expect("the program ends");
-    Ran::of(&output).expect(130, &["interrupted"]);
-    assert!(
-        program
-            .read("r.json")
-            .contains("\"conclusion\": \"interrupted\"")
-    );
+    let ran = Ran::ended(child);
+    let report = program.read("r.json");
+    let told = report.contains("\"conclusion\": \"interrupted\"");
+    assert_eq!(told, ran.code == 130, "{report}");
+    ran
 }

@@ -281,6 +281,21 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// How long a test waits for what has to come: only so that a hang ends.
+#[cfg(test)]
+pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
+
+#[cfg(test)]
+impl Connection {
+    /// A connection on which a test waits for answers.
+    pub(crate) fn patient() -> Self {
+        Self {
+            timeout: HANG_LIMIT,
+            ..Self::default()
+        }
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {

@@ -189,7 +189,7 @@ pub(super) mod tests {
             let client = Client::new(&Connection {
                 cacert: cacert.map(|pem| pem.as_bytes().to_vec()),
                 insecure,
-                ..Connection::default()
+                ..Connection::patient()
             })
             .expect("a client");
             // The second path is one that only the raw tier sends.

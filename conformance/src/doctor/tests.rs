@@ -56,7 +56,7 @@ fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
     });
     let tokens =
         token.map(|token| BTreeMap::from([("administrator".to_owned(), Token::new(token))]));
-    let client = Client::new(&Connection::default()).expect("a client");
+    let client = Client::new(&Connection::patient()).expect("a client");
     let base = Base::parse(&url).expect("an address");
     let server = Server::new(base, tokens.unwrap_or_default(), &[]);
     let doctor = Doctor {
@@ -378,7 +378,7 @@ fn filters_are_asked_for_by_the_name_that_is_taken() {
 #[tokio::test]
 async fn tls_is_told_from_what_is_no_http() {
     let (port, _) = serve_tls("localhost", rcgen::IsCa::NoCa).await;
-    let client = Client::new(&Connection::default()).expect("a client");
+    let client = Client::new(&Connection::patient()).expect("a client");
     let base = Base::parse(&format!("http://localhost:{port}")).expect("an address");
     let server = Server::new(base, BTreeMap::new(), &[]);
     let doctor = Doctor {

@@ -32,7 +32,7 @@ struct Visitor {
 impl Visitor {
     async fn new() -> Self {
         Self {
-            client: Client::new(&Connection::default()).expect("a client"),
+            client: Client::new(&Connection::patient()).expect("a client"),
             server: MockServer::start(([127, 0, 0, 1], 0).into())
                 .await
                 .expect("a mock server"),

@@ -1,16 +1,17 @@
-//! Policies of one shape, small and four times as large: what compiling costs grows with the text,
+//! Policies of one shape, small and ten times as large: what compiling costs grows with the text,
 //! not with its square. And nesting of every kind, which must not exhaust the stack of a thread.
 
 #![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
-use rustix::time::{ClockId, clock_gettime};
 
-/// Four times the text costs less than this many times as much; its square would be 16 times.
-const MOST: u32 = 10;
+use crate::support::processor_time;
+
+/// Ten times the text costs less than this many times as much; its square would cost a hundred
+/// times as much.
+const MOST: u32 = 30;
 
 /// What a text is made of: what comes first, each line, what comes last. `@` in a line is its
 /// number, `<` the one before it.
@@ -39,95 +40,95 @@ const fn shape(
 }
 
 const SHAPES: &[Shape] = &[
-    shape("a chain of rules", 100, "r0 if input.x", "r@ if r<", ""),
+    shape("a chain of rules", 40, "r0 if input.x", "r@ if r<", ""),
     shape(
         "a chain of values",
-        100,
+        40,
         "r0 := 1",
         "r@ := v if v := r< + 1",
         "",
     ),
     shape(
         "a chain of sets",
-        100,
+        40,
         "r0 contains 1",
         "r@ contains x if some x in r<",
         "",
     ),
     shape(
         "a chain of functions",
-        100,
+        40,
         "r0(x) := x",
         "r@(x) := r<(x)",
         "",
     ),
-    shape("rules of one name", 160, "", "p if input.x == @", ""),
-    shape("functions of one name", 160, "", "p(@) := @", ""),
-    shape("members of one object", 120, "", "p.k@ := @ if input.x", ""),
+    shape("rules of one name", 64, "", "p if input.x == @", ""),
+    shape("functions of one name", 64, "", "p(@) := @", ""),
+    shape("members of one object", 48, "", "p.k@ := @ if input.x", ""),
     shape(
         "members beside any member",
-        120,
+        48,
         "p[x] := 1 if x := input.y",
         "p.k@ := @ if input.x",
         "",
     ),
     shape(
         "members that are read one by one",
-        80,
+        32,
         "p[x] := 1 if x := input.y",
         "p.k@ := @ if input.x\nq@ if p.k@",
         "",
     ),
     shape(
         "steps into a large constant",
-        80,
+        32,
         "q0 := 1",
         "p@ := c.k1",
         "c := {<<\"k@\": @,>> \"k\": 1}",
     ),
-    shape("imports", 160, "", "import data.b.c@", "p if c1"),
-    shape("expressions", 100, "p if {", "x@ := input.x[@]", "}"),
+    shape("imports", 64, "", "import data.b.c@", "p if c1"),
+    shape("expressions", 40, "p if {", "x@ := input.x[@]", "}"),
     shape(
         "expressions in the wrong order",
-        60,
+        24,
         "p if {",
         "x< = x@",
         "x@ = 1 }",
     ),
-    shape("variables that nobody binds", 40, "p if {", "x< == x@", "}"),
+    shape("variables that nobody binds", 16, "p if {", "x< == x@", "}"),
     shape(
         "comprehensions",
-        80,
+        32,
         "p if {",
         "x@ := [y | y := input.x[_]]",
         "}",
     ),
-    shape("negations", 120, "p if {", "not input.x@", "}"),
-    shape("modifiers", 120, "p if true", "with input.x@ as @", ""),
+    shape("negations", 48, "p if {", "not input.x@", "}"),
+    shape("modifiers", 48, "p if true", "with input.x@ as @", ""),
     shape(
         "modified rules",
-        80,
+        32,
         "q if data.b.x",
         "p@ if q with data.b.x as @",
         "",
     ),
     shape(
         "reads of unknown rules",
-        80,
+        32,
         "",
         "r@ := data.b[input.x@]",
         "",
     ),
     shape(
         "rules that need themselves",
-        60,
+        24,
         "r0 if r@@",
         "r@ if r<",
         "",
     ),
-    shape("calls of nothing", 120, "", "p@ if nothing.x@(1)", ""),
-    shape("METADATA", 80, "", "# METADATA\n# title: t@\np@ := 1", ""),
-    shape("types within types", 60, "r0 := 1", "r@ := [r<]", ""),
+    shape("calls of nothing", 48, "", "p@ if nothing.x@(1)", ""),
+    shape("METADATA", 32, "", "# METADATA\n# title: t@\np@ := 1", ""),
+    shape("types within types", 24, "r0 := 1", "r@ := [r<]", ""),
 ];
 
 /// The text of a shape. `<<…>>` is repeated as often as there are lines, `@@` is their number.
@@ -157,38 +158,15 @@ fn compile(text: &str) -> Result<Policy, Errors> {
     Compiler::new(&Policy::default()).put("m", module).compile()
 }
 
-/// The processor's time that this thread has had.
-fn spent() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::try_from(now).unwrap()
-}
-
-fn cost(text: &str) -> Duration {
-    let start = spent();
-    let _ = compile(text);
-    spent() - start
-}
-
-/// What a text and one of four times its length cost at least.
-fn costs(shape: &Shape) -> (Duration, Duration) {
-    let (short, long) = (text(shape, shape.lines), text(shape, 4 * shape.lines));
-    let mut least = (Duration::MAX, Duration::MAX);
-    for round in 0..8 {
-        least = (least.0.min(cost(&short)), least.1.min(cost(&long)));
-        if round > 0 && least.1 < MOST * least.0 {
-            break;
-        }
-    }
-    least
-}
-
 #[test]
-fn four_times_the_text_does_not_cost_its_square() {
+fn ten_times_the_text_does_not_cost_its_square() {
     let mut wrong = Vec::new();
     for shape in SHAPES {
-        let (short, long) = costs(shape);
-        if long >= MOST * short {
-            wrong.push(format!("{}: {short:?}, then {long:?}", shape.name));
+        let [short, long] = [1, 10].map(|times| text(shape, times * shape.lines));
+        let costs =
+            processor_time::compare(MOST, || drop(compile(&short)), || drop(compile(&long)));
+        if let Err(costs) = costs {
+            wrong.push(format!("{}: {costs}", shape.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -236,7 +214,7 @@ const NESTINGS: &[(&str, &str)] = &[
 #[test]
 fn nesting_does_not_exhaust_the_stack() {
     for (open, close) in NESTINGS {
-        for depth in [20, 120, 240, 500] {
+        for depth in [20, 240, 400] {
             let nested = format!("{}1{}", open.repeat(depth), close.repeat(depth));
             // A thread has 2 MiB, those of a server among them.
             let thread = std::thread::Builder::new().stack_size(2 << 20);

@@ -10,7 +10,7 @@ use rego::value::from_json;
 use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Version};
 
 /// More than one thread goes through at once.
-const MANY: usize = 400;
+const MANY: usize = 200;
 
 fn texts(text: impl Fn(usize) -> String) -> Vec<(String, String)> {
     let numbers = 0..MANY;
@@ -62,13 +62,13 @@ fn only_the_first_stage_with_mistakes_tells() {
     let texts = texts(|at| match at {
         // Variables are looked at after calls.
         7 => "package p7\n\np if x\n\nx := y if z\n".to_owned(),
-        300 | 301 => format!("package p{at}\n\np if unknown{at}(1)\n"),
+        150 | 151 => format!("package p{at}\n\np if unknown{at}(1)\n"),
         _ => format!("package p{at}\n\np := {at}\n"),
     });
     let found = mistakes(&texts);
     let wanted = [
-        "m300:3: rego_type_error: undefined function unknown300",
-        "m301:3: rego_type_error: undefined function unknown301",
+        "m150:3: rego_type_error: undefined function unknown150",
+        "m151:3: rego_type_error: undefined function unknown151",
     ];
     assert_eq!(found, wanted);
 }
@@ -76,14 +76,14 @@ fn only_the_first_stage_with_mistakes_tells() {
 #[test]
 fn what_cannot_be_read_is_told_in_order() {
     let texts = texts(|at| match at {
-        200 | 100 | 300 => "package\n".to_owned(),
+        100 | 50 | 150 => "package\n".to_owned(),
         _ => format!("package p{at}\n"),
     });
     let parsed = Module::parse_all(&texts, Version::V1);
     let wrong = parsed.iter().zip(&texts);
     let wrong = wrong.filter(|(module, _)| module.is_err());
     let wrong: Vec<_> = wrong.map(|(_, (id, _))| id.as_str()).collect();
-    assert_eq!(wrong, ["m100", "m200", "m300"]);
+    assert_eq!(wrong, ["m050", "m100", "m150"]);
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn mistakes_in_layers_are_told_as_if_types_were_found_one_by_one() {
             let mistake = match at {
                 3 => "\nbad if n == \"text\"\n",
                 45 => "\nbad if upper(n)\n",
-                150 => "\nbad := o.missing\n\nafter := bad.x\n",
-                299 => "\nbad := f(n)\n",
+                110 => "\nbad := o.missing\n\nafter := bad.x\n",
+                199 => "\nbad := f(n)\n",
                 _ => "",
             };
             in_layers(at, &format!("{more}{mistake}"))
@@ -168,7 +168,8 @@ fn types_are_the_same_in_layers_and_one_by_one() {
         let policies = [compile(&texts).unwrap(), compile_behind(&texts).unwrap()];
         // What a query cannot ask shows the types.
         let [at_once, in_turn] = policies.map(|policy| {
-            let places = (0..MANY).map(|at| format!("data.q{at}"));
+            // Of all layers.
+            let places = (0..MANY).step_by(3).map(|at| format!("data.q{at}"));
             let questions = places.flat_map(|place| {
                 let read = |what: &str| format!("{place}.{what} == null");
                 let call = format!("{place}.f(1, 2, 3)");

@@ -1,21 +1,13 @@
 //! Reading YAML takes time in proportion to its length, whatever it says.
 
-use std::time::{Duration, Instant};
-
 use rego::value::from_yaml;
 
-/// The shortest of a few times that it takes to read a text.
-fn time(text: &str) -> Duration {
-    let times = (0..3).map(|_| {
-        let begun = Instant::now();
-        let _ = from_yaml(text.as_bytes());
-        begun.elapsed()
-    });
-    times.min().unwrap_or_default()
-}
+use crate::support::processor_time;
 
-/// Texts of four times the length take four times as long. What grew by the square would take
-/// sixteen times as long.
+/// Texts of ten times the length take about ten times as long, and less than this many times. What
+/// grew by the square would take a hundred times as long.
+const MOST: u32 = 30;
+
 #[test]
 fn time_grows_with_the_length() {
     let opened = |n: usize| format!("input: {}", "[".repeat(n));
@@ -37,10 +29,10 @@ fn time_grows_with_the_length() {
         ("blocks", &blocks),
     ];
     for (name, text) in texts {
-        let (few, many) = (time(&text(2_000)), time(&text(8_000)));
-        // Short times say little.
-        let bound = 10 * few.max(Duration::from_millis(10));
-        assert!(many <= bound, "{name}: {few:?}, then {many:?}");
+        let (few, many) = (text(2_000), text(20_000));
+        let read = |text: &str| drop(from_yaml(text.as_bytes()));
+        let costs = processor_time::compare(MOST, || read(&few), || read(&many));
+        assert_eq!(costs, Ok(()), "{name}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keys: of callers, which the configuration changes, and of the database, which are rotated.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Parser;
 use libtest_mimic::Failed;
@@ -12,6 +12,7 @@ use sqlx::Row;
 use crate::database_failures::health;
 use crate::environment::{Environment, send, text};
 use crate::transcript::play;
+use crate::workers::eventually;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -203,28 +204,26 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
             return Err(format!("before the rotation: {:?}", key_ids(&environment).await?).into());
         }
         let stop = Arc::new(AtomicBool::new(false));
+        let written: [Arc<AtomicUsize>; 2] = Default::default();
         let mut writers = Vec::new();
-        for (at, server) in servers.iter().enumerate() {
-            writers.push(tokio::spawn(keep_writing(
-                Arc::clone(server),
-                at,
-                Arc::clone(&stop),
-            )));
+        for (at, (server, written)) in servers.iter().zip(&written).enumerate() {
+            let (stop, written) = (Arc::clone(&stop), Arc::clone(written));
+            let writer = keep_writing(Arc::clone(server), at, stop, written);
+            writers.push(tokio::spawn(writer));
         }
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        further_writes(&written).await?;
         let said = rotate(&environment, "old", "new").await?;
         if !said.ends_with("secrets are encrypted with the new key") {
             return Err(said.into());
         }
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        further_writes(&written).await?;
         stop.store(true, Ordering::Relaxed);
-        let mut written = 0;
         for writer in writers {
-            written += writer.await??;
+            writer.await??;
         }
         let new = key_ids(&environment).await?;
-        if new.len() != 1 || new == old || written == 0 {
-            return Err(format!("{old:?} became {new:?} beside {written} writes").into());
+        if new.len() != 1 || new == old {
+            return Err(format!("{old:?} became {new:?} beside {written:?} writes").into());
         }
         // A server that was not given the new key says so, and stores nothing with the old one.
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}}"#;
@@ -262,18 +261,32 @@ async fn keep_writing(
     control: Arc<Control>,
     writer: usize,
     stop: Arc<AtomicBool>,
-) -> Result<usize, Failed> {
-    let mut written = 0;
+    written: Arc<AtomicUsize>,
+) -> Result<(), Failed> {
     while !stop.load(Ordering::Relaxed) {
-        let target = format!("/v1/secrets/w{writer}-{}", written % 20);
+        let number = written.load(Ordering::Relaxed) % 20;
+        let target = format!("/v1/secrets/w{writer}-{number}");
         let body = r#"{"value":{"token":"t"}}"#;
         let reply = send(&control, "admin", "PUT", &target, body).await?;
         if reply.status.as_u16() != 200 {
             return Err(format!("{target}: {} {}", reply.status, text(&reply)).into());
         }
-        written += 1;
+        written.fetch_add(1, Ordering::Relaxed);
     }
-    Ok(written)
+    Ok(())
+}
+
+/// Waits until every writer has written more.
+async fn further_writes(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
+    for one in written {
+        let before = one.load(Ordering::Relaxed);
+        eventually("further writes", || async {
+            let now = one.load(Ordering::Relaxed);
+            Ok((now >= before + 3).then_some(()))
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 fn refused_rotations(environment: Environment) -> Outcome {

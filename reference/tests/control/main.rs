@@ -37,6 +37,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use environment::{Database, Environment};
 
+/// A case that hangs ends after this time. None depends on how quick something is.
+const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
+
 /// What a case comes to.
 type Outcome = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 

@@ -17,15 +17,12 @@ use tokio::sync::watch;
 use crate::database_failures::health;
 use crate::environment::{Environment, send, text};
 use crate::transcript::play;
-use crate::{Case, Outcome};
+use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
 
 /// Who writes at the same time.
 const WRITERS: usize = 4;
-
-/// An outage is over for a writer within this time after its end.
-const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What happens between the control plane and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +61,7 @@ async fn carry(mut client: TcpStream, server: &str, mut line: watch::Receiver<Li
     }
     if *line.borrow_and_update() == Line::Silent {
         // The client hears neither an answer nor an end.
-        tokio::time::sleep(RECOVERY_TIMEOUT * 2).await;
+        tokio::time::sleep(HANG_LIMIT * 2).await;
     }
 }
 
@@ -146,7 +143,7 @@ async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
     for one in written {
         let before = one.load(Ordering::Relaxed);
         while one.load(Ordering::Relaxed) < before + 3 {
-            if begun.elapsed() > RECOVERY_TIMEOUT {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err("the control plane does not come back".into());
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -173,7 +170,7 @@ async fn keep_writing(
             503 => refused += 1,
             status => return Err(format!("{target}: {status} {}", text(&reply)).into()),
         }
-        if begun.elapsed() > Duration::from_secs(25) {
+        if begun.elapsed() > HANG_LIMIT {
             return Err(format!("a write took {:?}", begun.elapsed()).into());
         }
     }

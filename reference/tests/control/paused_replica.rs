@@ -1,6 +1,7 @@
 //! Two processes on one database, of which one stands still in the middle of its writes.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -8,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use reference::control::Control;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, TOKENS, send};
 use crate::storage::{Manner, Storage};
 use crate::transcript::play;
 use crate::workers::{eventually, status, storage, unpacked};
-use crate::{Case, Outcome};
+use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("a-process-that-stood-still-replaces-nothing", stood_still)];
 
@@ -27,7 +28,7 @@ const FILE: &str = "file";
 const BLOB: usize = 3 << 20;
 
 /// How often it is tried to stop the process while it writes that file.
-const TRIES: u32 = 60;
+const TRIES: u32 = 600;
 
 /// A server process; killed when dropped.
 struct Process(Child);
@@ -219,12 +220,16 @@ async fn stop_in_write(
     environment: &Environment,
     process: &Process,
 ) -> Result<(), Failed> {
-    let staging = storage(environment)?.join(".partial-bundles");
+    let storage = storage(environment)?;
+    let staging = storage.join(".partial-bundles");
+    // Each write puts a new file in the place.
+    let file = || storage.join(FILE).metadata().map(|file| file.ino()).ok();
+    let begun = Instant::now();
     for value in 0..TRIES {
+        let before = file();
         push(api, FILE, 100 + value).await?;
-        let begun = Instant::now();
-        while !is_used(&staging) {
-            if begun.elapsed() > Duration::from_secs(30) {
+        while !is_used(&staging) && file() == before {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err("the file is never written".into());
             }
             // The moment is too short for a timer, but others need the processor, too.
@@ -232,7 +237,7 @@ async fn stop_in_write(
         }
         process.signal(Signal::STOP)?;
         // A signal reaches a process a little later.
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        waitpid(Some(Pid::from_child(&process.0)), WaitOptions::UNTRACED)?;
         if is_used(&staging) {
             return Ok(());
         }

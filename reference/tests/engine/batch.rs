@@ -188,7 +188,7 @@ fn logged_batches_and_their_decisions_have_ids() {
 fn a_batch_ends_in_the_time_of_one_evaluation() {
     let engine = prepared(Options {
         evaluation: EvaluationOptions {
-            evaluation_timeout: Duration::from_millis(50),
+            evaluation_timeout: Duration::from_secs(1),
             ..EvaluationOptions::default()
         },
         ..Options::default()

@@ -14,6 +14,7 @@ fn policy(url: &str) -> String {
         length := count(http.send({{
             "method": "GET",
             "url": "{url}/text",
+            "timeout": "1h",
             "force_cache": true,
             "force_cache_duration_seconds": 600,
         }}).raw_body)

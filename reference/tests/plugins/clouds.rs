@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use test_server::{Request, Response, TestServer, empty, header, respond};
 
-use crate::environment::{Done, Environment, get, quick, until};
+use crate::environment::{Done, Environment, HANG_LIMIT, get, quick, until};
 use crate::program::Program;
 
 /// When keys end that are used for long.
@@ -421,7 +421,7 @@ async fn what_no_cloud_gives_is_reported() -> Done {
                 }
             }
         };
-        let message = tokio::time::timeout(Duration::from_secs(20), failed()).await??;
+        let message = tokio::time::timeout(HANG_LIMIT, failed()).await??;
         assert!(message.contains(part), "`{part}` in: {message}");
         assert!(!message.contains("hidden"), "{message}");
         assert!(environment.mock.seen("/rules").is_empty(), "{part}");

@@ -229,7 +229,7 @@ async fn logging(environment: &Environment) -> Done<(Started, std::net::SocketAd
         "--addr",
         "127.0.0.1:0",
         "--ready-timeout",
-        "20",
+        "3600",
         "--config-file",
         &config,
     ];

@@ -164,10 +164,10 @@ async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
     assert!(program.0.wait()?.success());
     let refused = environment.mock.seen("/logs").len();
     environment.mock.answer_posts(200);
-    // Nothing is asked of the next process, and its first upload would be minutes away.
+    // Nothing is asked of the next process, and its first upload would be an hour away.
     let mut patient = config;
-    patient["decision_logs"]["reporting"]["min_delay_seconds"] = json!(300);
-    patient["decision_logs"]["reporting"]["max_delay_seconds"] = json!(600);
+    patient["decision_logs"]["reporting"]["min_delay_seconds"] = json!(3600);
+    patient["decision_logs"]["reporting"]["max_delay_seconds"] = json!(7200);
     let (_program, _) = Program::start(&environment, patient)?;
     assert_eq!(
         until_all_arrive(&environment, refused, &asked).await?,

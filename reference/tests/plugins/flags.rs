@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-use crate::environment::{Done, Environment, get, quick, until};
+use crate::environment::{Done, Environment, HANG_LIMIT, get, quick, until};
 use crate::mock_services::{Fixture, bundle};
 use crate::program::Program;
 use crate::started::Started;
@@ -246,7 +246,8 @@ async fn nothing_is_listened_on_before_plugins_are_ready() -> Done {
     environment
         .mock
         .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
-    environment.running = Some(start(args("20")).await?);
+    let running = tokio::time::timeout(HANG_LIMIT, start(args("3600"))).await??;
+    environment.running = Some(running);
     assert_eq!(environment.data("a").await?, 1);
     Ok(())
 }

@@ -4,19 +4,19 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::environment::Done;
-
-/// Nothing here takes longer.
-const DEADLINE: Duration = Duration::from_secs(30);
+use crate::environment::{Done, HANG_LIMIT};
 
 /// A running program, which ends with the test.
 pub(crate) struct Started {
     process: Child,
     lines: Arc<Mutex<Vec<String>>>,
+    /// Reads the lines until there are no more.
+    reader: JoinHandle<()>,
 }
 
 impl Drop for Started {
@@ -40,14 +40,18 @@ impl Started {
         let log = BufReader::new(process.stderr.take().ok_or("no log")?).lines();
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = Arc::clone(&lines);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             for line in log.map_while(Result::ok) {
                 kept.lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .push(line);
             }
         });
-        Ok(Self { process, lines })
+        Ok(Self {
+            process,
+            lines,
+            reader,
+        })
     }
 
     /// What it has said.
@@ -69,12 +73,11 @@ impl Started {
     pub(crate) fn says(&mut self, words: &str) -> Done<bool> {
         let begun = Instant::now();
         loop {
-            // Once it has ended, what it said last may still be read.
-            let ended = self.process.try_wait()?.is_some();
+            let is_read = self.reader.is_finished();
             if self.log().contains(words) {
                 return Ok(true);
             }
-            if ended && begun.elapsed() > Duration::from_secs(1) || begun.elapsed() > DEADLINE {
+            if is_read || begun.elapsed() > HANG_LIMIT {
                 return Ok(false);
             }
             std::thread::sleep(Duration::from_millis(5));

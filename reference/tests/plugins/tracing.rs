@@ -20,6 +20,7 @@ conflict := 2 if input.x
 sent := http.send({
     "method": "GET",
     "url": sprintf("%s?secret", [input.url]),
+    "timeout": "1h",
     "headers": {"traceparent": "own", "tracestate": "own=1"},
     "raise_error": false,
 })

@@ -1,13 +1,15 @@
 //! More connections than places.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reference::Running;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use crate::wire::{GET, all, ask, assert_error, connect, connect_as, engine, send};
+use crate::wire::{
+    GET, HANG_LIMIT, all, ask, assert_error, connect, connect_as, engine, send, until_read,
+};
 
 const KEPT: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
 const DATA: &str = "GET /v1/data HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -18,7 +20,7 @@ const SLOW_HEAD: &str = "PUT /v1/data/a HTTP/1.1\r\nHost:";
 async fn busy(running: &Running, text: &str) -> TcpStream {
     let mut stream = connect(running).await;
     send(&mut stream, text).await;
-    tokio::time::sleep(Duration::from_millis(30)).await;
+    until_read(&stream).await;
     stream
 }
 
@@ -33,12 +35,11 @@ async fn crowded(places: &str) -> Running {
     engine(&flags).await
 }
 
-/// Whether the server closes a connection within a second.
+/// Whether the server closes a connection.
 async fn is_closed(stream: &mut TcpStream) -> bool {
     let mut rest = Vec::new();
     let read = stream.read_to_end(&mut rest);
-    let ended = tokio::time::timeout(Duration::from_secs(1), read).await;
-    ended.is_ok()
+    tokio::time::timeout(HANG_LIMIT, read).await.is_ok()
 }
 
 /// A request from another address of this machine.
@@ -56,6 +57,7 @@ async fn the_longest_idle_makes_room() {
     let mut used_later = busy(&running, KEPT).await;
     let mut slow = busy(&running, SLOW_HEAD).await;
     send(&mut used_later, KEPT).await;
+    until_read(&used_later).await;
     tokio::time::sleep(Duration::from_millis(150)).await;
     // Who never asked goes first, then who has asked for nothing for longest.
     let mut first = busy(&running, SLOW_BODY).await;
@@ -102,13 +104,14 @@ async fn an_address_has_a_share() {
     let Some(address) = running.engine else {
         panic!("no engine is listening");
     };
-    let _first = busy(&running, SLOW_BODY).await;
-    let _second = busy(&running, SLOW_BODY).await;
+    let first = busy(&running, SLOW_BODY).await;
+    let second = busy(&running, SLOW_BODY).await;
     let third = busy(&running, DATA).await;
     let early = tokio::time::timeout(Duration::from_millis(200), third.readable()).await;
     assert!(early.is_err(), "the share is not half of all");
     let answer = ask_from([127, 0, 0, 2], address, DATA).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop((first, second, third));
     running.shutdown().await;
 
     let flags = [
@@ -118,10 +121,11 @@ async fn an_address_has_a_share() {
         "3",
     ];
     let running = engine(&flags).await;
-    let _first = busy(&running, SLOW_BODY).await;
-    let _second = busy(&running, SLOW_BODY).await;
+    let first = busy(&running, SLOW_BODY).await;
+    let second = busy(&running, SLOW_BODY).await;
     let answer = ask(&running, DATA).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop((first, second));
     running.shutdown().await;
 }
 
@@ -146,10 +150,8 @@ async fn health_is_told_in_every_crowd() {
             crowd.push(stream);
         }
         for request in [GET, &GET.replace("health", "metrics")] {
-            let begun = Instant::now();
             let answer = ask(&running, request).await;
             assert!(answer.starts_with("HTTP/1.1 200"), "`{text}`: {answer}");
-            assert!(begun.elapsed() < Duration::from_secs(2), "`{text}`");
         }
         drop(crowd);
         running.shutdown().await;
@@ -159,8 +161,8 @@ async fn health_is_told_in_every_crowd() {
 #[tokio::test]
 async fn who_waits_in_vain_is_told_so() {
     let running = crowded("2").await;
-    let _first = busy(&running, SLOW_BODY).await;
-    let _second = busy(&running, SLOW_BODY).await;
+    let first = busy(&running, SLOW_BODY).await;
+    let second = busy(&running, SLOW_BODY).await;
     let mut waiting = Vec::new();
     for _ in 0..9 {
         waiting.push(busy(&running, DATA).await);
@@ -175,5 +177,6 @@ async fn who_waits_in_vain_is_told_so() {
         answer.to_ascii_lowercase().contains("retry-after: 1"),
         "{answer}"
     );
+    drop((first, second, waiting));
     running.shutdown().await;
 }

@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::wire::{GET, all, send};
+use crate::wire::{GET, HANG_LIMIT, all, send};
 
 /// A running program, which ends with the test.
 struct Program {
@@ -28,7 +28,8 @@ impl Program {
         let Ok(child) = started else {
             panic!("the program does not start");
         };
-        for _ in 0..500 {
+        let end = Instant::now() + HANG_LIMIT;
+        while Instant::now() < end {
             if TcpStream::connect(address).await.is_ok() {
                 return Self { child, address };
             }

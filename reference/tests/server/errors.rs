@@ -104,18 +104,26 @@ async fn other_hash_signs_are_no_fragments() {
 
 #[tokio::test]
 async fn slow_requests_are_told_so() {
-    let running = engine(&["--header-timeout", "300ms", "--body-timeout", "300ms"]).await;
+    // Long enough for a client to begin, even if others have the processor.
+    let slow_heads = engine(&["--header-timeout", "2s"]).await;
+    let slow_bodies = engine(&["--body-timeout", "300ms"]).await;
+    let head = "GET /health HTTP/1.1\r\nHost:";
     let body = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123";
-    for text in ["GET /health HTTP/1.1\r\nHost:", "GET", body] {
-        let answer = ask(&running, text).await;
+    let whole = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+    let (slow, word, late, nothing, idle) = tokio::join!(
+        ask(&slow_heads, head),
+        ask(&slow_heads, "GET"),
+        ask(&slow_bodies, body),
+        ask(&slow_heads, ""),
+        ask(&slow_heads, whole),
+    );
+    for (answer, text) in [(slow, head), (word, "GET"), (late, body)] {
         assert_error(&answer, "408", text);
         assert!(parts(&answer).2, "{answer}");
     }
     // A connection that begins nothing has asked nothing.
-    assert_eq!(ask(&running, "").await, "");
-    let mut idle = connect(&running).await;
-    send(&mut idle, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
-    let answer = all(&mut idle).await;
-    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
-    running.shutdown().await;
+    assert_eq!(nothing, "");
+    assert_eq!(idle.matches("HTTP/1.1 ").count(), 1, "{idle}");
+    slow_heads.shutdown().await;
+    slow_bodies.shutdown().await;
 }

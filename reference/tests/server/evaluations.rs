@@ -7,7 +7,7 @@ use reference::Running;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use crate::wire::{GET, all, ask, connect, engine, send};
+use crate::wire::{GET, HANG_LIMIT, all, ask, connect, ending, engine, send};
 
 /// The cost of `p` is the sixth power of the length of `input.l`.
 const POLICY: &str = "package t\n\
@@ -67,13 +67,14 @@ async fn flood(
     open
 }
 
-/// How long the engine takes to say that it is well.
-async fn health(running: &Running) -> Duration {
-    let begun = Instant::now();
+/// The engine says that it is well.
+async fn assert_healthy(running: &Running) {
     let answer = ask(running, GET).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    begun.elapsed()
 }
+
+/// Evaluations take as long as they do, and those under way do not hold the engine at its end.
+const ENDLESS: [&str; 4] = ["--evaluation-timeout", "0", "--shutdown-grace-period", "1"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_quick_holds_up_nobody_when_it_is_not() {
@@ -84,12 +85,11 @@ async fn what_was_quick_holds_up_nobody_when_it_is_not() {
             list(length)
         )
     };
-    let running = loaded(&["--shutdown-grace-period", "1"]).await;
+    let running = loaded(&ENDLESS).await;
     let decisions = flood(&running, "POST /v1/data/t/p", asked, 4).await;
     let residuals = flood(&running, "POST /v1/compile", residual, 4).await;
     for _ in 0..3 {
-        let took = health(&running).await;
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert_healthy(&running).await;
         let answer = ask(
             &running,
             &last("POST /v1/data/t/q", "{\"input\": {\"x\": 1}}"),
@@ -98,40 +98,38 @@ async fn what_was_quick_holds_up_nobody_when_it_is_not() {
         assert!(answer.contains("\"result\":true"), "{answer}");
     }
     drop((decisions, residuals));
-    let took = health(&running).await;
-    assert!(took < Duration::from_secs(5), "{took:?}");
-    let begun = Instant::now();
-    running.shutdown().await;
-    assert!(begun.elapsed() < Duration::from_secs(8));
+    assert_healthy(&running).await;
+    ending("the engine", running.shutdown()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_endless_evaluations_leave_room_for_others() {
-    let running = loaded(&["--shutdown-grace-period", "1"]).await;
+    let running = loaded(&ENDLESS).await;
     let open = flood(&running, "POST /v1/data/t/p", asked, 64).await;
+    // What takes several turns among the others is not waited for by what is quick.
+    let mut long = connect(&running).await;
+    let line = "POST /v1/data/t/p";
+    send(&mut long, &request(line, &asked(8), "")).await;
     let mut stream = connect(&running).await;
-    let mut times = Vec::new();
-    for at in 0..100 {
-        let begun = Instant::now();
+    for at in 0..40 {
         let question = match at % 2 {
             0 => request("GET /health", "", ""),
             _ => request("POST /v1/data/t/q", "{\"input\": {\"x\": 1}}", ""),
         };
         send(&mut stream, &question).await;
         let mut head = [0; 512];
-        let read = stream.read(&mut head).await.unwrap_or_default();
+        let read = ending("an answer", stream.read(&mut head)).await;
+        let read = read.unwrap_or_default();
         let head = String::from_utf8_lossy(head.get(..read).unwrap_or_default()).into_owned();
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-        times.push(begun.elapsed());
     }
-    times.sort();
-    let median = times.get(50).copied().unwrap_or_default();
-    assert!(median < Duration::from_millis(500), "{times:?}");
+    let early = tokio::time::timeout(Duration::ZERO, long.readable()).await;
+    assert!(early.is_err(), "the quick ones take turns with the others");
     // What takes some time gets its turn.
-    let answer = ask(&running, &last("POST /v1/data/t/p", &asked(4))).await;
+    let answer = ask(&running, &last(line, &asked(4))).await;
     assert!(answer.contains("\"result\":0"), "{answer}");
-    drop(open);
-    running.shutdown().await;
+    drop((open, long));
+    ending("the engine", running.shutdown()).await;
 }
 
 #[tokio::test]
@@ -208,7 +206,7 @@ async fn the_program_ends_within_the_grace_period() -> Result<(), Box<dyn std::e
     let mut stream = loop {
         match TcpStream::connect(&address).await {
             Ok(stream) => break stream,
-            Err(why) if begun.elapsed() > Duration::from_secs(30) => return Err(why.into()),
+            Err(why) if begun.elapsed() > HANG_LIMIT => return Err(why.into()),
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     };
@@ -231,10 +229,7 @@ async fn the_program_ends_within_the_grace_period() -> Result<(), Box<dyn std::e
         .status()?;
     assert!(signal.success());
     while program.0.try_wait()?.is_none() {
-        assert!(
-            stopped.elapsed() < Duration::from_secs(10),
-            "it does not end"
-        );
+        assert!(stopped.elapsed() < HANG_LIMIT, "it does not end");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     Ok(())

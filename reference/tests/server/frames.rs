@@ -1,10 +1,9 @@
 //! HTTP/2 by its frames.
 
-use std::time::Duration;
-
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+
+use crate::wire::ending;
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
@@ -75,10 +74,7 @@ impl Peer {
             self.0.read_exact(&mut payload).await.ok()?;
             Some((kind, u32::from_be_bytes(stream), payload.len()))
         };
-        match timeout(Duration::from_secs(10), read).await {
-            Ok(arrived) => arrived,
-            Err(_) => panic!("the server says nothing more"),
-        }
+        ending("the server says nothing more", read).await
     }
 
     /// Frames until one of this kind, which is the last, or until the server closes.

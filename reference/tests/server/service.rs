@@ -12,7 +12,7 @@ use reference::http::serve::{Listening, Place, listen};
 use reference::http::{Reply, Request, ServeOptions, Service};
 use tokio::net::TcpStream;
 
-use crate::wire::{connect_as, until};
+use crate::wire::{connect_as, patient, until};
 
 /// The length of the answer to `/big`: more than the buffers of two sockets hold.
 pub(crate) const BIG: usize = 32 << 20;
@@ -80,7 +80,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(flags: &[&str]) -> Self {
-        let flags = Flags::parse_from(["flags"].iter().chain(flags));
+        let flags = Flags::parse_from([&["flags"], &*patient(flags)].concat());
         let work = Arc::new(Work::default());
         match listen("127.0.0.1:0", &flags.serve, Arc::clone(&work)).await {
             Ok(listening) => Self {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, DnType, IsCa, KeyPair};
 use reference::{Running, start};
@@ -107,8 +106,6 @@ async fn tls_engine(folder: &Path, more: &[&str]) -> Running {
         &key.to_string_lossy(),
         "--tls-cert-refresh-period",
         "0s",
-        "--header-timeout",
-        "500ms",
     ];
     engine(&[&flags[..], more].concat()).await
 }
@@ -139,14 +136,12 @@ async fn a_changed_certificate_is_used() {
 async fn clients_that_speak_no_tls_are_let_go() {
     let folder = folder();
     store(folder.path(), &certificate());
-    let running = tls_engine(folder.path(), &[]).await;
+    let running = tls_engine(folder.path(), &["--header-timeout", "500ms"]).await;
     for text in [GET, ""] {
-        let begun = Instant::now();
         let mut stream = connect(&running).await;
         send(&mut stream, text).await;
         let answer = all(&mut stream).await;
         assert!(!answer.contains("HTTP"), "{answer}");
-        assert!(begun.elapsed() < Duration::from_secs(5));
     }
     running.shutdown().await;
 }

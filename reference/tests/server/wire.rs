@@ -6,11 +6,22 @@ use std::time::{Duration, Instant};
 use reference::{Running, start};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+
+/// The times that a server gives its clients.
+const TIMEOUTS: [&str; 3] = ["--header-timeout", "--body-timeout", "--write-timeout"];
+
+/// Flags, with an hour for the times that they do not say, so that no test waits them out.
+pub(crate) fn patient<'f>(flags: &[&'f str]) -> Vec<&'f str> {
+    let others = TIMEOUTS.iter().filter(|name| !flags.contains(name));
+    let others = others.flat_map(|name| [*name, "1h"]);
+    flags.iter().copied().chain(others).collect()
+}
 
 /// An engine that listens on a free port, with these flags.
 pub(crate) async fn engine(flags: &[&str]) -> Running {
-    let args = ["engine", "--addr", "127.0.0.1:0"];
-    let args = args.iter().chain(flags).map(|flag| (*flag).to_owned());
+    let args = ["engine", "--addr", "127.0.0.1:0"].into_iter();
+    let args = args.chain(patient(flags)).map(str::to_owned);
     match start(args).await {
         Ok(running) => running,
         Err(failure) => panic!("the engine does not start: {failure}"),
@@ -35,11 +46,22 @@ pub(crate) async fn send(stream: &mut (impl AsyncWrite + Unpin), text: &str) {
     }
 }
 
-/// Everything that arrives until the server closes the connection, within ten seconds.
+/// A test that hangs ends after this time. None depends on how quick something is.
+pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
+
+/// What a future comes to, which must end.
+pub(crate) async fn ending<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match timeout(HANG_LIMIT, future).await {
+        Ok(result) => result,
+        Err(_) => panic!("no end: {what}"),
+    }
+}
+
+/// Everything that arrives until the server closes the connection.
 pub(crate) async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let read = stream.read_to_end(&mut bytes);
-    match tokio::time::timeout(Duration::from_secs(10), read).await {
+    match timeout(HANG_LIMIT, read).await {
         // A server may reset the connection after its last word.
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => panic!(
@@ -76,13 +98,44 @@ pub(crate) async fn connect_as(
     }
 }
 
-/// Waits until something is so, for ten seconds at most.
+/// Waits until something is so.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
+    let end = Instant::now() + HANG_LIMIT;
     while !holds() {
-        assert!(Instant::now() < end, "not in time: {what}");
+        assert!(Instant::now() < end, "in vain: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Waits until the server has read all that a connection has sent, and had a moment to act on it. Where
+/// the system does not say so, the moment has to do.
+pub(crate) async fn until_read(stream: &TcpStream) {
+    if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
+        until("what was sent is read", || unread(peer, local) == Some(0)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(30)).await;
+}
+
+/// How many bytes wait on the side of a connection that has this address, as Linux lists them; of a
+/// system that does not, none wait. None while the connection is not listed.
+fn unread(local: SocketAddr, peer: SocketAddr) -> Option<u64> {
+    let Ok(table) = std::fs::read_to_string("/proc/net/tcp") else {
+        return Some(0);
+    };
+    let written = |address: SocketAddr| match address {
+        SocketAddr::V4(address) => {
+            let bytes = u32::from_ne_bytes(address.ip().octets());
+            format!("{bytes:08X}:{:04X}", address.port())
+        }
+        SocketAddr::V6(_) => String::new(),
+    };
+    let (local, peer) = (written(local), written(peer));
+    table.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let is_it = words.next()? == local && words.next()? == peer;
+        let (_, received) = words.nth(1)?.split_once(':')?;
+        is_it.then(|| u64::from_str_radix(received, 16).ok())?
+    })
 }
 
 /// The status and the body of an answer, and whether it is the connection's last.

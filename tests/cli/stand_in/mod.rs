@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::Program;
+use crate::program::{HANG_LIMIT, Program, signal, wait};
 
 pub(crate) mod running;
 
-use running::{Mock, PATIENCE};
+use running::Mock;
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_mock_records_what_it_is_asked", records),
@@ -317,13 +317,13 @@ fn breaks_connections() {
     let last = seen.last().expect("the hanging one");
     assert_eq!(last.get("status"), Some(&Value::Null));
     assert_eq!(last.get("faults"), Some(&json!(["hang"])));
-    hung.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    hung.set_read_timeout(Some(HANG_LIMIT))
+        .expect("a time limit");
     mock.switch("POST /reset", "");
     assert_eq!(read(hung), "");
 
     // A slow one is answered like any other, in the end.
     let slow = open("{\"delay\": 400}");
-    slow.set_read_timeout(Some(PATIENCE)).expect("a time limit");
     assert!(read(slow).ends_with("{\"result\":[\"ann\"]}\n"));
 }
 
@@ -508,13 +508,9 @@ fn ends() {
     // Input that ends means nothing unless it is asked for, and what hangs holds nothing up.
     mock.input = None;
     let hung = mock.open("engine", "GET /health", "Conformance-Fault: hang\r\n", b"");
-    while mock.requests("").is_empty() {
-        std::thread::yield_now();
-    }
+    wait("the request comes", || !mock.requests("").is_empty());
     assert!(mock.process.try_wait().expect("its state").is_none());
-    let id = mock.process.id().to_string();
-    let kill = std::process::Command::new("kill").arg(&id).status();
-    assert!(kill.expect("kill").success());
+    assert!(signal(mock.process.id(), "-TERM"));
     let ended = mock.process.wait().expect("an end");
     assert_eq!(ended.code(), Some(0), "it was asked to end");
     drop(hung);

@@ -3,14 +3,10 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::Program;
-
-/// How long a test waits for what must come.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+use crate::program::{HANG_LIMIT, Program};
 
 const POLICY: &str = "package authz\n\nallow if input.user == data.admins[_]\n";
 
@@ -81,7 +77,7 @@ impl Mock {
         let bytes = [head.as_bytes(), body].concat();
         stream.write_all(&bytes).expect("the request is taken");
         stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(HANG_LIMIT))
             .expect("a time limit");
         stream
     }

@@ -5,18 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::release_build::PACKAGES;
-use crate::servers::{Client, Server};
+use crate::servers::{Client, HANG_LIMIT, Server};
 use crate::{peers, report, root};
-
-/// A line must be there within this time.
-const DEADLINE: Duration = Duration::from_secs(20);
 
 const POLICY: &str = r#"package p
 
@@ -181,7 +178,7 @@ fn logged(program: &Path, command: &[&str], format: &str) -> Result<Vec<Value>, 
         if of("Status Log") > 0 && events.iter().any(|event| answered(&event)) {
             return Ok(events);
         }
-        if begun.elapsed() > DEADLINE {
+        if begun.elapsed() > HANG_LIMIT {
             return Err(format!("{} does not say enough", program.display()).into());
         }
         std::thread::yield_now();

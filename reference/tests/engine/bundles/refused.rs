@@ -278,14 +278,14 @@ fn changed_archives_do_no_harm() {
     ]);
     let mut taken = 0;
     for at in 0..whole.len() {
-        for bit in [0, 5, 7] {
+        for bit in [at % 8, (at + 3) % 8] {
             let mut changed = whole.clone();
             changed[at] ^= 1 << bit;
             taken += usize::from(read(&compressed(&changed)).is_ok());
         }
     }
     // Padding and comments may change, and little else.
-    assert!(taken > 0 && taken < whole.len() * 3, "{taken}");
+    assert!(taken > 0 && taken < whole.len() * 2, "{taken}");
 }
 
 #[test]

@@ -10,25 +10,29 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
-use crate::servers::{Failure, Message, Wire, request, request_with, within};
+use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with, within};
 
 /// The bystander's address; attackers come from others.
 pub(super) const BYSTANDER: [u8; 4] = [127, 0, 0, 2];
 
-/// How long 99 of 100 answers may take, in milliseconds, on a machine that has the time.
-const BOUND: f64 = 50.0;
+/// How many times as long as in a calm moment just before it 99 of 100 answers may take during an
+/// attack. The attackers' own share of the processors is in it: they run on the same machine.
+const FACTOR: f64 = 10.0;
 
-/// On a machine that others use too, a calm moment just before says what it can do.
-const CALM_FACTOR: f64 = 3.0;
+/// What they may take in any case, in milliseconds. An answer needs a processor a few times, and waits
+/// each time until those before it have had their turn, of some milliseconds each; so the few answers of
+/// a calm moment say little of what lies below. A server that lets an attack hold its threads makes
+/// others wait for seconds.
+const FLOOR: f64 = 250.0;
+
+/// The same of a decision, for which others' evaluations may have to be ended first.
+const DECISION_FLOOR: f64 = 20_000.0;
 
 /// How long the calm moment is.
 const CALM: Duration = Duration::from_millis(600);
 
 /// Between two requests of one probe.
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// An answer that takes longer counts as none.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What one probe asks.
 #[derive(Debug, Clone)]
@@ -39,7 +43,7 @@ pub(super) struct Probe {
     holds: &'static str,
     /// Whether each request has a connection of its own.
     fresh: bool,
-    /// Whether its time is bounded; a decision may also be put off with 503.
+    /// Whether its time is bounded as that of health is; a decision may also be put off with 503.
     bounded: bool,
 }
 
@@ -52,16 +56,22 @@ pub(super) struct Watched {
     pub(super) tail: f64,
     /// The longest.
     pub(super) longest: f64,
-    /// The 99th percentile of quick decisions.
+    /// The 99th percentile of quick decisions before the attack, and during it.
+    pub(super) calm_decision: f64,
     pub(super) decision: f64,
     /// What was not answered, or wrongly.
     pub(super) failures: Vec<String>,
 }
 
 impl Watched {
-    /// What the tail is held against, in milliseconds.
-    pub(super) fn bound(&self) -> f64 {
-        BOUND.max(CALM_FACTOR * self.calm)
+    /// What the tail is held against while so many attacks are played, in milliseconds.
+    pub(super) fn bound(&self, attacks: f64) -> f64 {
+        (FLOOR * attacks).max(FACTOR * self.calm)
+    }
+
+    /// The same of the tail of decisions.
+    pub(super) fn decision_bound(&self, attacks: f64) -> f64 {
+        (DECISION_FLOOR * attacks).max(FACTOR * self.calm_decision)
     }
 }
 
@@ -180,6 +190,7 @@ impl Bystander {
             calm: tail(false, true).0,
             tail: during,
             longest,
+            calm_decision: tail(false, false).0,
             decision: tail(true, false).0,
             failures: failures.take(3).collect(),
         })
@@ -201,7 +212,7 @@ async fn steady(to: SocketAddr, probe: Probe, phase: &AtomicU8) -> Vec<Sample> {
             return samples;
         }
         let begun = Instant::now();
-        let outcome = within(ANSWER_TIMEOUT, once(to, &probe, &mut kept)).await;
+        let outcome = within(HANG_LIMIT, once(to, &probe, &mut kept)).await;
         let failure = match &outcome {
             Ok(answer) => judge(&probe, answer),
             Err(failure) => Some(format!("{}: {failure}", probe.name)),

@@ -1,21 +1,10 @@
 //! What an attack came to.
 
-use std::time::Duration;
-
 use rustix::process::Signal;
 
+use super::BESIDE;
 use super::bystander::Watched;
-use super::harness::GRACE;
-use crate::servers::{Failure, Process};
-
-/// What running builds may take when a server is told to stop.
-const BUILDS: Duration = Duration::from_secs(15);
-
-/// What a server may take after its grace period until it has ended, on a machine that is busy.
-const SLACK: Duration = Duration::from_secs(3);
-
-/// What an answer may take beside other attacks, in milliseconds.
-const COMPANY: f64 = 500.0;
+use crate::servers::{Failure, HANG_LIMIT, Process};
 
 /// What was tried, and what of it did not hold.
 #[derive(Debug, Default)]
@@ -57,23 +46,32 @@ impl Findings {
 
     /// Holds that the bystander did not notice.
     pub(super) fn watch(&mut self, watched: Watched) {
-        let bound = watched.bound();
-        self.watch_within(watched, bound);
+        self.watch_beside(watched, 1);
     }
 
     /// Holds that the bystander was answered in a time that allows for other attacks beside this
     /// one.
     pub(super) fn watch_in_company(&mut self, watched: Watched) {
-        self.watch_within(watched, COMPANY);
+        self.watch_beside(watched, BESIDE);
     }
 
-    fn watch_within(&mut self, watched: Watched, bound: f64) {
+    fn watch_beside(&mut self, watched: Watched, attacks: usize) {
+        let attacks = attacks as f64;
+        let bound = watched.bound(attacks);
         self.hold(
             format!(
                 "the bystander's p99 is {:.0} ms, bound {bound:.0} ms",
                 watched.tail
             ),
             watched.tail <= bound,
+        );
+        let bound = watched.decision_bound(attacks);
+        self.hold(
+            format!(
+                "the p99 of the bystander's decisions is {:.0} ms, bound {bound:.0} ms",
+                watched.decision
+            ),
+            watched.decision <= bound,
         );
         let failures = watched.failures.join("; ");
         self.hold(
@@ -101,25 +99,14 @@ impl Findings {
         Ok(())
     }
 
-    /// Holds that the server ends well within its grace period, and that nothing panicked.
+    /// Holds that the server ends by itself, and that nothing panicked. One that does not within the
+    /// time that its grace period allows is ended by its own watch, with another exit code.
     ///
     /// # Errors
     /// When the server is gone already.
     pub(super) async fn end(&mut self, server: &mut Process) -> Result<(), Failure> {
-        self.end_within(server, GRACE).await
-    }
-
-    /// Holds that a server ends that builds bundles, which are given a time of their own to end.
-    ///
-    /// # Errors
-    /// When the server is gone already.
-    pub(super) async fn end_builds(&mut self, server: &mut Process) -> Result<(), Failure> {
-        self.end_within(server, BUILDS).await
-    }
-
-    async fn end_within(&mut self, server: &mut Process, time: Duration) -> Result<(), Failure> {
         server.signal(Signal::TERM)?;
-        let ended = server.ends(time + SLACK).await?;
+        let ended = server.ends(HANG_LIMIT).await?;
         self.hold(
             format!("SIGTERM: the server has ended with {ended:?}"),
             ended.is_some_and(|status| status.success()),

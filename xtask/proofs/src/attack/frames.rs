@@ -7,12 +7,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::servers::{Wire, within};
+use crate::servers::{HANG_LIMIT, Wire, within};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// What a server sends must come within this time.
-const FRAME_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Types of frames.
 pub(super) const DATA: u8 = 0;
@@ -148,15 +145,23 @@ impl Frames {
     /// # Errors
     /// When the server has closed the connection.
     pub(super) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        within(FRAME_TIMEOUT, self.stream.write_all(bytes)).await
+        within(HANG_LIMIT, self.stream.write_all(bytes)).await
     }
 
     /// The next frame.
     ///
     /// # Errors
+    /// When none comes or the connection is closed.
+    async fn next(&mut self) -> io::Result<Frame> {
+        self.next_within(HANG_LIMIT).await
+    }
+
+    /// The next frame, within a time.
+    ///
+    /// # Errors
     /// When none comes in time or the connection is closed.
-    pub(super) async fn next(&mut self) -> io::Result<Frame> {
-        within(FRAME_TIMEOUT, self.read()).await
+    pub(super) async fn next_within(&mut self, time: Duration) -> io::Result<Frame> {
+        within(time, self.read()).await
     }
 
     async fn read(&mut self) -> io::Result<Frame> {

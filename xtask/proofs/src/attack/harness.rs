@@ -4,15 +4,18 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::json;
 
 use super::bystander::CALM_POLICY;
 use crate::servers::{Failure, Process};
 
-/// How long open requests may take when a server is told to stop.
-pub(super) const GRACE: Duration = Duration::from_secs(2);
+/// How long open requests may take when a server is told to stop, in seconds.
+const GRACE: &str = "2";
+
+/// A limit of a server that no attack waits for: what ends before the hang limit does has ended for
+/// another reason.
+pub(super) const NEVER: &str = "1h";
 
 /// The address of attackers that have but one.
 pub(super) const ATTACKER: [u8; 4] = [127, 0, 0, 3];
@@ -90,7 +93,7 @@ impl Harness {
         let mut command = Command::new(&self.program);
         command
             .arg(role)
-            .args(["--shutdown-grace-period", &GRACE.as_secs().to_string()])
+            .args(["--shutdown-grace-period", GRACE])
             .args(arguments)
             .current_dir(&self.folder);
         if !arguments.contains(&"--log-level") {

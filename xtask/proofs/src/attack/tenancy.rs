@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::harness::{ATTACKER, Harness};
 use crate::bundles::archive;
-use crate::servers::{Failure, Process, ask, request_with};
+use crate::servers::{Failure, HANG_LIMIT, Process, ask, request_with};
 
 /// The people: the names of their tokens, and their roles. A key is the name with [`KEY_END`].
 pub(super) const PEOPLE: &[(&str, &str)] = &[
@@ -24,8 +24,10 @@ const KEY_END: &str = "-has-a-long-key-of-32-characters";
 /// An encryption key for attacks.
 pub(super) const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
-/// What comes about in time must be there within this.
-pub(super) const EVENTUAL_TIMEOUT: Duration = Duration::from_secs(15);
+/// What a start that cannot succeed may take: so many times as long as one that succeeds, which does
+/// all that the other does, and more. One that waits for what will not come takes half a minute.
+const FAILED_START: u32 = 10;
+const FAILED_START_FLOOR: Duration = Duration::from_secs(5);
 
 /// A running control plane.
 #[derive(Debug)]
@@ -153,6 +155,11 @@ pub(super) fn in_file(file: &str, requirements: &Value) -> Value {
     })
 }
 
+/// What a start that cannot succeed may take where one that succeeds took this.
+pub(super) fn failed_start(succeeded: Duration) -> Duration {
+    (succeeded * FAILED_START).max(FAILED_START_FLOOR)
+}
+
 /// What the data of a built bundle is now, if there is one.
 pub(super) fn built(harness: &Harness, file: &str) -> Option<Value> {
     let bytes = std::fs::read(harness.folder.join("built").join(file)).ok()?;
@@ -166,11 +173,8 @@ pub(super) fn built(harness: &Harness, file: &str) -> Option<Value> {
 pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
     let begun = Instant::now();
     while !holds() {
-        if begun.elapsed() > EVENTUAL_TIMEOUT {
-            return Err(format!(
-                "{what}: not within {} s",
-                EVENTUAL_TIMEOUT.as_secs()
-            ));
+        if begun.elapsed() > HANG_LIMIT {
+            return Err(format!("{what}: not within {} s", HANG_LIMIT.as_secs()));
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -14,16 +14,13 @@ use super::at;
 use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::root;
-use crate::servers::free_address;
+use crate::servers::{HANG_LIMIT, free_address};
 
 /// The key of the administrator.
 const KEY: &str = "bundles-administrator-key";
 
 /// An encryption key for tests.
 const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
-
-/// A server is given up when it does not answer for so long after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where control planes keep what outlives them.
 #[derive(Debug)]
@@ -66,7 +63,7 @@ impl Home {
             folder: folder.to_owned(),
             database: database.unwrap_or_else(local),
             environment: Vec::new(),
-            client: Client::builder().timeout(READY_TIMEOUT).build()?,
+            client: Client::builder().timeout(HANG_LIMIT).build()?,
         })
     }
 
@@ -116,7 +113,7 @@ impl Home {
         let url = format!("http://{address}/health");
         while !matches!(self.client.get(&url).send().await, Ok(answer) if answer.status().is_success())
         {
-            if begun.elapsed() > READY_TIMEOUT || plane.process.try_wait()?.is_some() {
+            if begun.elapsed() > HANG_LIMIT || plane.process.try_wait()?.is_some() {
                 let said = fs::read_to_string(&path).unwrap_or_default();
                 return Err(format!("the control plane does not start: {said}").into());
             }

@@ -14,12 +14,10 @@ use super::archive;
 use super::at;
 use super::control_plane::{Administrator, Home, Plane};
 use crate::report;
+use crate::servers::HANG_LIMIT;
 
 /// The bundles that change.
 const BUNDLES: u64 = 8;
-
-/// After the last start every acknowledged change must be in storage within this time.
-const CHANGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Kills the control plane so many times, each time a little later than the time before, and
 /// holds that every acknowledged write is there, and that no bundle in storage is cut off.
@@ -156,7 +154,7 @@ async fn hold_built(built: &Path, known: &BTreeMap<u64, Known>) -> Result<(), Bo
             if held.as_ref() == Some(&due) {
                 break;
             }
-            if begun.elapsed() > CHANGE_TIMEOUT {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err(format!("{} holds {held:?}, not {due}", path.display()).into());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

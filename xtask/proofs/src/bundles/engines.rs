@@ -13,11 +13,8 @@ use serde_json::{Value, json};
 use super::at;
 use super::control_plane::{Home, program};
 use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
-use crate::servers::{Foreign, free_address};
+use crate::servers::{Foreign, HANG_LIMIT, free_address};
 use crate::{peers, report};
-
-/// An engine must decide by a change within this time.
-const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// So many changes are made one upon another before the engines are asked.
 const BURST: u64 = 7;
@@ -151,7 +148,7 @@ impl Engine {
         Ok(Self {
             name,
             address,
-            client: Client::builder().timeout(CHANGE_TIMEOUT).build()?,
+            client: Client::builder().timeout(HANG_LIMIT).build()?,
             _process: Foreign::start(name, &mut command, address, folder)?,
         })
     }
@@ -183,7 +180,7 @@ impl Engine {
             if at(&shop, "/result") == state && at(&count, "/result") == state {
                 return Ok(());
             }
-            if begun.elapsed() > CHANGE_TIMEOUT {
+            if begun.elapsed() > HANG_LIMIT {
                 let status = self.get("/v1/status").await?;
                 return Err(format!("{} is not at {state}: {shop} {status}", self.name).into());
             }

@@ -15,6 +15,7 @@ use super::at;
 use super::control_plane::{Administrator, Home, Plane};
 use crate::postgres::Postgres;
 use crate::report;
+use crate::servers::HANG_LIMIT;
 
 /// The bundles that change.
 const BUNDLES: u64 = 24;
@@ -24,9 +25,6 @@ const ROUNDS: u64 = 12;
 
 /// In which round a replica is killed.
 const KILLED_IN: u64 = 4;
-
-/// After the last change every bundle must hold it within this time.
-const CHANGE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Changes bundles through three replicas, one of which is killed, and holds that every bundle
 /// comes to its last change, and that no two builds of a bundle ran at the same time.
@@ -109,7 +107,7 @@ async fn kill_at_work(
             return Ok(());
         }
         killed.signal("CONT")?;
-        if begun.elapsed() > CHANGE_TIMEOUT {
+        if begun.elapsed() > HANG_LIMIT {
             break;
         }
     }
@@ -130,7 +128,7 @@ async fn come_to(
         if held.as_ref().map(|held| at(held, "/count")) == Some(&json!(ROUNDS)) {
             return Ok(());
         }
-        if begun.elapsed() > CHANGE_TIMEOUT {
+        if begun.elapsed() > HANG_LIMIT {
             let latest = plane.latest(&name(bundle)).await?;
             return Err(format!("{} holds {held:?}: {latest}", name(bundle)).into());
         }

@@ -14,7 +14,7 @@ use super::archive;
 use super::at;
 use super::control_plane::{Administrator, Home};
 use crate::postgres::done;
-use crate::servers::{Foreign, free_address};
+use crate::servers::{Foreign, HANG_LIMIT, free_address};
 use crate::{apt, report};
 
 /// The Debian packages that bring the servers, and a program of each.
@@ -31,9 +31,6 @@ const PASSWORD: &str = "reader-password";
 
 /// What the key for ssh is locked with; a shell would read most of it otherwise.
 const PASSPHRASE: &str = r#"it's $HOME "quoted" \"#;
-
-/// A commit must be in the bundle within this time.
-const COMMIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builds bundles from a repository over https and over ssh, each with its credentials, again
 /// after new commits, and holds that wrong credentials build nothing.
@@ -107,7 +104,7 @@ async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Erro
         if at(&latest, "/status") == "SYNC_FAILED" {
             return Ok(());
         }
-        if at(&latest, "/status") == "SUCCESS" || begun.elapsed() > COMMIT_TIMEOUT {
+        if at(&latest, "/status") == "SUCCESS" || begun.elapsed() > HANG_LIMIT {
             return Err(format!("wrong credentials for {bundle}: {latest}").into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -128,7 +125,7 @@ async fn built(
         if at(&held, "/rules/state") == state {
             return Ok(());
         }
-        if begun.elapsed() > COMMIT_TIMEOUT {
+        if begun.elapsed() > HANG_LIMIT {
             let latest = plane.latest(bundle).await?;
             return Err(format!("{bundle}: {held} instead of {state}: {latest}").into());
         }

@@ -10,9 +10,7 @@ use super::archive;
 use super::control_plane::{Administrator, Home};
 use super::storage::{DAMAGED, Kind, Storage};
 use crate::report;
-
-/// A change must be in storage within this time.
-const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
+use crate::servers::HANG_LIMIT;
 
 /// How often each bundle changes.
 const CHANGES: u32 = 5;
@@ -72,7 +70,7 @@ async fn come_to(
         if held == Some(json!({"count": count})) {
             return Ok(());
         }
-        if begun.elapsed() > CHANGE_TIMEOUT {
+        if begun.elapsed() > HANG_LIMIT {
             let (name, latest) = (storage.kind.name(), plane.latest("stock").await?);
             return Err(format!("{name}: {held:?} instead of {count}: {latest}").into());
         }

@@ -12,15 +12,13 @@ use tempfile::TempDir;
 use super::databases::Selected;
 use crate::apt;
 use crate::postgres::done;
+use crate::servers::HANG_LIMIT;
 
 /// The Debian package that brings the server.
 const PACKAGE: &str = "mariadb-server";
 
 /// The account that package makes; the server refuses to run as root.
 const ACCOUNT: &str = "mysql";
-
-/// The server is given up when it does not answer for so long after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server; stopped and removed when dropped.
 #[derive(Debug)]
@@ -68,7 +66,7 @@ impl MariaDb {
         let server = Self { folder, process };
         let begun = Instant::now();
         while server.run("SELECT 1;\n").is_err() {
-            if begun.elapsed() > READY_TIMEOUT {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err("MariaDB does not answer".into());
             }
             std::thread::sleep(Duration::from_millis(100));

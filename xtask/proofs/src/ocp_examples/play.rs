@@ -15,13 +15,10 @@ use serde_json::{Value, json};
 
 use super::script::{Example, Step};
 use super::{Bundles, endpoint};
-use crate::servers::{Foreign, free_address};
+use crate::servers::{Foreign, HANG_LIMIT, free_address};
 
 /// The key that the bundles are looked up with.
 const KEY: &str = "examples-administrator-key";
-
-/// How long a control plane may take to build its bundles.
-const BUILD: Duration = Duration::from_secs(60);
 
 /// Pause between two looks at a control plane.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -62,7 +59,7 @@ impl Stage {
             program,
             libraries,
             endpoint: endpoint::start().await?,
-            client: Client::builder().timeout(BUILD).build()?,
+            client: Client::builder().timeout(HANG_LIMIT).build()?,
         })
     }
 
@@ -221,7 +218,7 @@ impl Stage {
             if status.is_success() {
                 return Ok(serde_json::from_str(&text)?);
             }
-            if begun.elapsed() > BUILD {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err(format!("{address}: {status} {text}").into());
             }
             tokio::time::sleep(GLANCE).await;

@@ -8,8 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program is given up when it takes no connection for so long after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
+use super::HANG_LIMIT;
 
 /// A running program; ended when dropped.
 #[derive(Debug)]
@@ -34,7 +33,7 @@ impl Foreign {
         let mut started = Self(process.map_err(|why| format!("{name}: {why}"))?);
         let begun = Instant::now();
         while TcpStream::connect(address).is_err() {
-            if begun.elapsed() > READY_TIMEOUT || started.0.try_wait()?.is_some() {
+            if begun.elapsed() > HANG_LIMIT || started.0.try_wait()?.is_some() {
                 let said = fs::read_to_string(&path).unwrap_or_default();
                 return Err(format!("{name} takes no connection: {said}").into());
             }

@@ -25,8 +25,9 @@ pub(crate) use proxy::{Proxy, Way};
 pub(crate) use sink::{Mood, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
-/// A server is given up when it does not answer for so long after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a task waits for what has to come. It is there so that a hang ends, and says nothing of
+/// how long anything should take.
+pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 /// A running server.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl Server {
         let begun = Instant::now();
         let mut server = Self::spawn(program, arguments, folder)?;
         while !server.answers() {
-            if begun.elapsed() > READY_TIMEOUT {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err(format!("{} does not answer", program.display()).into());
             }
             std::thread::yield_now();

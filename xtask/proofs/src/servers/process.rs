@@ -10,11 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::sleep;
 
-use super::free_address;
 use super::wire::{Failure, ask, request_with};
-
-/// A server is given up when it does not answer for so long after its start.
-const READY_TIMEOUT: Duration = Duration::from_secs(30);
+use super::{HANG_LIMIT, free_address};
 
 /// Linux counts the time of processes in hundredths of a second.
 const TICK: Duration = Duration::from_millis(10);
@@ -87,7 +84,7 @@ impl Process {
         loop {
             match ask(process.address, HERE, &health).await {
                 Ok(answer) if answer.status() == 200 => return Ok(process),
-                _ if begun.elapsed() > READY_TIMEOUT || process.child.try_wait()?.is_some() => {
+                _ if begun.elapsed() > HANG_LIMIT || process.child.try_wait()?.is_some() => {
                     return Err(format!("the server does not start: {}", process.said()).into());
                 }
                 _ => sleep(Duration::from_millis(10)).await,

@@ -8,13 +8,11 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
+use super::HANG_LIMIT;
 use super::message::{Message, Reader};
 
 /// What a task may fail with.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// An answer must be there within this time.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One connection.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ impl Wire {
             socket.set_recv_buffer_size(buffer)?;
         }
         socket.bind(SocketAddr::new(IpAddr::from(from), 0))?;
-        let stream = within(ANSWER_TIMEOUT, socket.connect(to)).await?;
+        let stream = within(HANG_LIMIT, socket.connect(to)).await?;
         stream.set_nodelay(true)?;
         let reader = Reader::new(stream);
         Ok(Self { reader })
@@ -56,7 +54,7 @@ impl Wire {
     /// # Errors
     /// When the server has closed the connection, or takes nothing.
     pub(crate) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        within(ANSWER_TIMEOUT, self.reader.stream.write_all(bytes)).await
+        within(HANG_LIMIT, self.reader.stream.write_all(bytes)).await
     }
 
     /// The next answer.
@@ -64,7 +62,7 @@ impl Wire {
     /// # Errors
     /// When none comes.
     pub(crate) async fn answer(&mut self) -> io::Result<Message> {
-        self.answer_within(ANSWER_TIMEOUT).await
+        self.answer_within(HANG_LIMIT).await
     }
 
     /// The next answer, within a time.
@@ -81,7 +79,7 @@ impl Wire {
     /// # Errors
     /// When none comes.
     pub(crate) async fn head(mut self) -> io::Result<Message> {
-        let message = within(ANSWER_TIMEOUT, self.reader.message(true)).await?;
+        let message = within(HANG_LIMIT, self.reader.message(true)).await?;
         message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 

@@ -10,16 +10,13 @@ use tokio::time::sleep;
 
 use super::environment::{BUNDLE, Place};
 use super::model::{Documents, Random};
-use crate::servers::{Failure, Message, Wire, request, request_with};
+use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
 /// Of each kind of client so many.
 pub(super) const EACH: u64 = 3;
 
 /// Between two requests of a client: the servers are to be used, not to be full.
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// A change must come from the control plane to the engine within this time.
-const FOLLOWED: Duration = Duration::from_secs(30);
 
 /// Whose address clients have.
 const HERE: [u8; 4] = [127, 0, 0, 1];
@@ -279,7 +276,7 @@ async fn follow(engine: &mut Client, count: u64) -> Result<(), Failure> {
             None if count == 1 => {}
             _ => return Err(format!("the engine shows {body} before {count}").into()),
         }
-        if begun.elapsed() > FOLLOWED {
+        if begun.elapsed() > HANG_LIMIT {
             return Err(format!("the engine does not come to {count}").into());
         }
         sleep(PAUSE * 10).await;

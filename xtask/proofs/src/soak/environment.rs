@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::clients::Tally;
-use crate::servers::{Failure, Message, Peer, Process, Said, Sink};
+use crate::servers::{Failure, HANG_LIMIT, Message, Peer, Process, Said, Sink};
 
 /// The file of the bundle.
 pub(super) const BUNDLE: &str = "bundled.tar.gz";
@@ -22,12 +22,6 @@ const KEY: &str = "soak-administrator-key";
 
 /// An encryption key for tests.
 const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
-
-/// The last decisions must be at the sink within this time.
-const DELIVERY_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// A server must end within this time.
-const END: Duration = Duration::from_secs(15);
 
 const POLICY: &str = "package soak\n\ndefault allow := false\n\nallow if input.user == \"ann\"\n\n\
     allow if input.level > 7\n\n\
@@ -133,7 +127,7 @@ impl Environment {
             let all = self.answered.len() + self.unnamed;
             let named = self.answered.difference(&there).count();
             let missing = named.max(all.saturating_sub(there.len()));
-            if missing == 0 || begun.elapsed() > DELIVERY_TIMEOUT {
+            if missing == 0 || begun.elapsed() > HANG_LIMIT {
                 break missing;
             }
             sleep(Duration::from_millis(200)).await;
@@ -143,7 +137,7 @@ impl Environment {
         }
         for server in [&mut self.engine, &mut self.control] {
             server.signal(Signal::TERM)?;
-            let ended = server.ends(END).await?;
+            let ended = server.ends(HANG_LIMIT).await?;
             if !ended.is_some_and(|status| status.success()) {
                 broken.push(format!("a server ended with {ended:?}"));
             }

@@ -181,7 +181,7 @@ mod tests {
         let (users, small) = (object(0, 6_000), object(0, 2_000));
         let list = format!("[{}[]]", r#"[{"a": [1, 2]}, "x"], "#.repeat(9_000));
         let pairs = "[1, 2], ".repeat(20_000);
-        let half = users.len() / 2;
+        let half = small.len() / 2;
         let mut texts = vec![
             format!(r#"{{"a": {users}}}"#),
             format!(r#"{{"a": {users}, "b": {{"c": {list}, "d": {small}}}}}"#),
@@ -190,19 +190,19 @@ mod tests {
             format!(r#"["{}", {list}]"#, "},{".repeat(90_000)),
             format!(r#"["{}", {list}]"#, "},\\\"{".repeat(90_000)),
             format!(r#"[{pairs}"{}", {pairs}[]]"#, "},{".repeat(100_000)),
-            format!("[{}1]", "1, ".repeat(200_000)),
-            format!("[{}[]]", "[[],[[{}]],{}],".repeat(30_000)),
+            format!("[{}1]", "1, ".repeat(50_000)),
+            format!("[{}[]]", "[[],[[{}]],{}],".repeat(8_000)),
             // In no order, and with a name twice, where threads meet or anywhere.
             format!("{}, {}", object(3_000, 6_000), object(0, 3_000)).replace("}, {", ", "),
             format!("{}, {}", object(0, 3_000), object(2_999, 6_000)).replace("}, {", ", "),
             users.replace("user-05000", "user-04000"),
         ];
         for broken in ["}", "]", ",", "\"", "{", "\\"] {
-            let (before, behind) = users.split_at(half);
+            let (before, behind) = small.split_at(half);
             texts.push(format!("{before}{broken}{behind}"));
-            texts.push(format!("{users}{broken}"));
+            texts.push(format!("{small}{broken}"));
         }
-        texts.push(users.get(..users.len() - 9).unwrap_or_default().to_owned());
+        texts.push(small.get(..small.len() - 9).unwrap_or_default().to_owned());
         texts
     }
 
@@ -210,8 +210,10 @@ mod tests {
     fn many_threads_read_what_one_does() {
         for text in texts() {
             let expected = from_json(text.as_bytes());
-            for threads in 1..5 {
-                let found = read(text.as_bytes(), threads, 100_000);
+            // Every text is worth a few threads.
+            let worth = 100_000.min(text.len() / 3);
+            for threads in [1, 2, 4] {
+                let found = read(text.as_bytes(), threads, worth);
                 let begin = text.get(..60).unwrap_or_default();
                 assert!(found == expected, "{threads} threads: {begin}");
             }

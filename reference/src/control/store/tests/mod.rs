@@ -12,6 +12,7 @@ use sqlx::Row as _;
 use tempfile::TempDir;
 
 use super::{Claim, DatabaseUrl, Finish, Queue, Status, Store, StoreError};
+use crate::HANG_LIMIT;
 use crate::control::model::{
     BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
 };
@@ -20,7 +21,7 @@ use crate::control::storage_location;
 
 type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_secs(3600);
 
 /// An empty database of a kind.
 struct World {
@@ -503,7 +504,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
         let wanted: BTreeMap<_, _> = (0..6)
             .map(|at| (format!("b{at}"), "39".to_owned()))
             .collect();
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let deadline = tokio::time::Instant::now() + HANG_LIMIT;
         loop {
             let seen = lock(&board).seen.clone();
             if seen == wanted {

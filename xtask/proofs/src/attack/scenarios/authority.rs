@@ -7,8 +7,8 @@ use tokio::time::sleep;
 
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
-use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, Wire, done, request};
+use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::servers::{Failure, HANG_LIMIT, Wire, done, request};
 
 /// Everybody may do everything, but finding that out takes as long as the client wants.
 const POLICY: (&str, &str) = (
@@ -20,16 +20,12 @@ const POLICY: (&str, &str) = (
      \t\tsome c in r\n\t\ta + b + c == -1\n\t]) == 0\n}\n",
 );
 
-/// A server whose clients are gone must rest within this time.
-const REST: Duration = Duration::from_secs(3);
-
 const MANY: usize = 12;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let mut server = harness
-        .engine(&["--authorization", "basic"], &[POLICY])
-        .await?;
+    let arguments = ["--authorization", "basic", "--evaluation-timeout", NEVER];
+    let mut server = harness.engine(&arguments, &[POLICY]).await?;
     let quick = request("GET", "/v1/data/calm?n=1", "");
     for _ in 0..5 {
         done(server.address, ATTACKER, &quick).await?;
@@ -47,7 +43,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     sleep(Duration::from_secs(2)).await;
     drop(clients);
-    let rests = server.rests(REST, 0.3).await?;
+    let rests = server.rests(HANG_LIMIT, 0.3).await?;
     findings.hold("it goes on after its clients left", rests);
     findings.watch(bystander.stop().await?);
     findings.weigh(&server, 512)?;

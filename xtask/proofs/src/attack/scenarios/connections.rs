@@ -7,21 +7,19 @@ use tokio::time::sleep;
 
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
-use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, Process, Wire, ask, request, within};
+use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, request};
 
 /// What the servers here let a client take for the head and the body of a request.
 const TIMEOUT: &str = "2s";
 
-/// A client that takes longer must be gone within this time.
-const GONE: Duration = Duration::from_secs(7);
-
 /// Clients at once.
 const MANY: usize = 250;
 
-/// Somebody who was not there before, and must be answered within this time.
+/// Somebody who was not there before, and for whom there must be room: the answer may take so many times
+/// as long as those of the bystander.
 const NEWCOMER: [u8; 4] = [127, 0, 0, 4];
-const SOON: Duration = Duration::from_secs(3);
+const SOON: f64 = 10.0;
 
 /// What the server here takes at most, and more than that.
 const LIMIT: &str = "200";
@@ -79,7 +77,9 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     findings.weigh(&server, MOST)?;
     findings.end(&mut server).await?;
-    let crowded = ["--max-connections", LIMIT];
+    // No place becomes free because its client is slow.
+    let limits = ["--header-timeout", NEVER, "--body-timeout", NEVER];
+    let crowded = [&["--max-connections", LIMIT][..], &limits].concat();
     for (what, spread) in [("idle", false), ("idle from many", true)] {
         let mut server = harness.engine(&crowded, &[]).await?;
         idle(&mut findings, &server, what, spread).await?;
@@ -96,7 +96,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Whether the server ends the connection in time, or answers that it was too slow.
+/// Whether the server ends the connection, or answers that it was too slow.
 async fn drip(mut client: Wire, slow: Slow) -> bool {
     let begun = Instant::now();
     let first = match slow {
@@ -116,7 +116,7 @@ async fn drip(mut client: Wire, slow: Slow) -> bool {
     if client.send(first.as_bytes()).await.is_err() {
         return true;
     }
-    while begun.elapsed() < GONE {
+    while begun.elapsed() < HANG_LIMIT {
         if client.send(piece.as_bytes()).await.is_err() {
             return true;
         }
@@ -215,10 +215,13 @@ async fn outlast(
 ) -> Result<(), Failure> {
     sleep(Duration::from_secs(4)).await;
     let before = findings.broken.len();
+    let mut waited = None;
     if room {
         let body = "{\"input\": {\"user\": \"ann\"}}";
         let decision = request("POST", "/v1/data/calm/allow", body);
-        let answer = within(SOON, ask(server.address, NEWCOMER, &decision)).await;
+        let begun = Instant::now();
+        let answer = ask(server.address, NEWCOMER, &decision).await;
+        waited = Some(begun.elapsed().as_secs_f64() * 1e3);
         let held = match answer {
             Ok(answer) if answer.status() == 200 => Ok(()),
             Ok(answer) => Err(answer.status().to_string()),
@@ -228,6 +231,13 @@ async fn outlast(
     }
     let watched = bystander.stop().await?;
     drop(kept);
+    if let Some(waited) = waited {
+        let bound = SOON * watched.bound(1.0);
+        findings.hold(
+            format!("a newcomer waited {waited:.0} ms, bound {bound:.0} ms"),
+            waited <= bound,
+        );
+    }
     findings.watch(watched);
     findings.name(before, what);
     findings.weigh(server, MOST)

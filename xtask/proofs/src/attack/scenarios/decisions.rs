@@ -14,10 +14,7 @@ use tokio::time::sleep;
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, Mood, Process, Sink, Wire, free_address, request};
-
-/// All that was acknowledged must be at the sink within this time.
-const DELIVERY_TIMEOUT: Duration = Duration::from_secs(30);
+use crate::servers::{Failure, HANG_LIMIT, Mood, Process, Sink, Wire, free_address, request};
 
 /// Clients that decide at the same time.
 const CLIENTS: u64 = 4;
@@ -87,7 +84,7 @@ impl Logging<'_> {
                     Some(garbage) => Err(format!("the sink was sent garbage: {garbage}")),
                 };
             }
-            if begun.elapsed() > DELIVERY_TIMEOUT {
+            if begun.elapsed() > HANG_LIMIT {
                 return Err(format!("{missing} of {} are missing", acknowledged.len()));
             }
             sleep(Duration::from_millis(100)).await;

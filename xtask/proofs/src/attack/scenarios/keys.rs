@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -13,17 +12,16 @@ use tokio::time::sleep;
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, ENCRYPTION_KEY};
-use crate::servers::{Failure, Process};
+use crate::servers::{Failure, HANG_LIMIT, Process};
 
 /// Another key.
 const OTHER_KEY: &str = "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n";
 
-/// A start that cannot succeed ends within this time.
-const PLAIN: Duration = Duration::from_secs(5);
-
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
+    let begun = Instant::now();
     let mut plane = tenancy::plane(harness, &[]).await?;
+    let most = tenancy::failed_start(begun.elapsed());
     let secret = json!({"value": {"type": "token_auth", "token": "t"}});
     plane.person("admin").put("/v1/secrets/s", secret).await?;
     modes(harness, &mut findings)?;
@@ -32,9 +30,9 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let wrong = harness.file("wrong-key", OTHER_KEY)?;
     let arguments = ["--encryption-key-file", &wrong];
     let mut command = tenancy::command(harness, &arguments)?;
-    refuses(&mut findings, "a wrong key", &mut command, &harness.folder).await?;
-    lost(harness, &mut findings).await?;
-    rotated(harness, &mut findings, &wrong).await?;
+    refuses(&mut findings, "a wrong key", &mut command, (harness, most)).await?;
+    lost(harness, &mut findings, most).await?;
+    rotated(harness, &mut findings, (&wrong, most)).await?;
     Ok(findings)
 }
 
@@ -73,11 +71,18 @@ async fn tokens(
     ] {
         harness.file("config.json", &config)?;
         plane.process.signal(Signal::HUP)?;
-        sleep(Duration::from_secs(1)).await;
-        let looked = plane
-            .person("looker")
-            .send("GET", "/v1/bundles", &Value::Null);
-        let found = looked.await?.0;
+        let begun = Instant::now();
+        let found = loop {
+            // Time for what must not come about, too.
+            sleep(Duration::from_secs(1)).await;
+            let looked = plane
+                .person("looker")
+                .send("GET", "/v1/bundles", &Value::Null);
+            let found = looked.await?.0;
+            if found == status || begun.elapsed() > HANG_LIMIT {
+                break found;
+            }
+        };
         findings.hold(format!("a configuration {what}: {found}"), found == status);
         let other = plane
             .person("admin")
@@ -93,15 +98,15 @@ async fn refuses(
     findings: &mut Findings,
     what: &str,
     command: &mut Command,
-    folder: &Path,
+    (harness, most): (&Harness, Duration),
 ) -> Result<(), Failure> {
     let begun = Instant::now();
-    let mut server = Process::spawn(command, folder)?;
-    let ended = server.ends(PLAIN * 4).await?;
+    let mut server = Process::spawn(command, &harness.folder)?;
+    let ended = server.ends(HANG_LIMIT).await?;
     let took = begun.elapsed();
     findings.hold(
-        format!("{what}: the start ends with {ended:?} after {took:.1?}"),
-        ended.is_some_and(|status| !status.success()) && took < PLAIN,
+        format!("{what}: the start ends with {ended:?} after {took:.1?}, bound {most:.1?}"),
+        ended.is_some_and(|status| !status.success()) && took < most,
     );
     let said = server.said();
     findings.hold(format!("{what}: it says {said}"), said.contains("key"));
@@ -109,7 +114,7 @@ async fn refuses(
 }
 
 /// A key file that is lost is noticed before a new one is written.
-async fn lost(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+async fn lost(harness: &Harness, findings: &mut Findings, most: Duration) -> Result<(), Failure> {
     let database = harness.folder.join("beside.db");
     let key = harness.folder.join("beside.db.key");
     let config = harness.folder.join("config.json").display().to_string();
@@ -127,7 +132,7 @@ async fn lost(harness: &Harness, findings: &mut Findings) -> Result<(), Failure>
     let kept = fs::read(&key)?;
     fs::remove_file(&key)?;
     let mut command = harness.command("control", &arguments);
-    refuses(findings, "a lost key", &mut command, &harness.folder).await?;
+    refuses(findings, "a lost key", &mut command, (harness, most)).await?;
     findings.hold("a new key was written beside the database", !key.exists());
     fs::write(&key, kept)?;
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600))?;
@@ -138,7 +143,11 @@ async fn lost(harness: &Harness, findings: &mut Findings) -> Result<(), Failure>
 }
 
 /// The key is replaced while a server runs and secrets are written.
-async fn rotated(harness: &Harness, findings: &mut Findings, new: &str) -> Result<(), Failure> {
+async fn rotated(
+    harness: &Harness,
+    findings: &mut Findings,
+    (new, most): (&str, Duration),
+) -> Result<(), Failure> {
     let old = harness.file("old-key", ENCRYPTION_KEY)?;
     let both = [
         "--encryption-key-file",
@@ -172,7 +181,7 @@ async fn rotated(harness: &Harness, findings: &mut Findings, new: &str) -> Resul
     findings.hold(format!("rotate-key: {said}"), rotated.status.success());
     findings.end(&mut plane.process).await?;
     let mut command = tenancy::command(harness, &["--encryption-key-file", &old])?;
-    refuses(findings, "the old key", &mut command, &harness.folder).await?;
+    refuses(findings, "the old key", &mut command, (harness, most)).await?;
     let started = tenancy::plane(harness, &["--encryption-key-file", new]).await;
     findings.succeed("the new key", started.map(drop));
     Ok(())

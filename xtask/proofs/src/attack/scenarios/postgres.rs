@@ -13,13 +13,7 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, Person};
 use crate::postgres::Postgres;
-use crate::servers::{Failure, Proxy, Way, ask, request, within};
-
-/// Every request is answered within this time, whatever the database does.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Writes succeed again within this time.
-const RECOVERY: Duration = Duration::from_secs(20);
+use crate::servers::{Failure, HANG_LIMIT, Proxy, Way, ask, request};
 
 const WRITERS: u64 = 4;
 
@@ -29,8 +23,7 @@ struct Known {
     acknowledged: u64,
     sent: u64,
     refused: u64,
-    slowest: Duration,
-    /// An answer that is neither a success nor 503.
+    /// An answer that is neither a success nor 503, or none.
     wrong: Option<String>,
 }
 
@@ -94,9 +87,7 @@ async fn write(admin: Person, writer: u64, over: Arc<AtomicBool>) -> (u64, Known
     let mut known = Known::default();
     while !over.load(Ordering::SeqCst) {
         known.sent += 1;
-        let begun = Instant::now();
         let answer = admin.send("PUT", &path, &json!(known.sent)).await;
-        known.slowest = known.slowest.max(begun.elapsed());
         match answer {
             Ok((200, _)) => known.acknowledged = known.sent,
             Ok((503, _)) => {
@@ -128,18 +119,14 @@ async fn judge(
         format!("{what}: a writer was answered {:?}", known.wrong),
         known.wrong.is_none(),
     );
-    findings.hold(
-        format!("{what}: a write took {:.1?}", known.slowest),
-        known.slowest < ANSWER_TIMEOUT,
-    );
     Ok(())
 }
 
-/// While the database is away, health says so, metrics are there, and both in time.
+/// While the database is away, health says so, and metrics are there.
 async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
     for (path, status) in [("/health", 500), ("/metrics", 200)] {
         let asked = request("GET", path, "");
-        let answer = within(ANSWER_TIMEOUT, ask(to, BYSTANDER, &asked)).await;
+        let answer = ask(to, BYSTANDER, &asked).await;
         let held = match answer {
             Ok(answer) if answer.status() == status => Ok(()),
             Ok(answer) => Err(answer.status().to_string()),
@@ -158,7 +145,7 @@ async fn recovers(admin: Person, begun: Instant) -> Result<(), String> {
         if matches!(answer, Ok((200, _))) {
             return Ok(());
         }
-        if begun.elapsed() > RECOVERY {
+        if begun.elapsed() > HANG_LIMIT {
             return Err(format!("{answer:?}"));
         }
         sleep(Duration::from_millis(100)).await;

@@ -7,8 +7,8 @@ use tokio::time::sleep;
 
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
-use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, Wire, request};
+use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
 /// A document that is ten times ten times … itself: little memory, and 10^24 numbers as text.
 fn policy() -> String {
@@ -21,9 +21,6 @@ fn policy() -> String {
     text
 }
 
-/// A server whose clients are gone must rest within this time.
-const REST: Duration = Duration::from_secs(4);
-
 const MANY: usize = 6;
 
 /// Peak memory of the server, in MiB.
@@ -32,7 +29,9 @@ const MOST: u64 = 1024;
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let policy = policy();
-    let mut server = harness.engine(&[], &[("nest.rego", &policy)]).await?;
+    let unlimited = ["--evaluation-timeout", NEVER];
+    let nest = [("nest.rego", policy.as_str())];
+    let mut server = harness.engine(&unlimited, &nest).await?;
     let query = serde_json::json!({"query": "data.nest.v24 = x"}).to_string();
     let kinds = [
         ("decision", request("POST", "/v1/data/nest/v24", "{}")),
@@ -55,12 +54,12 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
         sleep(Duration::from_secs(2)).await;
         drop(clients);
-        let rests = server.rests(REST, 0.3).await?;
+        let rests = server.rests(HANG_LIMIT, 0.3).await?;
         findings.hold(format!("{name}: it goes on after its clients left"), rests);
         findings.watch(bystander.stop().await?);
         findings.weigh(&server, MOST)?;
         if !rests {
-            server = harness.engine(&[], &[("nest.rego", &policy)]).await?;
+            server = harness.engine(&unlimited, &nest).await?;
         }
     }
     let mut open = Vec::new();

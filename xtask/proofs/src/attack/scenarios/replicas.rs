@@ -15,13 +15,7 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
 use crate::attack::tenancy;
 use crate::postgres::Postgres;
-use crate::servers::{Failure, Peer, Said};
-
-/// The lease of the frozen one must end, and the other build and write, within this time.
-const TAKEN_OVER: Duration = Duration::from_secs(40);
-
-/// What the woken one has spoilt must be right again within this time.
-const RIGHT_AGAIN: Duration = Duration::from_secs(20);
+use crate::servers::{Failure, HANG_LIMIT, Peer, Said};
 
 /// The document that makes an upload longer than what sockets hold has so many random digits.
 const DIGITS: usize = 40 << 20;
@@ -86,7 +80,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         "requirements": [{"source": "slow"}, {"source": "count"}],
     });
     admin.put("/v1/bundles/slow", bundle).await?;
-    let begun = timeout(TAKEN_OVER, seen.wait_for(|number| *number >= 1)).await;
+    let begun = timeout(HANG_LIMIT, seen.wait_for(|number| *number >= 1)).await;
     if begun
         .map_err(drop)
         .and_then(|seen| seen.map(drop).map_err(drop))
@@ -103,13 +97,13 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         .person("admin")
         .put("/v1/sources/count/data/count", count)
         .await?;
-    let newer = until(&storage, TAKEN_OVER).await;
+    let newer = until(&storage).await;
     findings.succeed("another replica takes over", newer);
     frozen.process.signal(Signal::CONT)?;
     open.send_replace(true);
     // Time to do what it was about to do.
     sleep(Duration::from_secs(3)).await;
-    let right = until(&storage, RIGHT_AGAIN).await;
+    let right = until(&storage).await;
     findings.succeed("the newer bytes stay, or come back", right);
     // The storage honours conditions, so nothing older was put there meanwhile.
     let written = counts.borrow().clone();
@@ -138,14 +132,14 @@ fn count(storage: &Storage) -> Option<Value> {
 }
 
 /// Waits until the storage holds the second state.
-async fn until(storage: &Storage, time: Duration) -> Result<(), String> {
+async fn until(storage: &Storage) -> Result<(), String> {
     let begun = Instant::now();
     loop {
         let count = count(storage);
         if count == Some(json!(2)) {
             return Ok(());
         }
-        if begun.elapsed() > time {
+        if begun.elapsed() > HANG_LIMIT {
             return Err(format!("the object's count is {count:?}"));
         }
         sleep(Duration::from_millis(200)).await;

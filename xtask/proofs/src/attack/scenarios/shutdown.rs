@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::attack::findings::Findings;
-use crate::attack::harness::{ATTACKER, GRACE, Harness};
-use crate::servers::{Failure, Sink, Wire, request};
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, HANG_LIMIT, Sink, Wire, request};
 
 /// Clients, each of which makes a connection for every request: so many that some connections
 /// always wait to be taken.
@@ -35,7 +35,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
         sleep(Duration::from_millis(500 + 13 * round)).await;
         server.signal(Signal::TERM)?;
-        let ended = server.ends(GRACE + Duration::from_secs(3)).await?;
+        let ended = server.ends(HANG_LIMIT).await?;
         over.store(true, Ordering::SeqCst);
         findings.hold(
             format!("the server has ended with {ended:?}"),

@@ -8,11 +8,11 @@ use tokio::task::JoinSet;
 use super::requests::CASES;
 use super::requests::Wanted::{self, Answers, Last, Refused, Status};
 use crate::attack::findings::Findings;
-use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::tenancy;
-use crate::servers::{Failure, Wire};
+use crate::servers::{Failure, HANG_LIMIT, Wire};
 
-/// When nothing comes for so long, nothing will.
+/// When nothing comes for so long behind all that has to come, nothing will.
 const QUIET: Duration = Duration::from_millis(1_500);
 
 /// What follows the head, and would be a request of its own if the body ended earlier.
@@ -20,8 +20,10 @@ const HIDDEN: &str = "GET /health?hidden HTTP/1.1\r\nHost: a\r\n\r\n";
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let mut engine = harness.engine(&[], &[]).await?;
-    let mut control = tenancy::plane(harness, &[]).await?;
+    // Nothing is closed but for what it is.
+    let limits = ["--header-timeout", NEVER, "--body-timeout", NEVER];
+    let mut engine = harness.engine(&limits, &[]).await?;
+    let mut control = tenancy::plane(harness, &limits).await?;
     for (server, path) in [
         (&engine, "/v1/data/calm/allow"),
         (&control.process, "/v1/sources"),
@@ -86,7 +88,13 @@ async fn exchange(to: SocketAddr, text: &str, wanted: Wanted) -> Result<(), Stri
     let _sent = client.send(text.as_bytes()).await;
     let mut statuses = Vec::new();
     let closed = loop {
-        match client.answer_within(QUIET).await {
+        let is_more_due = match wanted {
+            Refused | Last => true,
+            Answers(number) => statuses.len() < number,
+            Status(_) => statuses.is_empty(),
+        };
+        let time = if is_more_due { HANG_LIMIT } else { QUIET };
+        match client.answer_within(time).await {
             Ok(answer) => statuses.push(answer.status()),
             Err(failure) => break failure.kind() != std::io::ErrorKind::TimedOut,
         }

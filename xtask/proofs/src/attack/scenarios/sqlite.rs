@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
+use tokio::time::sleep;
 
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::tenancy::{self, Plane};
 use crate::postgres::done;
-use crate::servers::{Failure, Process, ask, request};
-
-/// A start that cannot succeed ends within this time.
-const PLAIN: Duration = Duration::from_secs(5);
+use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    foreign(harness, &mut findings).await?;
+    let begun = Instant::now();
     let mut plane = tenancy::plane(harness, &[]).await?;
+    let most = tenancy::failed_start(begun.elapsed());
+    foreign(harness, &mut findings, most).await?;
     let admin = plane.person("admin");
     for source in 0..300 {
         let data = json!("x".repeat(4_000));
@@ -38,7 +38,11 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Starts that must fail at once, and say why in words of their user.
-async fn foreign(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+async fn foreign(
+    harness: &Harness,
+    findings: &mut Findings,
+    most: Duration,
+) -> Result<(), Failure> {
     for (what, bytes, says) in [
         (
             "text",
@@ -56,30 +60,34 @@ async fn foreign(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
         let file = harness.folder.join(format!("{what}.db"));
         fs::write(&file, &bytes)?;
         let url = format!("sqlite:{}", file.display());
-        refuses(harness, findings, (what, &url, says)).await?;
+        refuses(harness, findings, most, (what, &url, says)).await?;
         let kept = fs::read(&file)? == bytes;
         findings.hold(format!("{what}: the file was changed"), kept);
     }
     let url = format!("sqlite:{}", harness.folder.display());
-    refuses(harness, findings, ("a folder", &url, "")).await
+    refuses(harness, findings, most, ("a folder", &url, "")).await
 }
 
 /// A start with this database ends soon, with an error that says this.
 async fn refuses(
     harness: &Harness,
     findings: &mut Findings,
+    most: Duration,
     (what, url, says): (&str, &str, &str),
 ) -> Result<(), Failure> {
     let mut command = tenancy::command(harness, &["--database", url])?;
     let begun = Instant::now();
     let mut server = Process::spawn(&mut command, &harness.folder)?;
-    let ended = server.ends(Duration::from_secs(40)).await?;
+    let ended = server.ends(HANG_LIMIT).await?;
     let took = begun.elapsed();
     findings.hold(
         format!("{what}: the start ends with {ended:?}"),
         ended.is_some_and(|status| !status.success()),
     );
-    findings.hold(format!("{what}: the start takes {took:.1?}"), took < PLAIN);
+    findings.hold(
+        format!("{what}: the start takes {took:.1?}, bound {most:.1?}"),
+        took < most,
+    );
     let said = server.said();
     findings.hold(format!("{what}: it says {said}"), said.contains(says));
     Ok(())
@@ -140,7 +148,17 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     fs::write(&file, &bytes)?;
     let mut command = tenancy::command(harness, &[])?;
     let mut server = Process::spawn(&mut command, &harness.folder)?;
-    let ended = server.ends(PLAIN).await?;
+    let health = request("GET", "/health", "");
+    let begun = Instant::now();
+    let (ended, told) = loop {
+        let ended = server.ends(Duration::ZERO).await?;
+        let told = ask(server.address, ATTACKER, &health).await.ok();
+        let is_told = told.as_ref().is_some_and(|told| told.status() == 500);
+        if ended.is_some() || is_told || begun.elapsed() > HANG_LIMIT {
+            break (ended, told);
+        }
+        sleep(Duration::from_millis(100)).await;
+    };
     match ended {
         Some(status) => {
             let said = server.said();
@@ -151,11 +169,11 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
             );
         }
         None => {
-            let health = request("GET", "/health", "");
-            let answer = ask(server.address, ATTACKER, &health).await?;
+            let status = told.as_ref().map(Message::status);
+            let text = told.map(|told| told.text().to_string());
             findings.hold(
-                format!("damaged: health says {} {}", answer.status(), answer.text()),
-                answer.status() == 500,
+                format!("damaged: health says {status:?} {text:?}"),
+                status == Some(500),
             );
             server.kill();
         }

@@ -11,9 +11,9 @@ use tokio::time::sleep;
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, EVENTUAL_TIMEOUT, Person, Plane, built, eventually};
+use crate::attack::tenancy::{self, Person, Plane, built, eventually};
 use crate::bundles::archive;
-use crate::servers::{Failure, Message, Peer, Said};
+use crate::servers::{Failure, HANG_LIMIT, Message, Peer, Said};
 
 /// How a storage behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         .put("/v1/sources/stock/data/stock", json!(5))
         .await?;
     sleep(Duration::from_millis(500)).await;
-    findings.end_builds(&mut plane.process).await?;
+    findings.end(&mut plane.process).await?;
     Ok(findings)
 }
 
@@ -250,7 +250,7 @@ async fn fails(admin: Person) -> Result<(), String> {
         if !said.contains("SUCCESS") {
             return Ok(());
         }
-        if begun.elapsed() > EVENTUAL_TIMEOUT {
+        if begun.elapsed() > HANG_LIMIT {
             return Err(said);
         }
         sleep(Duration::from_millis(100)).await;

@@ -13,7 +13,7 @@ use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::frames::{self, Frames, GOAWAY, INITIAL_WINDOW, RST_STREAM};
 use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, Process, Wire, done, request};
+use crate::servers::{Failure, HANG_LIMIT, Process, Wire, done, request, within};
 
 /// The document has so many items of nine bytes or more.
 const ITEMS: usize = 2_000_000;
@@ -22,7 +22,8 @@ const ITEMS: usize = 2_000_000;
 const CLIENTS: usize = 30;
 const STREAMS: u32 = 200;
 
-/// How long a client may read nothing here, and when it must be gone.
+/// How long a client may read nothing here, and how long one reads nothing, after which it must be
+/// gone.
 const TIMEOUT: &str = "3s";
 const GONE: Duration = Duration::from_secs(8);
 
@@ -59,7 +60,12 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             client.send(asked).await?;
             clients.spawn(async move {
                 sleep(GONE).await;
-                (what, client.closes(Duration::from_secs(2)).await)
+                // One that was let stay gets all of the answer now, if only it waits.
+                let cut = client.answer().await;
+                (
+                    what,
+                    cut.is_err_and(|why| why.kind() != io::ErrorKind::TimedOut),
+                )
             });
         }
     }
@@ -127,7 +133,8 @@ async fn windows(server: &Process) -> Result<bool, Failure> {
     }
     sleep(GONE).await;
     loop {
-        match client.next().await {
+        // What the server has said of them is there already.
+        match client.next_within(Duration::from_secs(1)).await {
             Ok(frame) if frame.kind == GOAWAY => return Ok(true),
             Ok(frame) if frame.kind == RST_STREAM => {
                 open.remove(&frame.stream);
@@ -148,7 +155,7 @@ async fn steady(server: &Process, length: usize) -> Result<(), Failure> {
     let mut stream = client.into_stream();
     let (mut read, mut piece) = (0, vec![0; 128 << 10]);
     while read < length {
-        let more = tokio::time::timeout(GONE, stream.read(&mut piece)).await??;
+        let more = within(HANG_LIMIT, stream.read(&mut piece)).await?;
         if more == 0 {
             return Err(format!("cut off after {read} of {length} bytes").into());
         }

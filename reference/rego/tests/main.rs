@@ -1,0 +1,29 @@
+//! The language as its users meet it: one program, so that the crate is linked once for all of them.
+
+mod arrays;
+mod checks;
+mod compile_stages;
+mod conflicts;
+mod constants;
+mod documents;
+mod eval;
+mod growth;
+mod hints;
+mod index;
+mod limits;
+mod logic;
+mod lookups;
+mod many_modules;
+mod numbers;
+mod objects;
+mod pieces;
+mod residual;
+mod residual_meaning;
+mod support;
+mod syntax;
+mod syntax_hostile;
+mod syntax_mistakes;
+mod traces;
+mod values;
+mod versions;
+mod yaml_growth;
