@@ -1,7 +1,5 @@
 //! Texts that are made to break a parser: none of them may take long or overflow the stack.
 
-#![expect(clippy::panic, reason = "a test says by a panic what is wrong")]
-
 use rego::syntax::{Version, format::Conjunction, parse_module, parse_module_as, parse_query};
 
 use crate::support::{ending, processor_time};
