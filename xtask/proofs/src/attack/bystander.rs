@@ -23,10 +23,10 @@ const FACTOR: f64 = 10.0;
 /// each time until those before it have had their turn, of some milliseconds each; so the few answers of
 /// a calm moment say little of what lies below. A server that lets an attack hold its threads makes
 /// others wait for seconds.
-const FLOOR: f64 = 250.0;
+const FLOOR: f64 = 125.0;
 
 /// The same of a decision, for which others' evaluations may have to be ended first.
-const DECISION_FLOOR: f64 = 20_000.0;
+const DECISION_FLOOR: f64 = 5_000.0;
 
 /// How long the calm moment is.
 const CALM: Duration = Duration::from_millis(600);

@@ -24,12 +24,14 @@ pub(super) struct Helpers<'s, 't> {
     pub(super) worth: usize,
 }
 
-/// The rest of a list, which another thread reads: of one that is nested as deep as the list that
-/// was long enough to guess where it goes on.
+/// The rest of a list, which another thread reads: of one that is of the same kind and nested as deep
+/// as the list that was long enough to guess where it goes on.
 pub(super) struct Ahead<'s> {
     /// Where it begins, behind a comma.
     pub(super) at: usize,
     depth: usize,
+    /// The bracket that opens a list of its kind.
+    open: char,
     read: ScopedJoinHandle<'s, Result<Rest, Stop>>,
     _told: Told,
 }
@@ -82,6 +84,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         self.ahead = read.ok().map(|read| Ahead {
             at,
             depth,
+            open: T::OPEN,
             read,
             _told: Told(useless),
         });
@@ -107,7 +110,9 @@ impl<'s, 't: 's> Documents<'s, 't> {
         depth: usize,
         ahead: Ahead<'s>,
     ) -> Result<bool, Stop> {
-        if ahead.at != self.reader.at || ahead.depth != depth {
+        // What is wrong with an array is not wrong with an object, so the error of another kind of
+        // list says nothing.
+        if ahead.at != self.reader.at || ahead.depth != depth || ahead.open != T::OPEN {
             return Ok(false);
         }
         let Ok(rest) = ahead.read.join() else {
@@ -186,6 +191,9 @@ mod tests {
             format!(r#"{{"a": {users}}}"#),
             format!(r#"{{"a": {users}, "b": {{"c": {list}, "d": {small}}}}}"#),
             format!("[{users}, {list}, {users}]"),
+            // The guess of one kind of list lies in the other, which is nested as deep.
+            format!(r#"{{"a": [{}1], "b": {users}}}"#, "1, ".repeat(30_000)),
+            format!(r#"{{"a": {small}, "b": [{}1]}}"#, "1, ".repeat(100_000)),
             format!("[{list}, {small}]"),
             format!(r#"["{}", {list}]"#, "},{".repeat(90_000)),
             format!(r#"["{}", {list}]"#, "},\\\"{".repeat(90_000)),
