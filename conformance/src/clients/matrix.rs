@@ -12,8 +12,9 @@ use super::rules::{Rule, Rules};
 use super::{Model, Player};
 use crate::judge::verdict::Verdict;
 
-/// How long the model may take for one operation.
-const LIMIT: Duration = Duration::from_secs(20);
+/// How long the model may take for one operation. Only a hang reaches it: the games are played
+/// side by side, maybe on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// How many games are played at the same time.
 const JOBS: usize = 8;
