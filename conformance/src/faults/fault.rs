@@ -20,8 +20,10 @@ pub struct Fault {
     pub breaks: String,
     /// The rules that must notice it, by id.
     pub kills: Vec<String>,
-    /// Rules outside its own file that may notice it too.
+    /// Rules outside its own file that notice it too.
     also: Vec<Pattern>,
+    /// Rules that notice it or not, depending on what other rules leave on the server meanwhile.
+    sometimes: Vec<Pattern>,
     pub(crate) alteration: Alteration,
 }
 
@@ -33,6 +35,8 @@ struct Written {
     kills: Vec<String>,
     #[serde(default)]
     also: Vec<String>,
+    #[serde(default)]
+    sometimes: Vec<String>,
     #[serde(flatten)]
     alteration: Map<String, Value>,
 }
@@ -106,11 +110,8 @@ impl Fault {
                     false => format!("{path}/{rule}"),
                 })
                 .collect(),
-            also: written
-                .also
-                .iter()
-                .map(|text| Pattern::parse(text).map_err(|error| error.to_string()))
-                .collect::<Result<_, _>>()?,
+            also: patterns(&written.also)?,
+            sometimes: patterns(&written.sometimes)?,
             alteration: Alteration::read(written.alteration, Some(api))?,
         })
     }
@@ -122,10 +123,16 @@ impl Fault {
         self.kills.iter().any(|aimed| aimed == rule)
             || file(&self.id) == file(rule)
             || self.also.iter().any(|pattern| pattern.matches(rule))
+            || self.sometimes.iter().any(|pattern| pattern.matches(rule))
     }
 
-    /// The patterns of rules outside its own file that may notice it.
+    /// The patterns of rules outside its own file that notice it.
     pub fn also(&self) -> &[Pattern] {
         &self.also
     }
+}
+
+fn patterns(texts: &[String]) -> Result<Vec<Pattern>, String> {
+    let pattern = |text: &String| Pattern::parse(text).map_err(|error| error.to_string());
+    texts.iter().map(pattern).collect()
 }

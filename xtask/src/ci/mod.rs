@@ -76,7 +76,8 @@ impl Options {
 /// Runs the steps of a stage; returns false if the arguments are invalid.
 ///
 /// # Errors
-/// With the first step that fails: a step that cannot run has failed. An unknown revision.
+/// Steps that fail: a step that cannot run has failed. The stage `commit` ends with the first, the
+/// others run every step. An unknown revision.
 pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
     let Some(options) = Options::parse(arguments) else {
         return Ok(false);
@@ -84,22 +85,39 @@ pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
     let changes = options.since.as_deref().map(Changes::since).transpose()?;
     let is_chosen = |step: &&Step| is_chosen(step, options.stage, changes.as_ref());
     let (chosen, left): (Vec<&Step>, Vec<&Step>) = STEPS.iter().partition(is_chosen);
-    let mut passed = Vec::new();
-    if options.list {
-        passed.extend(chosen.iter().map(|step| ("runs", step.name.to_owned())));
-    } else {
-        for step in chosen {
-            let seconds = step.run()?;
-            passed.push(("passed", format!("{} ({seconds} s)", step.name)));
+    let mut outcomes = Vec::new();
+    let mut failed = Vec::new();
+    for step in chosen {
+        if options.list {
+            outcomes.push(("runs", step.name.to_owned()));
+            continue;
+        }
+        let start = Instant::now();
+        let result = step.run();
+        let line = format!("{} ({} s)", step.name, start.elapsed().as_secs());
+        match result {
+            Ok(()) => {
+                report("passed", &line);
+                outcomes.push(("passed", line));
+            }
+            Err(why) if options.stage == Stage::Commit => return Err(why),
+            Err(why) => {
+                report("failed", &why.to_string());
+                failed.push(step.name);
+                outcomes.push(("failed", line));
+            }
         }
     }
-    for (word, line) in passed {
+    for (word, line) in outcomes {
         report(word, &line);
     }
     for step in left {
         report("not run", &left_out(step, options.since.as_deref()));
     }
-    Ok(true)
+    match failed.as_slice() {
+        [] => Ok(true),
+        _ => Err(format!("steps of the stage: {}", failed.join(", ")).into()),
+    }
 }
 
 /// Whether a step belongs to a run: of its stage, or at a commit that changes its paths.
@@ -118,18 +136,13 @@ fn left_out(step: &Step, since: Option<&str>) -> String {
 }
 
 impl Step {
-    /// Runs the step and returns how many seconds it took.
-    fn run(&self) -> Result<u64, Failure> {
+    fn run(&self) -> Result<(), Failure> {
         report("checking", self.name);
-        let start = Instant::now();
         let result = match &self.run {
             Run::Task(task) => task(),
             Run::Proofs(all) => all.iter().try_for_each(|proof| proofs::run(proof)),
         };
-        result.map_err(|why| format!("{}: {why}", self.name))?;
-        let seconds = start.elapsed().as_secs();
-        report("passed", &format!("{} ({seconds} s)", self.name));
-        Ok(seconds)
+        result.map_err(|why| format!("{}: {why}", self.name).into())
     }
 }
 
