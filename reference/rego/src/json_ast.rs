@@ -209,6 +209,7 @@ impl Term {
             TermValue::String(text) | TermValue::Var(Var(text)) => {
                 out.typed(kind, |out| out.string(text));
             }
+            TermValue::Bytes(bytes) => out.typed(kind, |out| out.string(&bytes.to_lossy())),
             value => crate::syntax::deep_in(value.nests(), || {
                 out.typed(kind, |out| self.write_parts(out));
             }),
@@ -248,6 +249,7 @@ impl Term {
             | TermValue::Bool(_)
             | TermValue::Number(_)
             | TermValue::String(_)
+            | TermValue::Bytes(_)
             | TermValue::Var(_) => self.write(out),
         }
     }
@@ -276,7 +278,7 @@ pub fn value_to_json(value: &Value) -> Value {
     let inner = match value {
         // A null has an object without members in the place of its value.
         Value::Null => Object::new().into(),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Bytes(_) => value.clone(),
         Value::Array(items) => items.iter().map(value_to_json).collect::<Vec<_>>().into(),
         Value::Set(members) => members.iter().map(value_to_json).collect::<Vec<_>>().into(),
         Value::Object(members) => {

@@ -61,6 +61,7 @@ fn is_short(value: &Value) -> bool {
         Value::Null | Value::Bool(_) => true,
         Value::Number(number) => number.digits() == Some(0),
         Value::String(text) => text.len() <= SHORT,
+        Value::Bytes(bytes) => bytes.as_bytes().len() <= SHORT,
         Value::Array(_) | Value::Object(_) | Value::Set(_) => false,
     }
 }

@@ -31,9 +31,6 @@ pub(crate) const LIGHT: usize = 2048;
 /// As many bytes of a text weigh as much as a value.
 const TEXT_UNIT: usize = 16;
 
-/// What weighs more is not weighed to its end.
-const MOST: usize = 1 << 20;
-
 /// The memory that a value takes, on average with what belongs to it.
 const VALUE_BYTES: u64 = 56;
 
@@ -93,6 +90,8 @@ pub(crate) struct Meter {
     looked: Cell<bool>,
     /// Whether it is a trial whose result counts for nothing.
     spoiled: Cell<bool>,
+    /// Why the evaluation has to end, noted where nothing can fail.
+    overdrawn: Cell<Option<Ended>>,
     cancelled: Option<Arc<AtomicBool>>,
     limits: Limits,
 }
@@ -172,6 +171,7 @@ impl Meter {
             Value::Object(members) => 3 + 2 * members.len(),
             Value::Set(members) => Self::set(members.len()),
             Value::String(text) => text.len() / TEXT_UNIT,
+            Value::Bytes(bytes) => bytes.as_bytes().len() / TEXT_UNIT,
             Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         });
     }
@@ -203,12 +203,48 @@ impl Meter {
         self.left.set(-1);
     }
 
-    /// Fails if this is a trial whose result counts for nothing.
+    /// Fails if the result counts for nothing: of a spoiled trial, or where something could not be
+    /// charged.
     pub(crate) fn sound(&self) -> Result<(), Ended> {
-        match self.spoiled.get() {
-            true => Err(Ended::Trial),
-            false => Ok(()),
+        match (self.spoiled.get(), self.overdrawn.get()) {
+            (true, _) => Err(Ended::Trial),
+            (false, Some(ended)) => Err(ended),
+            (false, None) => Ok(()),
         }
+    }
+
+    /// Charges a value for what it unfolds to, node by node: parts that are shared count wherever
+    /// they are. Whoever turns a value into something else calls this before.
+    ///
+    /// # Errors
+    /// When the evaluation has to end.
+    pub(crate) fn unfold(&self, value: &Value) -> Result<(), Ended> {
+        self.make(1);
+        self.make_value(value);
+        self.tick()?;
+        if !value.is_composite() {
+            return Ok(());
+        }
+        stacker::maybe_grow(64 << 10, 1 << 20, || match value {
+            Value::Array(items) => items.iter().try_for_each(|item| self.unfold(item)),
+            Value::Set(members) => members.iter().try_for_each(|member| self.unfold(member)),
+            Value::Object(members) => members.iter().try_for_each(|(key, member)| {
+                self.unfold(key)?;
+                self.unfold(member)
+            }),
+            _ => Ok(()),
+        })
+    }
+
+    /// Whether a value may be turned into something else, where nothing can fail. If it may not, the
+    /// evaluation ends at its next look.
+    pub(crate) fn unfolds(&self, value: &Value) -> bool {
+        let unfolded = self.unfold(value);
+        if let Err(ended) = unfolded {
+            self.overdrawn.set(Some(ended));
+            self.left.set(-1);
+        }
+        unfolded.is_ok()
     }
 
     /// Whether a value may be looked at as a whole: always, but for heavy ones in a trial, which
@@ -240,7 +276,8 @@ impl Meter {
             (Value::Array(_), Value::Array(_))
             | (Value::Object(_), Value::Object(_))
             | (Value::Set(_), Value::Set(_))
-            | (Value::String(_), Value::String(_)) => self.admits(left),
+            | (Value::String(_), Value::String(_))
+            | (Value::Bytes(_), Value::Bytes(_)) => self.admits(left),
             (Value::Number(_), Value::Number(_)) => self.admits(left) && self.admits(right),
             _ => true,
         }
@@ -320,13 +357,6 @@ impl Meter {
     }
 }
 
-/// The weight of a value, up to some limit that is far above all that is common.
-pub(crate) fn weight(value: &Value) -> usize {
-    let mut room = MOST;
-    weigh(value, &mut room);
-    MOST - room
-}
-
 /// Takes the weight of a value off the room, as long as there is some.
 fn weigh(value: &Value, room: &mut usize) -> bool {
     let own = match value {
@@ -336,6 +366,7 @@ fn weigh(value: &Value, room: &mut usize) -> bool {
             None => return false,
         },
         Value::String(text) => 1 + text.len() / TEXT_UNIT,
+        Value::Bytes(bytes) => 1 + bytes.as_bytes().len() / TEXT_UNIT,
         Value::Array(items) => 1 + items.len(),
         Value::Object(members) => 1 + members.len(),
         Value::Set(members) => 1 + members.len(),

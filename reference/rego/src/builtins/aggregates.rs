@@ -6,7 +6,7 @@ use super::operand::{answer, any};
 use super::{Call, Failure, Group};
 use crate::Value;
 use crate::lookup;
-use crate::value::{ArithmeticError, Number};
+use crate::value::{ArithmeticError, Characters, Number};
 
 pub(super) const BUILTINS: Group = &[
     ("all", all),
@@ -31,6 +31,7 @@ fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         Value::Object(members) => members.len(),
         Value::Set(members) => members.len(),
         Value::String(text) => text.chars().count(),
+        Value::Bytes(bytes) => Characters::count(bytes.as_bytes()),
         other => return mistyped_of(1, &["array", "object", "set", "string"], other),
     })
 }

@@ -81,36 +81,37 @@ pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The first block of a text and what follows it.
+/// The first block of a text and what follows it. Each end is looked for once, however many
+/// beginnings are before it.
 pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
     const BEGIN: &str = "-----BEGIN ";
-    let mut rest = text;
+    let (mut at, mut end) = (0, 0);
     loop {
-        let at = match rest.starts_with(BEGIN) {
-            true => 0,
-            false => rest.find("\n-----BEGIN ")? + 1,
+        let rest = text.get(at..)?;
+        at += match rest.starts_with(BEGIN) {
+            true => BEGIN.len(),
+            false => rest.find("\n-----BEGIN ")? + 1 + BEGIN.len(),
         };
-        let behind = rest.get(at + BEGIN.len()..)?;
-        if let Some(found) = read_block(behind) {
+        let behind = text.get(at..)?;
+        if end < at {
+            end = at + behind.find(END)?;
+        }
+        if let Some(found) = read_block(behind, end - at) {
             return Some(found);
         }
-        rest = behind;
     }
 }
 
-/// A block from its label on.
-fn read_block(text: &str) -> Option<(Block, &str)> {
-    let (first, body) = text.split_once('\n')?;
+/// How the last line of a block begins, behind the line before it.
+const END: &str = "\n-----END ";
+
+/// A block from its label on, whose last line begins at a place.
+fn read_block(text: &str, end: usize) -> Option<(Block, &str)> {
+    let (block, last) = text.split_at_checked(end)?;
+    let (first, body) = block.split_once('\n').unwrap_or((block, ""));
     let label = first.trim_end().strip_suffix("-----")?;
-    let end = format!("-----END {label}-----");
-    let (body, behind) = match body.strip_prefix(&end) {
-        Some(behind) => ("", behind),
-        None => {
-            let at = body.find(&format!("\n{end}"))?;
-            let (body, behind) = body.split_at(at);
-            (body, behind.get(end.len() + 1..)?)
-        }
-    };
+    let last = last.strip_prefix(END)?.strip_prefix(label)?;
+    let behind = last.strip_prefix("-----")?;
     let (line, behind) = behind.split_once('\n').unwrap_or((behind, ""));
     if !line.trim_end().is_empty() {
         return None;

@@ -8,7 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use super::digests::hex;
-use super::operand::{answer, any, mistyped, names, object};
+use super::operand::{answer, any, mistyped, names, not_utf8, object};
 use super::url::Url;
 use super::{Call, Failure, Group, requests};
 use crate::Value;
@@ -66,7 +66,8 @@ pub struct UnsignedRequest<'r> {
     pub body: &'r str,
 }
 
-fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+fn sign(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    call.unfold(operands)?;
     let request = object(operands, 1)?;
     // Messages call the configuration the first operand here, and the second further on.
     let config = object(operands.get(1..).unwrap_or_default(), 1)?;
@@ -89,9 +90,9 @@ fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
     };
     let url = Url::parse(url).map_err(Failure::Value)?;
     let body = match (request.get("raw_body"), request.get("body")) {
-        (Some(raw), _) => raw.as_str().unwrap_or_default().to_owned(),
-        (None, Some(body)) => requests::json(body),
-        (None, None) => String::new(),
+        (Some(raw), _) => raw.as_bytes().unwrap_or_default().to_vec(),
+        (None, Some(body)) => requests::json(body).into_bytes(),
+        (None, None) => Vec::new(),
     };
     signer.unsigned_payload = match config.get("disable_payload_signing") {
         None => false,
@@ -103,11 +104,13 @@ fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
         }
     };
     let mut signed = request.clone();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| match value {
+        Value::Bytes(_) => Err(not_utf8(1)),
+        other => Ok(other.as_str().unwrap_or_default().to_owned()),
+    };
     let headers = headers.into_iter().flat_map(Object::iter);
-    let headers: Vec<(String, String)> = headers
-        .map(|(name, value)| (text(name), text(value)))
-        .collect();
+    let headers = headers.map(|(name, value)| Ok((text(name)?, text(value)?)));
+    let headers = headers.collect::<Result<Vec<_>, Failure>>()?;
     let headers = signer.headers(method, &url, headers, &body, time);
     let headers = headers
         .into_iter()
@@ -176,7 +179,13 @@ impl<'c> Signer<'c> {
     ) -> Result<BTreeMap<String, String>, String> {
         let url = Url::parse(request.url)?;
         let headers = request.headers.to_vec();
-        Ok(self.headers(request.method, &url, headers, request.body, seconds))
+        Ok(self.headers(
+            request.method,
+            &url,
+            headers,
+            request.body.as_bytes(),
+            seconds,
+        ))
     }
 
     /// The headers of the signed request.
@@ -185,7 +194,7 @@ impl<'c> Signer<'c> {
         method: &str,
         url: &Url,
         given: Vec<(String, String)>,
-        body: &str,
+        body: &[u8],
         seconds: i64,
     ) -> BTreeMap<String, String> {
         let (date, time) = timestamp(seconds);
@@ -194,7 +203,7 @@ impl<'c> Signer<'c> {
             false => hex(&Sha256::digest(body)),
         };
         let mut own = BTreeMap::from([
-            ("host", url.host.clone()),
+            ("host", url.authority().to_owned()),
             ("x-amz-date", format!("{date}T{time}Z")),
         ]);
         if matches!(self.service, "s3" | "glacier") {

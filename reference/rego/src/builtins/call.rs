@@ -117,6 +117,18 @@ impl Call<'_> {
         self.check()
     }
 
+    /// Charges operands for what they unfold to, before they are given to a library or written as a
+    /// text.
+    pub(crate) fn unfold<'v>(
+        &self,
+        operands: impl IntoIterator<Item = &'v Value>,
+    ) -> Result<(), Failure> {
+        let meter = &self.session.meter;
+        let mut operands = operands.into_iter();
+        let unfolded = operands.try_for_each(|operand| meter.unfold(operand));
+        unfolded.map_err(Failure::Ended)
+    }
+
     /// What a function makes of a text: made once, and kept for the rest of the evaluation and
     /// for later ones.
     ///

@@ -208,7 +208,7 @@ impl Call<'_> {
         let counts = |(at, operand): &(usize, &Value)| {
             let is_free = *at < 8 && free & (1 << at) != 0;
             // The characters of texts are counted one by one.
-            !is_free || matches!(operand, Value::String(_))
+            !is_free || operand.is_string()
         };
         let counted = operands.iter().enumerate().filter(counts);
         let meter = &self.session.meter;
@@ -225,6 +225,7 @@ fn size(operand: &Value) -> usize {
         Value::Object(members) => members.len(),
         Value::Set(members) => members.len(),
         Value::String(text) => text.len() / 64,
+        Value::Bytes(bytes) => bytes.as_bytes().len() / 64,
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }

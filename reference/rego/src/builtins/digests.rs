@@ -6,7 +6,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::ConstantTimeEq;
 
-use super::operand::{answer, text};
+use super::operand::{answer, bytes};
 use super::{Call, Failure, Group};
 use crate::Value;
 
@@ -31,22 +31,21 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 fn digest<D: Digest>(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    answer(hex(&D::digest(text(operands, 1)?.as_bytes())))
+    answer(hex(&D::digest(bytes(operands, 1)?)))
 }
 
 fn authenticate<M: Mac + KeyInit>(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    let message = text(operands, 1)?;
-    let key = text(operands, 2)?;
-    let mac = <M as KeyInit>::new_from_slice(key.as_bytes());
+    let message = bytes(operands, 1)?;
+    let mac = <M as KeyInit>::new_from_slice(bytes(operands, 2)?);
     let mut mac = mac.map_err(|wrong| Failure::Value(wrong.to_string()))?;
-    mac.update(message.as_bytes());
+    mac.update(message);
     answer(hex(&mac.finalize().into_bytes()))
 }
 
 fn equal(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let first = text(operands, 1)?.as_bytes();
-    answer(bool::from(first.ct_eq(text(operands, 2)?.as_bytes())))
+    let first = bytes(operands, 1)?;
+    answer(bool::from(first.ct_eq(bytes(operands, 2)?)))
 }

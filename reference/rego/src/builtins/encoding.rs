@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
 use base64::{DecodeError, Engine};
+use bstr::ByteSlice;
 
+use super::digests::hex;
 use super::expected::{CallResult, Items, mismatch};
-use super::operand::{answer, any, object, refuse, text};
+use super::operand::{answer, any, bytes, object, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
 
@@ -28,22 +30,19 @@ pub(super) const BUILTINS: Group = &[
         encode(&URL_SAFE_NO_PAD, operands)
     }),
     ("hex.decode", decode_hex),
-    ("hex.encode", |_, operands| {
-        let bytes = text(operands, 1)?.bytes();
-        answer(bytes.map(|byte| format!("{byte:02x}")).collect::<String>())
-    }),
+    ("hex.encode", |_, operands| answer(hex(bytes(operands, 1)?))),
     ("urlquery.decode", |_, operands| {
-        answer(unescaped(text(operands, 1)?)?)
+        answer(Value::string(&unescaped(bytes(operands, 1)?)?))
     }),
     ("urlquery.decode_object", decode_object),
     ("urlquery.encode", |_, operands| {
-        answer(escaped(text(operands, 1)?))
+        answer(escaped(bytes(operands, 1)?))
     }),
     ("urlquery.encode_object", encode_object),
 ];
 
 fn encode(engine: &GeneralPurpose, operands: &[Value]) -> CallResult {
-    answer(engine.encode(text(operands, 1)?.as_bytes()))
+    answer(engine.encode(bytes(operands, 1)?))
 }
 
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
@@ -56,12 +55,6 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
 );
 const URL_SAFE_NO_PAD: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD);
 
-/// Bytes as a string; what is not UTF-8 is replaced.
-fn string(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
-}
-
 /// Line breaks do not count.
 fn without_breaks(text: &str) -> String {
     text.replace(['\r', '\n'], "")
@@ -69,7 +62,7 @@ fn without_breaks(text: &str) -> String {
 
 fn decode(engine: &GeneralPurpose, text: &str) -> CallResult {
     match engine.decode(without_breaks(text)) {
-        Ok(bytes) => answer(string(bytes)),
+        Ok(bytes) => answer(Value::string(&bytes)),
         Err(error) => {
             let at = match error {
                 DecodeError::InvalidByte(at, _)
@@ -114,26 +107,25 @@ fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         [high, low] => Some(digit(*high)? * 16 + digit(*low)?),
         _ => None,
     });
-    answer(string(bytes.collect()))
+    answer(Value::string(&bytes.collect::<Vec<u8>>()))
 }
 
 /// The text as a part of a query: a plus for a space, escapes for all but letters, digits and
 /// four others.
-fn escaped(text: &str) -> String {
+fn escaped(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
+    for byte in text {
+        match *byte {
             b' ' => out.push('+'),
-            b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            b'-' | b'_' | b'.' | b'~' => out.push(char::from(*byte)),
+            _ if byte.is_ascii_alphanumeric() => out.push(char::from(*byte)),
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }
     out
 }
 
-fn unescaped(text: &str) -> Result<String, Failure> {
-    let bytes = text.as_bytes();
+fn unescaped(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -141,17 +133,17 @@ fn unescaped(text: &str) -> Result<String, Failure> {
         match byte {
             b'+' => out.push(b' '),
             b'%' => {
-                let digits = text.get(at..at + 2);
-                let digits = digits.filter(|digits| digits.bytes().all(|d| d.is_ascii_hexdigit()));
+                let digits = bytes.get(at..at + 2);
+                let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+                let digits = digits.and_then(|digits| str::from_utf8(digits).ok());
                 match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
                     Some(code) => out.push(code),
                     None => {
                         let end = (at + 2).min(bytes.len());
                         let bad = bytes.get(at - 1..end).unwrap_or_default();
-                        let bad = String::from_utf8_lossy(bad);
                         return refuse(format!(
                             "invalid URL escape {}",
-                            crate::value::quoted(&bad)
+                            crate::value::quoted_bytes(bad)
                         ));
                     }
                 }
@@ -160,22 +152,22 @@ fn unescaped(text: &str) -> Result<String, Failure> {
             other => out.push(*other),
         }
     }
-    Ok(string(out))
+    Ok(out)
 }
 
 fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     const WRONG: &str = "operand 1 values must be string, array[string], or set[string]";
     let mut pairs = Vec::new();
     for (name, value) in object(operands, 1)? {
-        let name = match name {
-            Value::String(name) => escaped(name),
-            other => escaped(&other.to_string()),
+        let name = match name.as_bytes() {
+            Some(name) => escaped(name),
+            None => escaped(name.to_string().as_bytes()),
         };
-        match (value, Items::of(value)) {
-            (Value::String(text), _) => pairs.push(format!("{name}={}", escaped(text))),
+        match (value.as_bytes(), Items::of(value)) {
+            (Some(text), _) => pairs.push(format!("{name}={}", escaped(text))),
             (_, Some(items)) => {
                 for item in items {
-                    let Some(text) = item.as_str() else {
+                    let Some(text) = item.as_bytes() else {
                         return mismatch(WRONG);
                     };
                     pairs.push(format!("{name}={}", escaped(text)));
@@ -188,17 +180,16 @@ fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn decode_object(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let mut members: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for pair in text(operands, 1)?
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-    {
-        if pair.contains(';') {
+    let mut members: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+    let pairs = bytes(operands, 1)?.split(|byte| *byte == b'&');
+    for pair in pairs.filter(|pair| !pair.is_empty()) {
+        if pair.contains(&b';') {
             return refuse("invalid semicolon separator in query");
         }
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let values = members.entry(unescaped(name)?).or_default();
-        values.push(Value::from(unescaped(value)?));
+        let (name, value) = pair.split_once_str("=").unwrap_or((pair, b""));
+        let name = Value::string(&unescaped(name)?);
+        let values = members.entry(name).or_default();
+        values.push(Value::string(&unescaped(value)?));
     }
     answer(Value::object(
         members

@@ -129,16 +129,16 @@ pub(super) fn items<'v>(
 }
 
 /// The strings of the operand, an array or set of them.
-pub(super) fn texts<'v>(
+pub(super) fn strings<'v>(
     operands: &'v [Value],
     position: usize,
     expected: &[&str],
-) -> Result<Vec<&'v str>, Failure> {
+) -> Result<Vec<&'v [u8]>, Failure> {
     let whole = at(operands, position);
     items(operands, position, expected)?
         .map(|item| {
-            item.as_str()
-                .ok_or_else(|| misfilled(position, whole, item, "string"))
+            let bytes = item.as_bytes();
+            bytes.ok_or_else(|| misfilled(position, whole, item, "string"))
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::expected::CallResult;
-use super::operand::{answer, refuse, text};
+use super::operand::{answer, characters, refuse};
 use super::{Call, Failure, Group};
 use crate::Value;
 
@@ -126,7 +126,12 @@ fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char
 }
 
 fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (left, right) = (tokens(text(operands, 1)?)?, tokens(text(operands, 2)?)?);
+    let (left, right) = (characters(operands, 1)?, characters(operands, 2)?);
+    let (left, right) = (tokens(left.as_str())?, tokens(right.as_str())?);
+    // Nothing but two patterns of nothing meet in the empty text.
+    if left.is_empty() && right.is_empty() {
+        return answer(true);
+    }
     // Pairs of places, and whether a character has been matched on the way there.
     let mut known = BTreeSet::new();
     let mut open = vec![(0usize, 0usize, false)];

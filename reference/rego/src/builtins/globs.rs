@@ -3,21 +3,21 @@
 use regex::{Regex, RegexBuilder};
 
 use super::expected::{CallResult, misfilled, mistyped_of};
-use super::operand::{answer, any, refuse, text};
+use super::operand::{answer, any, bytes, characters, not_utf8, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
     ("glob.match", is_match),
     ("glob.quote_meta", |_, operands| {
-        let mut quoted = String::new();
-        for character in text(operands, 1)?.chars() {
-            if "*?\\[]{}".contains(character) {
-                quoted.push('\\');
+        let mut quoted = Vec::new();
+        for byte in bytes(operands, 1)? {
+            if b"*?\\[]{}".contains(byte) {
+                quoted.push(b'\\');
             }
-            quoted.push(character);
+            quoted.push(*byte);
         }
-        answer(quoted)
+        answer(Value::string(&quoted))
     }),
 ];
 
@@ -54,10 +54,13 @@ impl Glob {
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let pattern = text(operands, 1)?;
     let separators = separators(operands)?;
-    let whole = text(operands, 3)?;
+    let whole = characters(operands, 3)?;
+    if whole.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
+        return Err(not_utf8(3));
+    }
     let kind = format!("{separators}\0{pattern}");
     let regex = call.prepared("glob", &kind.into(), || compile(pattern, &separators))?;
-    answer(regex.is_match(whole))
+    answer(regex.is_match(whole.as_str()))
 }
 
 /// What a star does not match: a dot unless others are named, or nothing.

@@ -2,14 +2,14 @@
 
 use super::expected::{CallResult, mismatch};
 use super::marshal::{Layout, marshalled};
-use super::operand::{answer, any, object, refuse, text};
+use super::operand::{answer, any, characters, object, refuse};
 use super::{Call, Group};
 use crate::Value;
 use crate::value::{Literal, SyntaxError, from_json};
 
 pub(super) const BUILTINS: Group = &[
     ("json.is_valid", |_, operands| {
-        let text = any(operands, 1).as_str();
+        let text = any(operands, 1).as_lossy();
         answer(text.is_some_and(|text| from_json(text.as_bytes()).is_ok()))
     }),
     ("json.marshal", |call, operands| {
@@ -62,7 +62,8 @@ fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let text = text(operands, 1)?;
+    let characters = characters(operands, 1)?;
+    let text = characters.as_str();
     match from_json(text.as_bytes()) {
         Ok(value) if !is_computable(&value) => refuse("invalid number: number too big"),
         Ok(value) => answer(value),

@@ -1,5 +1,7 @@
 //! Writes values as JSON that is safe inside of HTML, members in the order of their written names.
 
+use std::borrow::Cow;
+
 use super::strings::bound;
 use super::{Call, Failure};
 use crate::Value;
@@ -36,19 +38,20 @@ impl Writer<'_> {
                 self.out.push_str(&value.to_string());
             }
             Value::String(text) => self.string(text),
+            Value::Bytes(bytes) => self.bytes(bytes.as_bytes()),
             Value::Array(items) => self.items(items.iter(), depth)?,
             Value::Set(members) => self.items(members.iter(), depth)?,
             Value::Object(members) => {
-                let named = members.iter().map(|(key, value)| match key {
-                    Value::String(name) => (name.as_str().into(), value),
-                    other => (std::borrow::Cow::from(other.to_string()), value),
+                let named = members.iter().map(|(key, value)| match key.as_bytes() {
+                    Some(name) => (Cow::Borrowed(name), value),
+                    None => (Cow::Owned(key.to_string().into_bytes()), value),
                 });
                 let mut named: Vec<_> = named.collect();
                 named.sort_by(|(left, _), (right, _)| left.cmp(right));
                 self.out.push('{');
                 for (at, (name, value)) in named.iter().enumerate() {
                     self.item(at, depth + 1)?;
-                    self.string(name);
+                    self.bytes(name);
                     self.out.push(':');
                     if self.layout.is_some() {
                         self.out.push(' ');
@@ -102,8 +105,25 @@ impl Writer<'_> {
         }
     }
 
+    /// A string, with an escape for each byte that is not UTF-8.
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.out.push('"');
+        for chunk in bytes.utf8_chunks() {
+            self.characters(chunk.valid());
+            for _ in chunk.invalid() {
+                self.out.push_str("\\ufffd");
+            }
+        }
+        self.out.push('"');
+    }
+
     fn string(&mut self, text: &str) {
         self.out.push('"');
+        self.characters(text);
+        self.out.push('"');
+    }
+
+    fn characters(&mut self, text: &str) {
         for character in text.chars() {
             match character {
                 '"' => self.out.push_str("\\\""),
@@ -120,6 +140,5 @@ impl Writer<'_> {
                 other => self.out.push(other),
             }
         }
-        self.out.push('"');
     }
 }

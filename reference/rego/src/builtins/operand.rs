@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::Value;
-use crate::value::{Object, Text};
+use crate::value::{Characters, Object, Text};
 use std::collections::BTreeSet;
 
 /// The operand at a position; the compiler has made sure that there is one.
@@ -20,11 +20,32 @@ pub(super) fn mistyped(position: usize, expected: &str, got: &Value) -> Failure 
     ))
 }
 
-/// The operand, a string.
+/// The operand, a string that is UTF-8: for functions that cannot do without.
 pub(super) fn text(operands: &[Value], position: usize) -> Result<&Text, Failure> {
     match at(operands, position) {
         Value::String(text) => Ok(text),
+        Value::Bytes(_) => Err(not_utf8(position)),
         other => Err(mistyped(position, "string", other)),
+    }
+}
+
+/// The failure of an operand that is a string, but not UTF-8.
+pub(super) fn not_utf8(position: usize) -> Failure {
+    Failure::Value(format!("operand {position} must be a string of UTF-8"))
+}
+
+/// The operand, any string.
+pub(super) fn bytes(operands: &[Value], position: usize) -> Result<&[u8], Failure> {
+    let operand = at(operands, position);
+    let bytes = operand.as_bytes();
+    bytes.ok_or_else(|| mistyped(position, "string", operand))
+}
+
+/// The operand, any string, as characters.
+pub(super) fn characters(operands: &[Value], position: usize) -> Result<Characters<'_>, Failure> {
+    match at(operands, position) {
+        Value::String(text) => Ok(Characters::from(&**text)),
+        _ => bytes(operands, position).map(Characters::of),
     }
 }
 

@@ -24,7 +24,7 @@ fn patch(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
                 "must be an array of JSON-Patch objects, but at least one element is not an object",
             );
         };
-        apply(&mut document, operation)?;
+        apply(call, &mut document, operation)?;
     }
     Ok(document)
 }
@@ -36,7 +36,7 @@ fn attribute<'o>(operation: &'o Object, name: &str) -> Result<&'o Value, Failure
     }
 }
 
-fn apply(document: &mut Option<Value>, operation: &Object) -> Result<(), Failure> {
+fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> Result<(), Failure> {
     let path = attribute(operation, "path")?;
     let name = attribute(operation, "op")?;
     let Some(name) = name.as_str() else {
@@ -57,6 +57,8 @@ fn apply(document: &mut Option<Value>, operation: &Object) -> Result<(), Failure
             if name == "move" {
                 remove(document, &from)?;
             }
+            // A document that is copied into itself again and again has ever more parts.
+            call.unfold([&value])?;
             // Only here a document can become deeper than what it is made of.
             if path.len() + depth(&value) > MAX_NESTING {
                 return refuse(format!(

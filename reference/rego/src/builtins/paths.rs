@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use bstr::ByteSlice;
+
 use super::expected::{CallResult, items, mismatch};
 use super::operand::{answer, any, object};
 use super::{Call, Failure, Group};
@@ -14,10 +16,12 @@ pub(super) const BUILTINS: Group = &[("json.filter", filter), ("json.remove", re
 pub(super) fn keys(path: &Value) -> Result<Vec<Value>, Failure> {
     match path {
         Value::String(text) if text.is_empty() => Ok(Vec::new()),
-        Value::String(text) => {
-            let parts = text.trim_start_matches('/').split('/');
+        Value::String(_) | Value::Bytes(_) => {
+            let pointer = path.as_bytes().unwrap_or_default();
+            let pointer = pointer.trim_start_with(|character| character == '/');
+            let parts = pointer.split_str("/");
             Ok(parts
-                .map(|part| Value::from(part.replace("~1", "/").replace("~0", "~")))
+                .map(|part| Value::string(&part.replace("~1", "/").replace("~0", "~")))
                 .collect())
         }
         Value::Array(items) => Ok(items.to_vec()),

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
+use bstr::ByteSlice;
+use regex::{Captures, Regex, RegexBuilder};
 
 use super::expected::{CallResult, integer};
-use super::operand::{answer, any, refuse, text};
+use super::operand::{answer, any, bytes, characters, refuse, text};
 use super::strings::bound;
 use super::{Call, Failure, Group, re2};
 use crate::Value;
-use crate::value::{Text, quoted};
+use crate::value::{Characters, Text, quoted};
 
 pub(super) const BUILTINS: Group = &[
     ("re_match", is_match),
@@ -24,6 +25,9 @@ pub(super) const BUILTINS: Group = &[
     ("regex.split", split),
     ("regex.template_match", template_match),
 ];
+
+/// So many bytes of a text are searched in the time of a unit of the meter.
+const SEARCHED: usize = 256;
 
 /// A pattern may take so much memory.
 const MAX_SIZE: usize = 10 << 20;
@@ -43,8 +47,8 @@ fn pattern(call: &mut Call<'_>, pattern: &Text) -> Result<Arc<Regex>, Failure> {
 }
 
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
-    answer(pattern(call, expression)?.is_match(whole))
+    let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
+    answer(pattern(call, expression)?.is_match(whole.as_str()))
 }
 
 /// How many results are wanted: all for a negative number.
@@ -53,74 +57,175 @@ fn limit(operands: &[Value]) -> Result<usize, Failure> {
 }
 
 fn find(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
-    let limit = limit(operands)?;
-    let regex = pattern(call, expression)?;
-    let found = regex.find_iter(whole).take(limit);
-    answer(
-        found
-            .map(|found| Value::from(found.as_str()))
-            .collect::<Vec<_>>(),
-    )
-}
-
-fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
+    let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
     let limit = limit(operands)?;
     let regex = pattern(call, expression)?;
     let mut all = Vec::new();
-    for groups in regex.captures_iter(whole).take(limit) {
-        call.check()?;
-        let groups = groups
-            .iter()
-            .map(|group| group.map_or("", |group| group.as_str()));
-        all.push(Value::from(groups.map(Value::from).collect::<Vec<_>>()));
+    for found in regex.find_iter(whole.as_str()).take(limit) {
+        call.search(&whole, &found)?;
+        all.push(Value::string(whole.bytes(found.range())));
+    }
+    answer(all)
+}
+
+fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+    let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
+    let limit = limit(operands)?;
+    let regex = pattern(call, expression)?;
+    let mut all = Vec::new();
+    for groups in regex.captures_iter(whole.as_str()).take(limit) {
+        call.make(groups.len())?;
+        if let Some(found) = groups.get(0) {
+            call.search(&whole, &found)?;
+        }
+        let bytes = |group: regex::Match<'_>| whole.bytes(group.range());
+        let groups = groups.iter().map(|group| group.map_or(&b""[..], bytes));
+        all.push(Value::from(groups.map(Value::string).collect::<Vec<_>>()));
     }
     answer(all)
 }
 
 fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, expression) = (text(operands, 1)?, text(operands, 2)?);
-    let replacement = text(operands, 3)?;
+    let (whole, expression) = (characters(operands, 1)?, text(operands, 2)?);
+    let parts = Replacement::parse(bytes(operands, 3)?);
     let regex = pattern(call, expression)?;
-    let (mut result, mut last) = (String::new(), 0);
-    for groups in regex.captures_iter(whole) {
-        call.check()?;
-        bound(result.len())?;
-        if let Some(found) = groups.get(0) {
-            result.push_str(whole.get(last..found.start()).unwrap_or_default());
-            groups.expand(replacement, &mut result);
-            last = found.end();
+    let (mut result, mut last) = (Vec::new(), 0);
+    for groups in regex.captures_iter(whole.as_str()) {
+        let Some(found) = groups.get(0) else { continue };
+        call.search(&whole, &found)?;
+        append(&mut result, whole.bytes(last..found.start()))?;
+        for part in &parts {
+            call.check()?;
+            append(&mut result, part.expand(&groups, &whole))?;
+        }
+        last = found.end();
+    }
+    append(&mut result, whole.bytes(last..whole.as_str().len()))?;
+    answer(Value::string(&result))
+}
+
+impl Call<'_> {
+    /// Counts the search for a match. It may have looked as far as the end of the text, and the next
+    /// one may do so, too.
+    fn search(&self, whole: &Characters<'_>, found: &regex::Match<'_>) -> Result<(), Failure> {
+        let ahead = whole.as_str().len().saturating_sub(found.start());
+        self.spend(1 + ahead / SEARCHED)
+    }
+}
+
+/// Appends to a result, which has a bound.
+fn append(result: &mut Vec<u8>, part: &[u8]) -> Result<(), Failure> {
+    bound(result.len().saturating_add(part.len()))?;
+    result.extend_from_slice(part);
+    Ok(())
+}
+
+/// A part of what is put in the place of a match.
+#[derive(Debug, PartialEq, Eq)]
+enum Replacement<'r> {
+    /// Bytes as they are.
+    Plain(&'r [u8]),
+    /// What the group of this number matched.
+    Numbered(usize),
+    /// What the group of this name matched.
+    Named(&'r str),
+}
+
+impl<'r> Replacement<'r> {
+    /// Parses a template in which `$name`, `${name}`, `$1` and `${1}` stand for groups and `$$` for
+    /// a dollar sign. A sign that begins none of them stands for itself.
+    fn parse(template: &'r [u8]) -> Vec<Self> {
+        let mut parts = Vec::new();
+        let mut rest = template;
+        while let Some((plain, behind)) = rest.split_once_str("$") {
+            parts.push(Self::Plain(plain));
+            rest = match behind {
+                [b'$', behind @ ..] => {
+                    parts.push(Self::Plain(b"$"));
+                    behind
+                }
+                _ => match group_name(behind) {
+                    Some((name, behind)) => {
+                        parts.push(Self::of_name(name));
+                        behind
+                    }
+                    None => {
+                        parts.push(Self::Plain(b"$"));
+                        behind
+                    }
+                },
+            };
+        }
+        parts.push(Self::Plain(rest));
+        parts
+    }
+
+    fn of_name(name: &'r str) -> Self {
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let has_zeros = name.len() > 1 && name.starts_with('0');
+        match name.parse() {
+            Ok(number) if is_number && !has_zeros => Self::Numbered(number),
+            _ => Self::Named(name),
         }
     }
-    result.push_str(whole.get(last..).unwrap_or_default());
-    answer(result)
+
+    /// The bytes of the part for a match.
+    fn expand<'b>(&'b self, groups: &Captures<'_>, whole: &Characters<'b>) -> &'b [u8] {
+        let group = match self {
+            Self::Plain(bytes) => return bytes,
+            Self::Numbered(number) => groups.get(*number),
+            Self::Named(name) => groups.name(name),
+        };
+        group.map_or(b"", |group| whole.bytes(group.range()))
+    }
+}
+
+/// The name of a group at the beginning of a text, in braces or not, and what is behind it.
+fn group_name(text: &[u8]) -> Option<(&str, &[u8])> {
+    let (inner, in_braces) = match text {
+        [b'{', inner @ ..] => (inner, true),
+        _ => (text, false),
+    };
+    let characters = inner.utf8_chunks().next()?.valid();
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let end = characters.find(|character| !is_part(character));
+    let name = characters.get(..end.unwrap_or(characters.len()))?;
+    let behind = inner.get(name.len()..)?;
+    match (name.is_empty(), in_braces, behind) {
+        (true, ..) => None,
+        (_, true, [b'}', behind @ ..]) => Some((name, behind)),
+        (_, true, _) => None,
+        (_, false, _) => Some((name, behind)),
+    }
 }
 
 fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
+    let (expression, characters) = (text(operands, 1)?, characters(operands, 2)?);
     let regex = pattern(call, expression)?;
+    let whole = characters.as_str();
+    let part = |range| Value::string(characters.bytes(range));
     if whole.is_empty() && !expression.is_empty() {
         return answer(vec![Value::from("")]);
     }
     let (mut parts, mut start, mut end) = (Vec::new(), 0, 0);
     for found in regex.find_iter(whole) {
+        call.search(&characters, &found)?;
         end = found.start();
         // An empty match before all text parts nothing.
         if found.end() > 0 {
-            parts.push(Value::from(whole.get(start..end).unwrap_or_default()));
+            parts.push(part(start..end));
         }
         start = found.end();
     }
     if end != whole.len() {
-        parts.push(Value::from(whole.get(start..).unwrap_or_default()));
+        parts.push(part(start..whole.len()));
     }
     answer(parts)
 }
 
 /// Matches a text against a template in which patterns stand between delimiters.
 fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (template, whole) = (text(operands, 1)?, text(operands, 2)?);
+    let (template, whole) = (text(operands, 1)?, characters(operands, 2)?);
     let (start, end) = (text(operands, 3)?, text(operands, 4)?);
     let delimiter = |text: &Text, name: &str| match text.as_bytes() {
         [only] => Ok(*only),
@@ -133,7 +238,7 @@ fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     };
     let (open, close) = (delimiter(start, "start")?, delimiter(end, "end")?);
     let expression = joined(template, open, close)?;
-    answer(pattern(call, &expression.into())?.is_match(whole))
+    answer(pattern(call, &expression.into())?.is_match(whole.as_str()))
 }
 
 /// The pattern that a template means.

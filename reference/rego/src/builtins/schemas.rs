@@ -52,7 +52,8 @@ fn compile(text: Json) -> Result<Schema, String> {
     }
 }
 
-fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+fn verify_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+    call.unfold(operands)?;
     let read = document(any(operands, 1)).map_err(str::to_owned);
     match read.and_then(compile) {
         Ok(_) => answer(vec![Value::from(true), Value::Null]),
@@ -64,6 +65,7 @@ fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+    call.unfold(operands)?;
     let read = |position| document(any(operands, position)).or_else(refuse);
     let document = read(1)?;
     let key = Text::from(any(operands, 2).to_string());

@@ -1,42 +1,50 @@
 //! What is in strings, and where; integers as strings.
 
+use bstr::ByteSlice;
 use num_bigint::BigInt;
 
-use super::expected::{CallResult, mismatch, mistyped_of, number, texts};
-use super::operand::{answer, any, refuse, text};
+use super::expected::{CallResult, mismatch, mistyped_of, number, strings};
+use super::operand::{answer, any, bytes, characters, refuse};
 use super::{Call, Failure, Group};
 use crate::Value;
+use crate::value::Characters;
 
 pub(super) const BUILTINS: Group = &[
     ("contains", |_, operands| {
-        answer(text(operands, 1)?.contains(&**text(operands, 2)?))
+        answer(bytes(operands, 1)?.contains_str(bytes(operands, 2)?))
     }),
     ("endswith", |_, operands| {
-        answer(text(operands, 1)?.ends_with(&**text(operands, 2)?))
+        answer(bytes(operands, 1)?.ends_with(bytes(operands, 2)?))
     }),
     ("format_int", format_int),
     ("indexof", index_of),
     ("indexof_n", index_of_all),
     ("startswith", |_, operands| {
-        answer(text(operands, 1)?.starts_with(&**text(operands, 2)?))
+        answer(bytes(operands, 1)?.starts_with(bytes(operands, 2)?))
     }),
     ("strings.any_prefix_match", |call, operands| {
-        any_match(call, operands, |text| text.as_bytes().to_vec())
+        any_match(call, operands, |bytes| bytes.to_vec())
     }),
     ("strings.any_suffix_match", |call, operands| {
-        any_match(call, operands, |text| text.bytes().rev().collect())
+        any_match(call, operands, |bytes| {
+            bytes.iter().rev().copied().collect()
+        })
     }),
     ("strings.count", count),
 ];
 
 fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    answer(text(operands, 1)?.matches(&**text(operands, 2)?).count())
+    let (whole, part) = (bytes(operands, 1)?, bytes(operands, 2)?);
+    if part.is_empty() {
+        return answer(1 + Characters::count(whole));
+    }
+    answer(whole.find_iter(part).count())
 }
 
-/// Both strings, the second not empty.
-fn sought(operands: &[Value]) -> Result<(&str, &str), Failure> {
-    let (whole, part) = (text(operands, 1)?, text(operands, 2)?);
-    if part.is_empty() {
+/// Both strings as characters, the second not empty.
+fn sought(operands: &[Value]) -> Result<(Characters<'_>, Characters<'_>), Failure> {
+    let (whole, part) = (characters(operands, 1)?, characters(operands, 2)?);
+    if part.as_str().is_empty() {
         return refuse("empty search character");
     }
     Ok((whole, part))
@@ -44,16 +52,17 @@ fn sought(operands: &[Value]) -> Result<(&str, &str), Failure> {
 
 fn index_of(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = sought(operands)?;
-    let Some(at) = whole.find(part) else {
+    let Some((before, _)) = whole.as_str().split_once(part.as_str()) else {
         return answer(-1);
     };
-    answer(whole.get(..at).unwrap_or_default().chars().count())
+    answer(before.chars().count())
 }
 
 fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = sought(operands)?;
+    let part = part.as_str();
     let step = part.chars().next().map_or(1, char::len_utf8);
-    let (mut found, mut rest, mut passed) = (Vec::new(), whole, 0);
+    let (mut found, mut rest, mut passed) = (Vec::new(), whole.as_str(), 0);
     while let Some(at) = rest.find(part) {
         call.make(1 + at / 64)?;
         let before = rest.get(..at).unwrap_or_default().chars().count();
@@ -66,16 +75,17 @@ fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 /// One string, or those of a collection.
-fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&str>, Failure> {
+fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failure> {
     match any(operands, position) {
-        Value::String(text) => Ok(vec![&**text]),
-        Value::Array(_) | Value::Set(_) => texts(operands, position, &[]),
+        Value::String(text) => Ok(vec![text.as_bytes()]),
+        Value::Bytes(bytes) => Ok(vec![bytes.as_bytes()]),
+        Value::Array(_) | Value::Set(_) => strings(operands, position, &[]),
         other => mistyped_of(position, &["string", "set", "array"], other),
     }
 }
 
 /// Whether any of the first strings begins with any of the second, both as a key sees them.
-fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&str) -> Vec<u8>) -> CallResult {
+fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&[u8]) -> Vec<u8>) -> CallResult {
     let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
     call.spend(wholes.len() + parts.len())?;
     let mut wholes: Vec<Vec<u8>> = wholes.into_iter().map(key).collect();

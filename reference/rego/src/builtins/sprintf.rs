@@ -1,15 +1,18 @@
 //! `sprintf`, with the verbs of Go.
 
+use std::borrow::Cow;
+use std::fmt::Write;
+
 use num_bigint::{BigInt, Sign};
 
 use super::expected::{CallResult, array};
 use super::floats::{Style, exponential, fixed, hexadecimal, shortest};
-use super::operand::{answer, text};
+use super::operand::{answer, characters};
 use super::strings::bound;
 use super::{Call, Failure, Group};
 use crate::Value;
 use crate::meter::Ended;
-use crate::value::{Array, Literal, escape, escape_code, quoted};
+use crate::value::{Array, Characters, Literal, escape, escape_code, quoted_bytes};
 
 pub(super) const BUILTINS: Group = &[("sprintf", sprintf)];
 
@@ -20,13 +23,14 @@ const MAX_SIZE: usize = 10_000_010;
 enum Argument<'v> {
     Integer(BigInt),
     Float(f64),
-    Text(std::borrow::Cow<'v, str>),
+    Text(Cow<'v, [u8]>),
 }
 
 impl<'v> Argument<'v> {
     fn of(value: &'v Value) -> Self {
         match value {
-            Value::String(text) => Self::Text((&**text).into()),
+            Value::String(text) => Self::Text(text.as_bytes().into()),
+            Value::Bytes(bytes) => Self::Text(bytes.as_bytes().into()),
             Value::Number(number) => {
                 let text = number.text();
                 let float = number.as_f64();
@@ -34,14 +38,18 @@ impl<'v> Argument<'v> {
                     Some(integer) => Self::Integer(integer.into()),
                     None if !text.contains(['.', 'e', 'E']) => match text.parse() {
                         Ok(integer) => Self::Integer(integer),
-                        Err(_) => Self::Text(text),
+                        Err(_) => Self::of_text(text),
                     },
                     None if float.is_finite() => Self::Float(float),
-                    None => Self::Text(text),
+                    None => Self::of_text(text),
                 }
             }
-            other => Self::Text(Literal(other).to_string().into()),
+            other => Self::Text(Literal(other).to_string().into_bytes().into()),
         }
+    }
+
+    fn of_text(text: Cow<'v, str>) -> Self {
+        Self::Text(text.into_owned().into_bytes().into())
     }
 
     fn kind(&self) -> &'static str {
@@ -77,11 +85,13 @@ struct Formatter<'v> {
     reordered: bool,
     /// Whether the index that stands here names no argument.
     bad_index: bool,
-    out: String,
+    out: Vec<u8>,
 }
 
 fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    answer(formatted(call, text(operands, 1)?, array(operands, 2)?)?)
+    let format = characters(operands, 1)?;
+    let formatted = formatted(call, &format, array(operands, 2)?)?;
+    answer(Value::string(&formatted))
 }
 
 /// Whether a format may make its result much longer than its arguments.
@@ -93,32 +103,42 @@ fn is_wide(format: &str) -> bool {
 /// The format with the arguments in their places.
 pub(super) fn formatted(
     call: &Call<'_>,
-    format: &str,
+    format: &Characters<'_>,
     arguments: &Array,
-) -> Result<String, Failure> {
+) -> Result<Vec<u8>, Failure> {
     let mut formatter = Formatter {
         arguments,
         next: 0,
         reordered: false,
         bad_index: false,
-        out: String::with_capacity(format.len()),
+        out: Vec::with_capacity(format.as_str().len()),
     };
-    if call.session.meter.is_trial() && is_wide(format) {
+    if call.session.meter.is_trial() && is_wide(format.as_str()) {
         return Err(Failure::Ended(Ended::Trial));
     }
-    let mut rest: &str = format;
-    while let Some((plain, directive)) = rest.split_once('%') {
-        formatter.out.push_str(plain);
+    let end = format.as_str().len();
+    let mut rest = format.as_str();
+    loop {
+        let from = end - rest.len();
+        let Some((plain, directive)) = rest.split_once('%') else {
+            formatter.out.extend_from_slice(format.bytes(from..end));
+            break;
+        };
+        let plain = format.bytes(from..from + plain.len());
+        formatter.out.extend_from_slice(plain);
         bound(formatter.out.len())?;
         call.check()?;
         rest = formatter.directive(directive)?;
     }
-    formatter.out.push_str(rest);
     formatter.left_over();
     Ok(formatter.out)
 }
 
 impl Formatter<'_> {
+    fn push(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
     /// Formats what one directive says, and gives what stands behind it.
     fn directive<'t>(&mut self, text: &'t str) -> Result<&'t str, Failure> {
         let mut flags = Flags::default();
@@ -143,7 +163,7 @@ impl Formatter<'_> {
                     flags.minus |= width < 0;
                     flags.width = usize::try_from(width.unsigned_abs()).ok();
                 }
-                None => self.out.push_str("%!(BADWIDTH)"),
+                None => self.push("%!(BADWIDTH)"),
             }
             indexed = false;
         } else {
@@ -159,7 +179,7 @@ impl Formatter<'_> {
                 flags.precision = match self.size_argument() {
                     Some(precision) => usize::try_from(precision).ok(),
                     None => {
-                        self.out.push_str("%!(BADPREC)");
+                        self.push("%!(BADPREC)");
                         None
                     }
                 };
@@ -173,23 +193,23 @@ impl Formatter<'_> {
             (rest, _) = self.index(rest);
         }
         let Some(verb) = rest.chars().next() else {
-            self.out.push_str("%!(NOVERB)");
+            self.push("%!(NOVERB)");
             return Ok(rest);
         };
         let behind = rest.get(verb.len_utf8()..).unwrap_or_default();
         if flags.width.or(flags.precision) >= Some(MAX_SIZE) {
-            self.out.push_str("%!(NOVERB)");
+            self.push("%!(NOVERB)");
             return Ok("");
         }
         if verb == '%' {
-            self.out.push('%');
+            self.push("%");
         } else if self.bad_index {
-            self.out.push_str(&format!("%!{verb}(BADINDEX)"));
+            self.push(&format!("%!{verb}(BADINDEX)"));
         } else if let Some(value) = self.arguments.get(self.next) {
             self.next += 1;
             self.value(value, verb, flags);
         } else {
-            self.out.push_str(&format!("%!{verb}(MISSING)"));
+            self.push(&format!("%!{verb}(MISSING)"));
         }
         Ok(behind)
     }
@@ -246,36 +266,35 @@ impl Formatter<'_> {
         };
         if done.is_none() {
             let kind = argument.kind().trim_start_matches('*');
-            self.out.push_str(&format!("%!{verb}({kind}="));
+            self.push(&format!("%!{verb}({kind}="));
             let _ = match &argument {
                 Argument::Integer(integer) => self.integer(integer, 'v', flags, true),
                 Argument::Float(float) => self.float(*float, 'v', flags),
                 Argument::Text(text) => self.text(text, 'v', flags),
             };
-            self.out.push(')');
+            self.push(")");
         }
     }
 
-    fn text(&mut self, text: &str, verb: char, flags: Flags) -> Option<()> {
-        let cut = match flags.precision {
-            Some(count) => text
-                .char_indices()
-                .nth(count)
-                .map_or(text.len(), |(at, _)| at),
-            None => text.len(),
+    fn text(&mut self, text: &[u8], verb: char, flags: Flags) -> Option<()> {
+        let text = match flags.precision {
+            Some(count) => first_characters(text, count),
+            None => text,
         };
-        let text = text.get(..cut).unwrap_or(text);
         match verb {
-            'v' if flags.sharp => self.pad(&quoted(text), flags, false),
-            'v' | 's' => self.pad(text, flags, flags.zero),
-            'q' if flags.sharp
-                && !text.contains(['`', '\u{7f}', '\u{feff}'])
-                && !text.contains(|c: char| c.is_control() && c != '\t') =>
-            {
-                self.pad(&format!("`{text}`"), flags, flags.zero);
+            'v' if flags.sharp => self.pad(&quoted_bytes(text), flags, false),
+            'v' | 's' => self.pad_bytes(text, flags, flags.zero),
+            'q' => {
+                let raw = str::from_utf8(text)
+                    .ok()
+                    .filter(|text| flags.sharp && is_raw(text));
+                let shown = match raw {
+                    Some(text) => format!("`{text}`"),
+                    None if flags.plus => ascii_quoted(text),
+                    None => quoted_bytes(text),
+                };
+                self.pad(&shown, flags, flags.zero);
             }
-            'q' if flags.plus => self.pad(&ascii_quoted(text), flags, flags.zero),
-            'q' => self.pad(&quoted(text), flags, flags.zero),
             'x' | 'X' => self.pad(&bytes(text, verb, flags), flags, flags.zero),
             _ => return None,
         }
@@ -381,17 +400,22 @@ impl Formatter<'_> {
 
     /// Appends a text in its width.
     fn pad(&mut self, text: &str, flags: Flags, zeros: bool) {
-        let missing = flags
-            .width
-            .unwrap_or(0)
-            .saturating_sub(text.chars().count());
+        self.pad_bytes(text.as_bytes(), flags, zeros);
+    }
+
+    /// Appends a string in its width.
+    fn pad_bytes(&mut self, text: &[u8], flags: Flags, zeros: bool) {
+        let missing = match flags.width {
+            Some(width) => width.saturating_sub(Characters::count(text)),
+            None => 0,
+        };
         if flags.minus {
-            self.out.push_str(text);
-            self.out.push_str(&" ".repeat(missing));
+            self.out.extend_from_slice(text);
+            self.push(&" ".repeat(missing));
         } else {
             let fill = if zeros { "0" } else { " " };
-            self.out.push_str(&fill.repeat(missing));
-            self.out.push_str(text);
+            self.push(&fill.repeat(missing));
+            self.out.extend_from_slice(text);
         }
     }
 
@@ -401,14 +425,14 @@ impl Formatter<'_> {
         if self.reordered || rest.len() == 0 {
             return;
         }
-        self.out.push_str("%!(EXTRA ");
+        self.push("%!(EXTRA ");
         for (at, value) in rest.enumerate() {
             let comma = if at > 0 { ", " } else { "" };
             let kind = Argument::of(value).kind();
-            self.out.push_str(&format!("{comma}{kind}="));
+            self.push(&format!("{comma}{kind}="));
             self.value(value, 'v', Flags::default());
         }
-        self.out.push(')');
+        self.push(")");
     }
 }
 
@@ -432,9 +456,9 @@ fn size(text: &str) -> (&str, Option<usize>) {
 }
 
 /// The bytes in hexadecimal, apart if a space is asked for.
-fn bytes(text: &str, verb: char, flags: Flags) -> String {
+fn bytes(text: &[u8], verb: char, flags: Flags) -> String {
     let mut out = String::with_capacity(text.len() * 2);
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, byte) in text.iter().enumerate() {
         if at > 0 && flags.space {
             out.push(' ');
         }
@@ -449,18 +473,40 @@ fn bytes(text: &str, verb: char, flags: Flags) -> String {
     out
 }
 
+/// The string up to so many characters.
+fn first_characters(text: &[u8], count: usize) -> &[u8] {
+    if text.len() <= count {
+        return text;
+    }
+    let characters = Characters::of(text);
+    let mut places = characters.as_str().char_indices();
+    match places.nth(count) {
+        Some((end, _)) => characters.bytes(0..end),
+        None => text,
+    }
+}
+
+/// Whether a string can stand between backquotes.
+fn is_raw(text: &str) -> bool {
+    let is_control = |character: char| character.is_control() && character != '\t';
+    !text.contains(['`', '\u{7f}', '\u{feff}']) && !text.contains(is_control)
+}
+
 /// The string in quotes, with escapes for what is not ASCII.
-fn ascii_quoted(text: &str) -> String {
+fn ascii_quoted(text: &[u8]) -> String {
     let mut out = String::from("\"");
-    for character in text.chars() {
-        let _ = match character {
-            '"' => {
-                out.push_str("\\\"");
-                Ok(())
-            }
-            other if other.is_ascii() => escape(other, &mut out),
-            other => escape_code(other, &mut out),
-        };
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            // Writing to a string does not fail.
+            let _ = match character {
+                '"' => out.write_str("\\\""),
+                other if other.is_ascii() => escape(other, &mut out),
+                other => escape_code(other, &mut out),
+            };
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
     }
     out.push('"');
     out

@@ -1,12 +1,14 @@
 //! Strings, what is neither searching nor formatting.
 
+use bstr::ByteSlice;
 use smol_str::StrExt;
 
-use super::expected::{CallResult, integer, items, mismatch, texts};
-use super::operand::{answer, any, object, refuse, text};
+use super::expected::{CallResult, integer, items, mismatch, strings};
+use super::operand::{answer, any, bytes, characters, object, refuse};
 use super::{Call, Failure, Group};
 use crate::Value;
-use crate::value::{Literal, Text};
+use crate::hash::HashSet;
+use crate::value::{Characters, Literal, Text};
 
 pub(super) const BUILTINS: Group = &[
     ("concat", concat),
@@ -16,36 +18,32 @@ pub(super) const BUILTINS: Group = &[
     ("split", split),
     ("strings.replace_n", replace_n),
     ("strings.reverse", |_, operands| {
-        answer(text(operands, 1)?.chars().rev().collect::<String>())
+        answer(Value::string(&reversed(bytes(operands, 1)?)))
     }),
     ("strings.split_n", split_n),
     ("substring", substring),
     ("trim", |_, operands| {
-        let set = text(operands, 2)?;
-        trimmed(operands, |text| text.trim_matches(|c| set.contains(c)))
+        let set = characters(operands, 2)?;
+        trimmed(operands, |text| text.trim_matches(within(set.as_str())))
     }),
     ("trim_left", |_, operands| {
-        let set = text(operands, 2)?;
+        let set = characters(operands, 2)?;
         trimmed(operands, |text| {
-            text.trim_start_matches(|c| set.contains(c))
+            text.trim_start_matches(within(set.as_str()))
         })
     }),
     ("trim_prefix", |_, operands| {
-        let prefix = text(operands, 2)?;
-        trimmed(operands, |text| {
-            text.strip_prefix(&**prefix).unwrap_or(text)
-        })
+        let (whole, prefix) = (bytes(operands, 1)?, bytes(operands, 2)?);
+        part_of_first(operands, whole.strip_prefix(prefix).unwrap_or(whole))
     }),
     ("trim_right", |_, operands| {
-        let set = text(operands, 2)?;
-        trimmed(operands, |text| text.trim_end_matches(|c| set.contains(c)))
+        let set = characters(operands, 2)?;
+        trimmed(operands, |text| text.trim_end_matches(within(set.as_str())))
     }),
     ("trim_space", |_, operands| trimmed(operands, str::trim)),
     ("trim_suffix", |_, operands| {
-        let suffix = text(operands, 2)?;
-        trimmed(operands, |text| {
-            text.strip_suffix(&**suffix).unwrap_or(text)
-        })
+        let (whole, suffix) = (bytes(operands, 1)?, bytes(operands, 2)?);
+        part_of_first(operands, whole.strip_suffix(suffix).unwrap_or(whole))
     }),
     ("upper", upper),
 ];
@@ -62,23 +60,32 @@ pub(super) fn bound(length: usize) -> Result<(), Failure> {
 }
 
 fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let separator = text(operands, 1)?;
+    let separator = bytes(operands, 1)?;
     let mut collection = items(operands, 2, &["set", "array"])?;
-    if let (1, Some(only @ Value::String(_))) = (collection.len(), collection.next()) {
+    if let (1, Some(only)) = (collection.len(), collection.next())
+        && only.is_string()
+    {
         return answer(only.clone());
     }
-    let parts = texts(operands, 2, &["set", "array"])?;
+    let parts = strings(operands, 2, &["set", "array"])?;
     call.spend(parts.len())?;
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let length = length.saturating_add(separator.len().saturating_mul(parts.len()));
     bound(length)?;
-    answer(parts.join(separator))
+    answer(Value::string(&parts.join(separator)))
+}
+
+/// The operand, if it is text of ASCII.
+fn ascii(operands: &[Value]) -> Option<&Text> {
+    match any(operands, 1) {
+        Value::String(text) if text.is_ascii() => Some(text),
+        _ => None,
+    }
 }
 
 /// One character for each, so that `ß` stays. A string of ASCII is shared when nothing changes.
 fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let text = text(operands, 1)?;
-    if text.is_ascii() {
+    if let Some(text) = ascii(operands) {
         return answer(match text.bytes().any(|byte| byte.is_ascii_lowercase()) {
             true => text.to_ascii_uppercase_smolstr(),
             false => text.clone(),
@@ -91,60 +98,116 @@ fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             _ => character,
         }
     };
-    answer(text.chars().map(upper).collect::<Text>())
+    let text = characters(operands, 1)?;
+    answer(text.as_str().chars().map(upper).collect::<Text>())
 }
 
 fn lower(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let text = text(operands, 1)?;
-    if text.is_ascii() {
+    if let Some(text) = ascii(operands) {
         return answer(match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             true => text.to_ascii_lowercase_smolstr(),
             false => text.clone(),
         });
     }
     let lower = |character: char| character.to_lowercase().next().unwrap_or(character);
-    answer(text.chars().map(lower).collect::<Text>())
+    let text = characters(operands, 1)?;
+    answer(text.as_str().chars().map(lower).collect::<Text>())
 }
 
-fn trimmed<'o>(operands: &'o [Value], trim: impl FnOnce(&'o str) -> &'o str) -> CallResult {
-    let text = text(operands, 1)?;
-    let result = trim(text);
-    if result.len() == text.len() {
-        return answer(text.clone());
+/// The characters of a string in reverse; a byte that is not UTF-8 is like one.
+fn reversed(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut buffer = [0; 4];
+            let encoded = character.encode_utf8(&mut buffer);
+            out.extend(encoded.bytes().rev());
+        }
+        out.extend_from_slice(chunk.invalid());
     }
-    answer(result)
+    out.reverse();
+    out
+}
+
+/// Characters that are trimmed: so many bytes of them are looked through one by one.
+const FEW: usize = 32;
+
+/// Whether characters are in a set.
+fn within(set: &str) -> impl Fn(char) -> bool {
+    let many: Option<HashSet<char>> = (set.len() > FEW).then(|| set.chars().collect());
+    move |character| match &many {
+        Some(many) => many.contains(&character),
+        None => set.contains(character),
+    }
+}
+
+/// The first operand without some of its characters at the ends.
+fn trimmed(operands: &[Value], trim: impl FnOnce(&str) -> &str) -> CallResult {
+    let characters = characters(operands, 1)?;
+    let whole = characters.as_str();
+    let result = trim(whole);
+    let start = result.as_ptr().addr() - whole.as_ptr().addr();
+    part_of_first(operands, characters.bytes(start..start + result.len()))
+}
+
+/// A part of the first operand, which is shared if it is the whole.
+fn part_of_first(operands: &[Value], part: &[u8]) -> CallResult {
+    let whole = any(operands, 1);
+    match whole.as_bytes() {
+        Some(bytes) if bytes.len() == part.len() => answer(whole.clone()),
+        _ => answer(Value::string(part)),
+    }
 }
 
 fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, old, new) = (text(operands, 1)?, text(operands, 2)?, text(operands, 3)?);
+    let (whole, old, new) = (
+        bytes(operands, 1)?,
+        bytes(operands, 2)?,
+        bytes(operands, 3)?,
+    );
     call.check()?;
-    let count = whole.matches(&**old).count();
+    if old.is_empty() {
+        return interleaved(whole, new);
+    }
+    let count = whole.find_iter(old).count();
     if count == 0 {
-        return answer(whole.clone());
+        return answer(any(operands, 1).clone());
     }
     bound(whole.len().saturating_add(count.saturating_mul(new.len())))?;
-    answer(whole.replace(&**old, new))
+    answer(Value::string(&whole.replace(old, new)))
+}
+
+/// A string with another one before, behind and between all of its bytes.
+fn interleaved(whole: &[u8], new: &[u8]) -> CallResult {
+    let count = whole.len() + 1;
+    bound(whole.len().saturating_add(count.saturating_mul(new.len())))?;
+    let mut result = new.to_vec();
+    for byte in whole {
+        result.push(*byte);
+        result.extend_from_slice(new);
+    }
+    answer(Value::string(&result))
 }
 
 /// Replaces all at once. Of the names that fit at a place the first in order counts.
 fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut pairs = Vec::new();
     for (old, new) in object(operands, 1)? {
-        let Some(old) = old.as_str() else {
+        let Some(old) = old.as_bytes() else {
             return mismatch("operand 1 non-string key found in pattern object");
         };
-        let Some(new) = new.as_str() else {
+        let Some(new) = new.as_bytes() else {
             return mismatch("operand 1 non-string value found in pattern object");
         };
         pairs.push((old, new));
     }
-    let whole = text(operands, 2)?;
+    let whole = bytes(operands, 2)?;
     // The members are in order, so those that begin with a byte stand together; an empty name is
     // the first of all and fits everywhere.
     let empty = pairs.first().filter(|(old, _)| old.is_empty()).copied();
-    let first = |old: &str| old.as_bytes().first().copied();
-    let mut result = String::with_capacity(whole.len());
-    let mut rest: &str = whole;
+    let first = |old: &[u8]| old.first().copied();
+    let mut result = Vec::with_capacity(whole.len());
+    let mut rest = whole;
     // At one place the empty name fits once, and then another may.
     let mut emptied = false;
     loop {
@@ -155,65 +218,69 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         let candidates = pairs.get(from..).unwrap_or_default().iter();
         let mut candidates = candidates.take_while(|(old, _)| first(old) == head);
         let found = empty.filter(|_| !emptied).or_else(|| {
-            let fits = |(old, _): &&(&str, _)| !old.is_empty() && rest.starts_with(old);
+            let fits = |(old, _): &&(&[u8], _)| !old.is_empty() && rest.starts_with(old);
             candidates.find(fits).copied()
         });
         emptied = found.is_some_and(|(old, _)| old.is_empty());
         if let Some((old, new)) = found {
-            result.push_str(new);
+            result.extend_from_slice(new);
             rest = rest.get(old.len()..).unwrap_or_default();
             continue;
         }
-        let Some(character) = rest.chars().next() else {
-            return answer(result);
+        let Some((byte, behind)) = rest.split_first() else {
+            return answer(Value::string(&result));
         };
-        result.push(character);
-        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+        result.push(*byte);
+        rest = behind;
     }
 }
 
 /// The parts between the separators; between all characters, if that is empty.
-fn parts<'t>(whole: &'t str, separator: &'t str) -> Vec<&'t str> {
+fn parts<'t>(whole: &'t [u8], separator: &'t [u8]) -> Vec<&'t [u8]> {
     if separator.is_empty() {
-        let ends = whole.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
+        let characters = Characters::of(whole);
+        let starts = characters.as_str().char_indices();
+        let ends = starts.map(|(at, character)| (at, at + character.len_utf8()));
         return ends
-            .filter_map(|(start, end)| whole.get(start..end))
+            .map(|(start, end)| characters.bytes(start..end))
             .collect();
     }
-    whole.split(separator).collect()
+    whole.split_str(separator).collect()
 }
 
-fn strings<'t>(parts: impl IntoIterator<Item = &'t str>) -> Vec<Value> {
-    parts.into_iter().map(Value::from).collect()
+fn values<'t>(parts: impl IntoIterator<Item = &'t [u8]>) -> Vec<Value> {
+    parts.into_iter().map(Value::string).collect()
 }
 
 fn split(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, separator) = (text(operands, 1)?, text(operands, 2)?);
-    if !whole.contains(&**separator) {
+    let (whole, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
+    if !whole.contains_str(separator) {
         return answer(vec![any(operands, 1).clone()]);
     }
-    answer(strings(parts(whole, separator)))
+    answer(values(parts(whole, separator)))
 }
 
 /// The first parts, or the last if the number is negative.
 fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, separator) = (text(operands, 1)?, text(operands, 2)?);
+    let (whole, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
     let count = integer(operands, 3)?;
     let parts = parts(whole, separator);
     let size = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
     let size = size.min(parts.len());
     let skipped = if count < 0 { parts.len() - size } else { 0 };
-    answer(strings(parts.into_iter().skip(skipped).take(size)))
+    answer(values(parts.into_iter().skip(skipped).take(size)))
 }
 
 fn substring(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let whole = text(operands, 1)?;
+    let characters = characters(operands, 1)?;
+    let whole = characters.as_str();
     let (start, length) = (integer(operands, 2)?, integer(operands, 3)?);
     let Ok(start) = usize::try_from(start) else {
         return refuse("negative offset");
     };
+    let is_ascii = whole.is_ascii();
     let place = |count: usize| {
-        if whole.is_ascii() {
+        if is_ascii {
             return count.min(whole.len());
         }
         let mut places = whole.char_indices().skip(count);
@@ -222,15 +289,16 @@ fn substring(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let from = place(start);
     let to =
         usize::try_from(length).map_or(whole.len(), |length| place(start.saturating_add(length)));
-    if from == 0 && to == whole.len() {
-        return answer(whole.clone());
+    let operand = any(operands, 1);
+    if from == 0 && to == whole.len() && (length >= 0 || operand.as_str().is_some()) {
+        return answer(operand.clone());
     }
     answer(whole.get(from..to).unwrap_or_default())
 }
 
 /// Joins the parts of a template string: scalars, and sets of at most one value.
 fn template_string(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let mut result = String::new();
+    let mut result = Vec::new();
     for part in items(operands, 1, &["array"])? {
         let shown = match part {
             Value::Set(values) => {
@@ -251,11 +319,13 @@ fn template_string(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             scalar => Some(scalar),
         };
         match shown {
-            None => result.push_str("<undefined>"),
-            Some(Value::String(text)) => result.push_str(text),
-            Some(other) => result.push_str(&Literal(other).to_string()),
+            None => result.extend_from_slice(b"<undefined>"),
+            Some(value) => match value.as_bytes() {
+                Some(bytes) => result.extend_from_slice(bytes),
+                None => result.extend_from_slice(Literal(value).to_string().as_bytes()),
+            },
         }
         bound(result.len())?;
     }
-    answer(result)
+    answer(Value::string(&result))
 }

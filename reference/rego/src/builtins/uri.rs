@@ -14,18 +14,18 @@ fn is_valid(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, F
 
 fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let url = Url::parse(text(operands, 1)?).map_err(Failure::Value)?;
-    let raw_path = url.raw_path.as_deref().unwrap_or(&url.path);
+    let raw_path = url.raw_path.as_deref().map_or(&*url.path, str::as_bytes);
     let members = [
-        ("scheme", url.scheme.as_str()),
+        ("scheme", url.scheme.as_bytes()),
         ("hostname", url.hostname()),
         ("port", url.port()),
-        ("path", url.path.as_str()),
+        ("path", &url.path),
         ("raw_path", raw_path),
-        ("raw_query", url.query.as_str()),
-        ("fragment", url.fragment.as_str()),
+        ("raw_query", url.query.as_bytes()),
+        ("fragment", &url.fragment),
     ];
     let present = members.into_iter().filter(|(_, part)| !part.is_empty());
     answer(Value::object(
-        present.map(|(name, part)| (name, Value::from(part))),
+        present.map(|(name, part)| (name, Value::string(part))),
     ))
 }

@@ -2,6 +2,10 @@
 
 use std::net::Ipv6Addr;
 
+use bstr::ByteSlice;
+
+use crate::value::lossy;
+
 /// The parts of a URL reference.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Url {
@@ -10,15 +14,15 @@ pub(super) struct Url {
     /// Name and password, with their escapes.
     pub(super) userinfo: Option<String>,
     /// The host and its port, without escapes.
-    pub(super) host: String,
+    host: Vec<u8>,
     /// The path without escapes.
-    pub(super) path: String,
+    pub(super) path: Vec<u8>,
     /// The path as it was written, where that differs from the usual way to escape `path`.
     pub(super) raw_path: Option<String>,
     /// The query as it was written.
     pub(super) query: String,
     /// The fragment without escapes.
-    pub(super) fragment: String,
+    pub(super) fragment: Vec<u8>,
     /// What follows a scheme without a slash.
     pub(super) opaque: String,
 }
@@ -45,24 +49,35 @@ impl Url {
         read(text).map_err(|wrong| format!("parse {}: {wrong}", quote(text)))
     }
 
+    /// The host and its port as they go into a request; empty if they are not text, as no such host
+    /// can be found.
+    pub(super) fn authority(&self) -> &str {
+        str::from_utf8(&self.host).unwrap_or_default()
+    }
+
+    /// The host and its port.
+    pub(super) fn host(&self) -> &[u8] {
+        &self.host
+    }
+
     /// The host without its port and brackets.
-    pub(super) fn hostname(&self) -> &str {
+    pub(super) fn hostname(&self) -> &[u8] {
         let host = self.split_port().0;
         let inner = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'));
+            .strip_prefix(b"[")
+            .and_then(|host| host.strip_suffix(b"]"));
         inner.unwrap_or(host)
     }
 
     /// The port as it was written, empty when there is none.
-    pub(super) fn port(&self) -> &str {
+    pub(super) fn port(&self) -> &[u8] {
         self.split_port().1
     }
 
-    fn split_port(&self) -> (&str, &str) {
-        match self.host.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => (host, port),
-            _ => (&self.host, ""),
+    fn split_port(&self) -> (&[u8], &[u8]) {
+        match self.host.rsplit_once_str(":") {
+            Some((host, port)) if port.iter().all(u8::is_ascii_digit) => (host, port),
+            _ => (&self.host, b""),
         }
     }
 
@@ -70,8 +85,8 @@ impl Url {
     pub(super) fn escaped_path(&self) -> String {
         match &self.raw_path {
             Some(raw) if raw.bytes().all(stands_in_raw_path) => raw.clone(),
-            _ if self.path == "*" => self.path.clone(),
-            _ => escape(self.path.as_bytes(), Part::Path),
+            _ if self.path == b"*" => "*".to_owned(),
+            _ => escape(&self.path, Part::Path),
         }
     }
 }
@@ -83,11 +98,11 @@ fn read(text: &str) -> Result<Url, Wrong> {
     let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
     let mut url = Url::default();
     if text == "*" {
-        text.clone_into(&mut url.path);
+        url.path = text.as_bytes().to_vec();
     } else {
         read_hierarchy(text, &mut url)?;
     }
-    url.fragment = lossy(unescape(fragment, Part::Fragment)?);
+    url.fragment = unescape(fragment, Part::Fragment)?;
     Ok(url)
 }
 
@@ -123,7 +138,7 @@ fn read_hierarchy(text: &str, url: &mut Url) -> Result<(), Wrong> {
     }
     let plain = unescape(path, Part::Path)?;
     url.raw_path = (escape(&plain, Part::Path) != path).then(|| path.to_owned());
-    url.path = lossy(plain);
+    url.path = plain;
     Ok(())
 }
 
@@ -144,9 +159,9 @@ fn split_scheme(text: &str) -> Result<(&str, &str), Wrong> {
     Ok(("", text))
 }
 
-fn read_host(scheme: &str, host: &str) -> Result<String, Wrong> {
+fn read_host(scheme: &str, host: &str) -> Result<Vec<u8>, Wrong> {
     match host.rfind('[') {
-        Some(0) => return read_literal(host),
+        Some(0) => return read_literal(host).map(String::into_bytes),
         Some(_) => return Err("invalid IP-literal".to_owned()),
         None => {}
     }
@@ -157,7 +172,7 @@ fn read_host(scheme: &str, host: &str) -> Result<String, Wrong> {
     };
     let port = colon.and_then(|at| host.get(at..)).unwrap_or_default();
     check_port(port)?;
-    Ok(lossy(unescape(host, Part::Host)?))
+    unescape(host, Part::Host)
 }
 
 /// A host in brackets: an IPv6 address, perhaps with a zone.
@@ -171,7 +186,8 @@ fn read_literal(host: &str) -> Result<String, Wrong> {
     let (address, zone) = inner.split_at(inner.find("%25").unwrap_or(inner.len()));
     name.extend(unescape(address, Part::Host)?);
     name.extend(unescape(zone, Part::Zone)?);
-    let name = lossy(name);
+    let name = String::from_utf8(name);
+    let name = name.map_err(|_| "invalid host: expected UTF-8".to_owned())?;
     let (address, zone) = match name.split_once('%') {
         Some((address, zone)) => (address, Some(zone)),
         None => (name.as_str(), None),
@@ -273,18 +289,13 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
         });
         let Some(byte) = byte else {
             let escape = rest.get(..3).unwrap_or(rest);
-            let escape = quote(&String::from_utf8_lossy(escape));
+            let escape = quote(&lossy(escape));
             return Err(format!("invalid URL escape {escape}"));
         };
         plain.push(byte);
         rest = behind.get(2..).unwrap_or_default();
     }
     Ok(plain)
-}
-
-fn lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
 }
 
 /// A text in quotes, as messages show it.

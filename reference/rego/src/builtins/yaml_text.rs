@@ -1,5 +1,6 @@
 //! Writes values as YAML in blocks, strings in the plainest form that means them.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
@@ -52,14 +53,15 @@ impl Writer<'_> {
             }
             Value::Null | Value::Bool(_) => self.out.push_str(&value.to_string()),
             Value::String(text) => self.string(text, indent),
+            Value::Bytes(bytes) => self.string(&bytes.to_lossy(), indent),
             Value::Array(items) => self.items(items.iter(), indent)?,
             Value::Set(members) => self.items(members.iter(), indent)?,
             Value::Object(members) => {
-                let named = members.iter().map(|(key, value)| match key {
-                    Value::String(name) => (name.to_string(), value),
-                    other => (other.to_string(), value),
+                let named = members.iter().map(|(key, value)| {
+                    let name = key.as_lossy();
+                    (name.unwrap_or_else(|| key.to_string().into()), value)
                 });
-                let mut named: Vec<(String, &Value)> = named.collect();
+                let mut named: Vec<(Cow<'_, str>, &Value)> = named.collect();
                 named.sort_by(|(left, _), (right, _)| natural(left, right));
                 if named.is_empty() {
                     self.out.push_str("{}");

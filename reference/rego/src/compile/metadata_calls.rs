@@ -180,6 +180,7 @@ fn term(value: &Value, at: &Location) -> Term {
         Value::Bool(value) => TermValue::Bool(*value),
         Value::Number(number) => TermValue::Number(number.clone()),
         Value::String(text) => TermValue::String(text.as_str().into()),
+        Value::Bytes(bytes) => TermValue::Bytes(bytes.clone()),
         Value::Array(array) => TermValue::Array(items(&mut array.iter())),
         Value::Set(set) => TermValue::Set(items(&mut set.iter())),
         Value::Object(object) => {

@@ -17,6 +17,7 @@ pub(crate) fn constant(term: &Term) -> Option<Value> {
         TermValue::Bool(value) => Value::Bool(*value),
         TermValue::Number(number) => Value::Number(number.clone()),
         TermValue::String(text) => Value::from(text.clone()),
+        TermValue::Bytes(bytes) => Value::Bytes(bytes.clone()),
         TermValue::Array(items) => {
             Value::from(items.iter().map(constant).collect::<Option<Vec<_>>>()?)
         }
@@ -32,10 +33,7 @@ pub(crate) fn constant(term: &Term) -> Option<Value> {
 
 /// Whether a term is one of null, booleans, numbers and strings.
 pub(crate) fn is_scalar(term: &Term) -> bool {
-    matches!(
-        term.value,
-        TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_)
-    )
+    term.value.is_scalar()
 }
 
 /// Whether a term is the value that it has.
@@ -144,6 +142,7 @@ pub(crate) fn of_value(value: &Value, location: &Location) -> TermValue {
         Value::Bool(value) => TermValue::Bool(*value),
         Value::Number(number) => TermValue::Number(number.clone()),
         Value::String(text) => TermValue::String(text.as_str().into()),
+        Value::Bytes(bytes) => TermValue::Bytes(bytes.clone()),
         Value::Array(items) => TermValue::Array(items.iter().map(term).collect()),
         Value::Set(items) => TermValue::Set(items.iter().map(term).collect()),
         Value::Object(members) => {

@@ -167,6 +167,7 @@ impl std::hash::Hash for Key<'_> {
         std::mem::discriminant(&self.0.value).hash(state);
         match &self.0.value {
             TermValue::String(text) => text.hash(state),
+            TermValue::Bytes(bytes) => bytes.hash(state),
             TermValue::Var(var) => var.hash(state),
             _ => {}
         }

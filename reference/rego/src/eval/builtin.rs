@@ -233,8 +233,8 @@ impl<'p> Machine<'p> {
 
     fn note(&mut self, frame: &Frame<'_>, text: Option<Value>) -> Outcome {
         match text {
-            Some(Value::String(text)) => {
-                self.tell_note(frame, &text);
+            Some(text) if text.is_string() => {
+                self.tell_note(frame, &text.as_lossy().unwrap_or_default());
                 Ok(Some(Value::Bool(true)))
             }
             Some(other) => Err(Failure::Type(format!(
@@ -256,6 +256,7 @@ impl<'p> Machine<'p> {
         }
         let mut lines = vec![String::new()];
         for (index, part) in parts.iter().enumerate() {
+            self.session.meter.unfold(part).map_err(Stop::ended)?;
             let choices: Vec<String> = match part {
                 Value::Set(members) if members.is_empty() => vec!["<undefined>".to_owned()],
                 Value::Set(members) => members.iter().map(printed).collect(),

@@ -119,6 +119,7 @@ fn is_long(value: &Value) -> bool {
         Value::Object(members) => members.len() > LONG,
         Value::Set(members) => members.len() > LONG,
         Value::String(text) => text.len() > 16 * LONG,
+        Value::Bytes(bytes) => bytes.as_bytes().len() > 16 * LONG,
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

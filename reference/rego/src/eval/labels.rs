@@ -9,7 +9,6 @@ use crate::Value;
 use crate::compile::World;
 use crate::compile::tree::ground_steps;
 use crate::hash::HashSet;
-use crate::meter::weight;
 use crate::syntax::Annotations;
 use crate::trace::Op;
 use crate::value::Object;
@@ -57,7 +56,7 @@ impl<'p> Machine<'p> {
         if let Some(labels) = &mut self.labels
             && let Some(new) = labels.note(self.policy.world(), candidate)
         {
-            self.session.meter.make(weight(new));
+            self.session.meter.unfolds(new);
         }
     }
 }

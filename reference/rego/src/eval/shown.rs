@@ -16,6 +16,7 @@ pub(super) fn value(value: &Value) -> TermValue {
         Value::Bool(value) => TermValue::Bool(*value),
         Value::Number(number) => TermValue::Number(number.clone()),
         Value::String(text) => TermValue::String(text.as_str().into()),
+        Value::Bytes(bytes) => TermValue::Bytes(bytes.clone()),
         Value::Array(items) => TermValue::Array(items.iter().map(one).collect()),
         Value::Set(members) => TermValue::Set(members.iter().map(one).collect()),
         Value::Object(members) => {

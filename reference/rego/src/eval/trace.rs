@@ -12,7 +12,6 @@ use super::shown;
 use crate::Value;
 use crate::compile::tree::Written;
 use crate::hash::HashMap;
-use crate::meter::weight;
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
 
@@ -182,7 +181,7 @@ impl<'p> Machine<'p> {
     /// Tells that a value and a term are made equal.
     pub(super) fn tell_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
         let right = self.seen(frame, operand);
-        let left = shown::value(value);
+        let left = self.shown(value);
         self.tell_equality(frame, left, right);
     }
 
@@ -191,13 +190,21 @@ impl<'p> Machine<'p> {
         if let Operand::Var(slot) = operand
             && let Some(value) = self.slot(frame, *slot)
         {
-            return shown::value(value);
+            return self.shown(value);
         }
         let source = self.source(frame);
         let bodies = source
             .as_deref()
             .map_or(&[][..], |source| &source.nodes.bodies);
         shown::operand(&frame.program.names, bodies, operand)
+    }
+
+    /// A value as a term, if there is memory for it.
+    fn shown(&self, value: &Value) -> TermValue {
+        match self.session.meter.unfolds(value) {
+            true => shown::value(value),
+            false => TermValue::Null,
+        }
     }
 
     fn tell_equality(&mut self, frame: &Frame<'_>, left: TermValue, right: TermValue) {
@@ -241,7 +248,8 @@ impl<'p> Machine<'p> {
         };
         // Events are kept with the values of their variables, written out.
         let meter = &self.session.meter;
-        meter.make(EVENT + locals.iter().map(|(_, value)| weight(value)).sum::<usize>());
+        meter.make(EVENT);
+        locals.retain(|(_, value)| meter.unfolds(value));
         let location = match node {
             Node::Expr(expr) => expr.location.clone(),
             Node::Body(body) => body

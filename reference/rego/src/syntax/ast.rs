@@ -10,7 +10,7 @@ use thin_vec::ThinVec;
 
 use super::{FileId, Location, Version};
 use crate::Value;
-use crate::value::{Number, Object};
+use crate::value::{ByteString, Number, Object};
 
 /// The name of a variable. Names that authors cannot write mark generated variables: `$0` is a
 /// wildcard, `__local0__` a rewritten local.
@@ -44,6 +44,8 @@ pub enum TermValue {
     Number(Number),
     /// A string, without its quotes and escapes.
     String(Arc<str>),
+    /// A string that is not UTF-8, which only partial evaluation makes.
+    Bytes(ByteString),
     /// A string with expressions in it.
     Template(Box<Template>),
     /// A variable.
@@ -343,9 +345,14 @@ impl Clone for Term {
 impl TermValue {
     /// Whether other terms can be part of it.
     pub(crate) fn has_parts(&self) -> bool {
-        !matches!(
+        !self.is_scalar() && !matches!(self, Self::Var(_))
+    }
+
+    /// Whether it is null, a boolean, a number or a string.
+    pub(crate) fn is_scalar(&self) -> bool {
+        matches!(
             self,
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Var(_)
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Bytes(_)
         )
     }
 

@@ -9,6 +9,7 @@ use super::{
     SomeDecl, Template, Term, TermValue, Var, Version, With,
 };
 use crate::builtins;
+use crate::value::quoted_bytes;
 
 /// Shows a reference.
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl Display for TermValue {
             Self::Bool(value) => value.fmt(f),
             Self::Number(number) => number.fmt(f),
             Self::String(text) => write!(f, "\"{}\"", Quoted(text)),
+            Self::Bytes(bytes) => f.write_str(&quoted_bytes(bytes.as_bytes())),
             Self::Var(name) => name.fmt(f),
             Self::Ref(steps) => Reference(steps).fmt(f),
             Self::Array(items) => write!(f, "[{}]", Joined(items, ", ")),

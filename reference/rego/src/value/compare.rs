@@ -142,6 +142,7 @@ impl PartialEq for Value {
             (Self::Bool(left), Self::Bool(right)) => left == right,
             (Self::Number(left), Self::Number(right)) => left == right,
             (Self::String(left), Self::String(right)) => left == right,
+            (Self::Bytes(left), Self::Bytes(right)) => left == right,
             (Self::Array(_), Self::Array(_))
             | (Self::Object(_), Self::Object(_))
             | (Self::Set(_), Self::Set(_)) => are_alike(self, other),
@@ -171,6 +172,8 @@ impl Ord for Value {
             (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
             (Self::Number(left), Self::Number(right)) => left.cmp(right),
             (Self::String(left), Self::String(right)) => left.as_str().cmp(right),
+            (Self::Bytes(left), right) => left.compare(right),
+            (left, Self::Bytes(right)) => right.compare(left).reverse(),
             (Self::Array(_), Self::Array(_))
             | (Self::Object(_), Self::Object(_))
             | (Self::Set(_), Self::Set(_)) => in_order(self, other),

@@ -30,6 +30,7 @@ fn show(value: &Value, f: &mut fmt::Formatter<'_>, left: &mut usize) -> fmt::Res
         Value::Bool(value) => write!(f, "{value}"),
         Value::Number(number) => write!(f, "{number}"),
         Value::String(text) => quote(text, f),
+        Value::Bytes(bytes) => quote_bytes(bytes.as_bytes(), f),
         Value::Array(items) => list(items.iter(), ["[", "]"], f, left),
         Value::Set(members) if members.is_empty() => f.write_str("set()"),
         Value::Set(members) => list(members.iter(), ["{", "}"], f, left),
@@ -68,21 +69,42 @@ fn list<'v>(
 
 /// The string in quotes, with escapes for what cannot be seen.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
+    quoted_bytes(text.as_bytes())
+}
+
+/// The string in quotes, with escapes for what cannot be seen or is not UTF-8.
+pub(crate) fn quoted_bytes(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() + 2);
     // Writing to a string does not fail.
-    let _ = quote(text, &mut out);
+    let _ = quote_bytes(bytes, &mut out);
     out
+}
+
+fn quote_bytes(bytes: &[u8], out: &mut impl Write) -> fmt::Result {
+    out.write_char('"')?;
+    for chunk in bytes.utf8_chunks() {
+        escape_text(chunk.valid(), out)?;
+        for byte in chunk.invalid() {
+            write!(out, "\\x{byte:02x}")?;
+        }
+    }
+    out.write_char('"')
 }
 
 fn quote(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')?;
+    escape_text(text, out)?;
+    out.write_char('"')
+}
+
+fn escape_text(text: &str, out: &mut impl Write) -> fmt::Result {
     for character in text.chars() {
         match character {
             '"' => out.write_str("\\\"")?,
             other => escape(other, out)?,
         }
     }
-    out.write_char('"')
+    Ok(())
 }
 
 /// Writes one character, escaped if it cannot be seen.

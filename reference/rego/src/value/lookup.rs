@@ -237,6 +237,7 @@ fn hash(state: &RandomState, value: &Value) -> u32 {
         // Equal numbers are nearest to the same float, where zero has no sign.
         Value::Number(number) => state.hash_one((number.as_f64() + 0.0).to_bits()),
         Value::String(text) => state.hash_one(text.as_str()),
+        Value::Bytes(bytes) => state.hash_one(bytes.as_bytes()),
         Value::Array(_) | Value::Object(_) | Value::Set(_) => 3,
     };
     (hash ^ (hash >> 32)) as u32

@@ -116,6 +116,12 @@ impl Ruler<'_> {
                 }
                 string(text)
             }
+            Value::Bytes(bytes) => {
+                if own {
+                    self.own = self.own.saturating_add(bytes.as_bytes().len());
+                }
+                string(&bytes.to_lossy())
+            }
             Value::Array(_) | Value::Object(_) | Value::Set(_) => {
                 return stacker::maybe_grow(64 << 10, 1 << 20, || self.parts(value, own));
             }
@@ -129,7 +135,7 @@ impl Ruler<'_> {
             Value::Array(items) => (items.is_shared(), items.address()),
             Value::Object(members) => (members.is_shared(), members.address()),
             Value::Set(members) => (Arc::strong_count(members) > 1, Arc::as_ptr(members).addr()),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => (false, 0),
+            _ => (false, 0),
         };
         if let Some(known) = self.known.get(&address).filter(|_| shared) {
             return Ok(*known);
@@ -142,9 +148,7 @@ impl Ruler<'_> {
                 Some(runs) => self.runs(runs, members.len(), own),
                 None => self.members(members, own),
             },
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                Ok(Extent::default())
-            }
+            _ => Ok(Extent::default()),
         }?;
         if shared {
             self.known.insert(address, extent);

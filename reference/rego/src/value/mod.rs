@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 mod arithmetic;
 mod array;
+mod byte_string;
 mod compare;
 mod decimal;
 mod document;
@@ -41,11 +42,13 @@ mod yaml;
 
 pub use arithmetic::ArithmeticError;
 pub use array::{Array, Iter as ArrayIter};
+pub use byte_string::ByteString;
+pub(crate) use byte_string::{Characters, lossy};
 pub(crate) use compare::equal;
 pub use document::document_from_json;
 pub use json::{SyntaxError, from_json, from_json_prefix};
 pub use literal::Literal;
-pub(crate) use literal::{escape, escape_code, quoted};
+pub(crate) use literal::{escape, escape_code, quoted, quoted_bytes};
 pub(crate) use lookup::{Entry, Known};
 pub use measure::{Measured, NotMeasured};
 pub use number::Number;
@@ -75,8 +78,10 @@ pub enum Value {
     Bool(bool),
     /// A number with the text it was written in.
     Number(Number),
-    /// A string.
+    /// A string that is UTF-8.
     String(Text),
+    /// A string that is not.
+    Bytes(ByteString),
     /// An array.
     Array(Array),
     /// An object.
@@ -86,7 +91,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The string, if this is one.
+    /// The string, if this is one that is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -134,7 +139,7 @@ impl Value {
             Self::Null => "null",
             Self::Bool(_) => "boolean",
             Self::Number(_) => "number",
-            Self::String(_) => "string",
+            Self::String(_) | Self::Bytes(_) => "string",
             Self::Array(_) => "array",
             Self::Object(_) => "object",
             Self::Set(_) => "set",
@@ -160,7 +165,7 @@ impl Value {
             Self::Null => 0,
             Self::Bool(_) => 1,
             Self::Number(_) => 2,
-            Self::String(_) => 3,
+            Self::String(_) | Self::Bytes(_) => 3,
             Self::Array(_) => 4,
             Self::Object(_) => 5,
             Self::Set(_) => 6,
@@ -171,6 +176,7 @@ impl Value {
     fn compare_text(&self, text: &str) -> Ordering {
         match self {
             Self::String(own) => own.as_str().cmp(text),
+            Self::Bytes(own) => own.as_bytes().cmp(text.as_bytes()),
             Self::Null | Self::Bool(_) | Self::Number(_) => Ordering::Less,
             Self::Array(_) | Self::Object(_) | Self::Set(_) => Ordering::Greater,
         }

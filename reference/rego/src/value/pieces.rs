@@ -220,6 +220,10 @@ impl Piece {
                 self.writer.out.push(b'"');
                 Part::String(text.clone(), 0)
             }
+            Value::Bytes(bytes) => {
+                self.writer.out.push(b'"');
+                Part::String(bytes.to_lossy().into(), 0)
+            }
             Value::Number(number) => Part::Number(number.clone(), 0),
             // Their texts are always short.
             Value::Null | Value::Bool(_) => return Ok(()),
@@ -234,6 +238,7 @@ impl Piece {
         self.writer.out.push(b'"');
         Err(match key {
             Value::String(text) => Part::String(text.clone(), 0),
+            Value::Bytes(bytes) => Part::String(bytes.to_lossy().into(), 0),
             key => Part::Name(Box::new(Name::of(key.clone()))),
         })
     }
@@ -251,16 +256,13 @@ impl Piece {
         written
     }
 
-    /// The members in the order in which they are written. If the first and the last key are
-    /// strings, all are, and stand in the order of names.
+    /// The members in the order in which they are written. Keys that are text stand in the order of
+    /// their names.
     fn ordered(&self, members: &Object) -> Object {
         if !self.writer.by_name {
             return members.clone();
         }
-        let mut keys = members.keys();
-        let last = members.len().saturating_sub(1);
-        let named = [keys.clone().next(), keys.nth(last)];
-        let named = named.iter().flatten().all(|key| key.as_str().is_some());
+        let named = members.keys().all(|key| key.as_str().is_some());
         if named {
             return members.clone();
         }

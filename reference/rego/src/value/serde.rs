@@ -16,12 +16,13 @@ impl Serialize for Value {
                 number.serialize(serializer)
             }
             Self::String(text) => serializer.serialize_str(text),
+            Self::Bytes(bytes) => serializer.serialize_str(&bytes.to_lossy()),
             Self::Array(items) => serializer.collect_seq(items.iter()),
             Self::Set(members) => serializer.collect_seq(members.iter()),
             Self::Object(members) => {
-                let named = members.iter().map(|(key, member)| match key {
-                    Self::String(name) => (name.to_string(), member),
-                    other => (other.to_string(), member),
+                let named = members.iter().map(|(key, member)| match key.as_lossy() {
+                    Some(name) => (name.into_owned(), member),
+                    None => (key.to_string(), member),
                 });
                 serializer.collect_map(named)
             }

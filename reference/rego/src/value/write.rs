@@ -93,6 +93,7 @@ impl Writer {
                 }
             }
             Value::String(text) => self.string(text)?,
+            Value::Bytes(bytes) => self.string(&bytes.to_lossy())?,
         }
         if self.out.len() > self.limit {
             return Err(TooLong(self.limit));
@@ -116,7 +117,11 @@ impl Writer {
                 Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
                 None => self.members(members.iter(), level),
             },
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Bytes(_) => Ok(()),
         }
     }
 
@@ -218,8 +223,8 @@ impl Writer {
 
     /// The name of a member: keys that are no strings are named by their JSON text.
     pub(super) fn name<'v>(&self, key: &'v Value) -> Result<Cow<'v, str>, TooLong> {
-        if let Value::String(name) = key {
-            return Ok(Cow::Borrowed(name));
+        if let Some(name) = key.as_lossy() {
+            return Ok(name);
         }
         let mut writer = Self {
             by_name: true,

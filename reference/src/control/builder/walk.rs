@@ -117,6 +117,7 @@ impl<'t> Open<'t> {
             | TermValue::Bool(_)
             | TermValue::Number(_)
             | TermValue::String(_)
+            | TermValue::Bytes(_)
             | TermValue::Var(_) => {}
         }
     }

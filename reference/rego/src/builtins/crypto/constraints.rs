@@ -24,7 +24,7 @@ pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
     });
     let uris = names.uris.iter().all(|name| {
         let url = Url::parse(name).unwrap_or_default();
-        let host = url.hostname();
+        let host = str::from_utf8(url.hostname()).unwrap_or_default();
         let unrestricted = permitted.uris.is_empty() && excluded.uris.is_empty();
         // A rule about hosts says nothing about addresses, so none is allowed.
         if host.is_empty() || host.parse::<IpAddr>().is_ok() {

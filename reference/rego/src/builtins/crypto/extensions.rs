@@ -6,6 +6,7 @@ use super::tlv::{self, BITS, BOOLEAN, Element, IDENTIFIER, INTEGER, OCTETS};
 use crate::Value;
 use crate::builtins::armor::encode;
 use crate::builtins::url::Url;
+use crate::value::lossy;
 
 /// What a certificate may be used for beyond its basic use, in the order of their numbers.
 pub(super) const USAGES: [(&str, &str); 14] = [
@@ -345,11 +346,11 @@ pub(super) fn uri_value(uri: &str) -> Value {
             "ForceQuery",
             Value::from(url.query.is_empty() && uri.contains('?')),
         ),
-        ("Fragment", Value::from(url.fragment)),
-        ("Host", Value::from(url.host)),
+        ("Fragment", Value::from(&*lossy(&url.fragment))),
+        ("Host", Value::from(&*lossy(url.host()))),
         ("OmitHost", Value::from(omits_host)),
         ("Opaque", Value::from(url.opaque)),
-        ("Path", Value::from(url.path)),
+        ("Path", Value::from(&*lossy(&url.path))),
         ("RawFragment", Value::from("")),
         ("RawPath", Value::from(url.raw_path.unwrap_or_default())),
         ("RawQuery", Value::from(url.query)),

@@ -8,7 +8,7 @@ use super::read::BEGIN;
 use crate::Value;
 use crate::builtins::armor::{decode, next_block};
 use crate::builtins::keys::{Private, Public, der, jwk};
-use crate::builtins::operand::{answer, refuse, text};
+use crate::builtins::operand::{answer, characters, refuse, text};
 use crate::builtins::{Call, Failure};
 use crate::value::Number;
 
@@ -16,7 +16,9 @@ pub(super) fn parse_private_keys(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    let text = text(operands, 1)?;
+    // What is not UTF-8 is no part of a block.
+    let characters = characters(operands, 1)?;
+    let text = characters.as_str();
     if text.is_empty() {
         return answer(Value::Null);
     }

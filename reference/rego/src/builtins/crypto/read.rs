@@ -5,7 +5,7 @@ use super::chain;
 use super::options::Options;
 use crate::Value;
 use crate::builtins::armor::{decode, next_block};
-use crate::builtins::operand::{answer, object, refuse, text};
+use crate::builtins::operand::{answer, characters, object, refuse, text};
 use crate::builtins::{Call, Failure};
 
 /// What begins a text that is no Base64.
@@ -23,16 +23,18 @@ pub(super) fn parse_and_verify(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    verified(text(operands, 1)?, || Ok(Options::default()), true)
+    // What is not UTF-8 is no part of a certificate.
+    let certificates = characters(operands, 1)?;
+    verified(certificates.as_str(), || Ok(Options::default()), true)
 }
 
 pub(super) fn parse_and_verify_with_options(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    let certificates = text(operands, 1)?;
+    let certificates = characters(operands, 1)?;
     let options = object(operands, 2)?;
-    verified(certificates, || Options::read(options), false)
+    verified(certificates.as_str(), || Options::read(options), false)
 }
 
 /// Whether there is a chain to trust, and the chain. Options count only when there are

@@ -74,7 +74,7 @@ pub(super) fn address(options: &Options) -> Result<Url, Trouble> {
             return Err(Trouble::network(options, message));
         }
     }
-    if url.host.is_empty() {
+    if url.authority().is_empty() {
         return Err(Trouble::network(options, "http: no Host in request URL"));
     }
     Url::parse(&options.url).map_err(|wrong| Trouble::network(options, wrong.to_string()))

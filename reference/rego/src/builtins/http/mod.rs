@@ -13,7 +13,7 @@ use super::operand::{answer, object};
 use super::{Call, Failure, Group, requests};
 use crate::Value;
 use crate::meter::Ended;
-use crate::value::{Object, Text};
+use crate::value::{Literal, Object, Text};
 
 mod cache;
 mod client;
@@ -39,6 +39,7 @@ type Outcome = Result<Value, Trouble>;
 
 fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let request = object(operands, 1)?;
+    call.unfold(operands)?;
     let raise = match request.get("raise_error") {
         None => true,
         Some(Value::Bool(raise)) => *raise,
@@ -63,7 +64,8 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
         Ok(key) => Value::from(key),
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let place = ("http.send", Text::from(key.to_string()));
+    // The literal tells bytes apart that JSON cannot hold.
+    let place = ("http.send", Text::from(Literal(&key).to_string()));
     let known = call.session.prepared.get(&place).cloned();
     if let Some(outcome) = known.and_then(|outcome| outcome.downcast::<Outcome>().ok()) {
         return Ok(outcome.as_ref().clone());

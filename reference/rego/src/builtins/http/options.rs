@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bstr::ByteSlice;
+
 use super::trouble::Trouble;
 use crate::Value;
 use crate::builtins::requests::json;
@@ -143,8 +145,8 @@ impl Options {
         if let Some(mode) = request.get("caching_mode") {
             check_mode(mode)?;
         }
-        if let Some(raw) = request.get("raw_body").and_then(Value::as_str) {
-            options.body = raw.trim_matches('"').as_bytes().to_vec();
+        if let Some(raw) = request.get("raw_body").and_then(Value::as_bytes) {
+            options.body = raw.trim_with(|character| character == '"').to_vec();
         }
         Url::parse(&options.url).map_err(Trouble::Value)?;
         if options.method.is_empty() {
@@ -199,7 +201,7 @@ pub(super) fn check_host(session: &Session, url: &str) -> Result<(), Trouble> {
         return Ok(());
     }
     let url = Url::parse(url).map_err(Trouble::Value)?;
-    let host = url.host.split(':').next().unwrap_or_default();
+    let host = url.authority().split(':').next().unwrap_or_default();
     hosts::check(session, host).map_err(Trouble::of)
 }
 

@@ -58,10 +58,7 @@ impl Response {
             ("status", Value::from(status.trim_end())),
             ("status_code", Value::from(u64::from(self.code))),
             ("body", body.unwrap_or(Value::Null)),
-            (
-                "raw_body",
-                Value::from(String::from_utf8_lossy(&self.body).as_ref()),
-            ),
+            ("raw_body", Value::string(&self.body)),
             ("headers", Value::from(headers)),
         ])
     }

@@ -9,16 +9,16 @@ use crate::Value;
 use crate::builtins::keys::Algorithm;
 use crate::builtins::keys::jwk::{Jwk, Material};
 use crate::builtins::{Call, Failure};
-use crate::value::{Number, Object, Text};
+use crate::value::{Number, Object};
 
-/// The checks. A text that is empty asks for nothing.
+/// The checks. A string that is empty asks for nothing.
 #[derive(Debug)]
 pub(super) struct Constraints {
     keys: Option<Arc<Vec<Jwk>>>,
-    secret: Text,
-    algorithm: Text,
-    issuer: Text,
-    audience: Text,
+    secret: Vec<u8>,
+    algorithm: Vec<u8>,
+    issuer: Vec<u8>,
+    audience: Vec<u8>,
     /// In nanoseconds since 1970.
     time: f64,
 }
@@ -26,21 +26,23 @@ pub(super) struct Constraints {
 impl Constraints {
     /// Reads the second operand.
     pub(super) fn read(call: &mut Call<'_>, members: &Object) -> Result<Self, Failure> {
-        let none: Text = Text::default();
         let mut read = Self {
             keys: None,
-            secret: none.clone(),
-            algorithm: none.clone(),
-            issuer: none.clone(),
-            audience: none,
+            secret: Vec::new(),
+            algorithm: Vec::new(),
+            issuer: Vec::new(),
+            audience: Vec::new(),
             time: now(call),
         };
         for (name, value) in members {
             let name = name.as_str().unwrap_or_default();
             let place = match name {
                 "cert" => {
-                    let text = string(name, value)?;
-                    read.keys = Some(trusted::keys(call, &text)?);
+                    let keys = string(name, value)?;
+                    let Some(text) = str::from_utf8(keys).ok() else {
+                        return Err(failure("cert constraint: must be UTF-8"));
+                    };
+                    read.keys = Some(trusted::keys(call, &text.into())?);
                     continue;
                 }
                 "time" => {
@@ -57,7 +59,7 @@ impl Constraints {
                     )));
                 }
             };
-            *place = string(name, value)?;
+            *place = string(name, value)?.to_vec();
         }
         match (&read.keys, read.secret.is_empty()) {
             (Some(_), false) => Err(failure("duplicate key constraints")),
@@ -68,7 +70,7 @@ impl Constraints {
 
     /// Whether a header is one to go on with.
     pub(super) fn accept(&self, header: &Header) -> bool {
-        let asked = self.algorithm.is_empty() || *self.algorithm == *header.algorithm;
+        let asked = self.algorithm.is_empty() || self.algorithm == header.algorithm.as_bytes();
         !header.algorithm.is_empty() && !header.beyond_us && asked
     }
 
@@ -79,7 +81,7 @@ impl Constraints {
         };
         let signed = token.signed();
         let Some(keys) = &self.keys else {
-            return algorithm.verify_secret(self.secret.as_bytes(), signed.as_bytes(), signature);
+            return algorithm.verify_secret(&self.secret, signed.as_bytes(), signature);
         };
         trusted::fitting(keys, &header.key_id, &header.algorithm).any(|key| {
             let key = match &key.material {
@@ -95,15 +97,15 @@ impl Constraints {
 
     /// Whether the claims are as asked.
     pub(super) fn check(&self, claims: &Object) -> Result<bool, Failure> {
-        let issuer = claims.get("iss").and_then(Value::as_str);
-        if !self.issuer.is_empty() && issuer != Some(&self.issuer) {
+        let issuer = claims.get("iss").and_then(Value::as_bytes);
+        if !self.issuer.is_empty() && issuer != Some(self.issuer.as_slice()) {
             return Ok(false);
         }
         let fits = match claims.get("aud") {
-            Some(Value::String(audience)) => *audience == self.audience,
+            Some(Value::String(audience)) => audience.as_bytes() == self.audience,
             Some(Value::Array(audiences)) => {
                 let mut audiences = audiences.iter();
-                audiences.any(|audience| audience.as_str() == Some(&self.audience))
+                audiences.any(|audience| audience.as_bytes() == Some(self.audience.as_slice()))
             }
             Some(_) => false,
             None => self.audience.is_empty(),
@@ -131,13 +133,9 @@ impl Constraints {
     }
 }
 
-fn string(name: &str, value: &Value) -> Result<Text, Failure> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        _ => Err(Failure::Value(format!(
-            "{name} constraint: must be a string"
-        ))),
-    }
+fn string<'v>(name: &str, value: &'v Value) -> Result<&'v [u8], Failure> {
+    let bytes = value.as_bytes();
+    bytes.ok_or_else(|| Failure::Value(format!("{name} constraint: must be a string")))
 }
 
 fn time(value: &Value) -> Result<f64, Failure> {

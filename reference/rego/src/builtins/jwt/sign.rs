@@ -10,9 +10,10 @@ use crate::builtins::{Call, Failure};
 use crate::value::from_json;
 
 pub(super) fn encode_sign(
-    _call: &mut Call<'_>,
+    call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
+    call.unfold(operands)?;
     let [header, payload, key] = [1, 2, 3].map(|position| json(any(operands, position)));
     sign(&header, &payload, &key)
 }

@@ -3,7 +3,7 @@
 use crate::Value;
 use crate::builtins::Failure;
 use crate::builtins::armor::decode_url;
-use crate::value::{Object, from_json};
+use crate::value::{Object, from_json, lossy};
 
 /// A token in its three parts, still encoded.
 #[derive(Debug)]
@@ -108,10 +108,10 @@ impl Header {
     }
 }
 
-/// The text of an encoded part.
+/// The text of an encoded part, which is JSON.
 fn decode(part: &str) -> Result<String, String> {
     let bytes = decode_url(part)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(lossy(&bytes).into_owned())
 }
 
 /// The object that a text is.

@@ -5,7 +5,7 @@ use super::trusted;
 use crate::Value;
 use crate::builtins::keys::Algorithm;
 use crate::builtins::keys::jwk::Material;
-use crate::builtins::operand::{answer, text};
+use crate::builtins::operand::{answer, bytes, text};
 use crate::builtins::{Call, Failure};
 
 /// With the public keys in the second operand. What the token's header says about its algorithm
@@ -33,9 +33,9 @@ pub(super) fn symmetric(
     algorithm: Algorithm,
 ) -> Result<Option<Value>, Failure> {
     let token = text(operands, 1)?;
-    let secret = text(operands, 2)?;
+    let secret = bytes(operands, 2)?;
     let token = Token::split(token)?;
     let code = token.signature().map_err(Failure::Value)?;
     let signed = token.signed();
-    answer(algorithm.verify_secret(secret.as_bytes(), signed.as_bytes(), &code))
+    answer(algorithm.verify_secret(secret, signed.as_bytes(), &code))
 }

@@ -3,7 +3,7 @@
 use super::network;
 use super::ranges::has;
 use crate::Value;
-use crate::builtins::operand::{answer, any, refuse};
+use crate::builtins::operand::{answer, any, not_utf8, refuse, text};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
@@ -40,7 +40,10 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
 fn entries(operands: &[Value], position: usize) -> Result<Vec<Entry<'_>>, Failure> {
     let entry = |key: Value, item| text_of(item, position).map(|text| (key, text));
     match any(operands, position) {
-        Value::String(text) => Ok(vec![(Value::String(text.clone()), text)]),
+        whole @ (Value::String(_) | Value::Bytes(_)) => {
+            let text = text(operands, position)?;
+            Ok(vec![(whole.clone(), text)])
+        }
         Value::Array(items) => (0_u64..)
             .zip(items.iter())
             .map(|(index, item)| entry(Value::from(index), item))
@@ -63,14 +66,14 @@ fn text_of(element: &Value, position: usize) -> Result<&str, Failure> {
         Value::Array(items) => items.first(),
         other => Some(other),
     };
-    let Some(inner) = inner.filter(|_| matches!(element, Value::String(_) | Value::Array(_)))
-    else {
+    let Some(inner) = inner.filter(|_| element.is_string() || element.as_array().is_some()) else {
         return refuse(format!(
             "operand {position}: element must be string or non-empty array"
         ));
     };
     match inner {
         Value::String(text) => Ok(text),
+        Value::Bytes(_) => Err(not_utf8(position)),
         other => Err(crate::builtins::operand::mistyped(1, "string", other)),
     }
 }

@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use crate::Value;
 use crate::builtins::operand::refuse;
 use crate::builtins::sprintf::formatted;
+use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
-use crate::value::Array;
+use crate::value::{Array, Characters};
 
 /// A value in a template. Numbers of documents are as true as strings, integers of the template
 /// itself are false when they are zero.
@@ -38,31 +39,60 @@ impl Item {
         }
     }
 
-    pub(super) fn shown(&self) -> String {
+    /// Appends the item as Go prints it.
+    pub(super) fn print(&self, call: &Call<'_>, out: &mut String) -> Result<(), Failure> {
         match self {
-            Self::Integer(integer) => integer.to_string(),
-            Self::Value(None | Some(Value::Null)) => "<no value>".to_owned(),
-            Self::Value(Some(value)) => shown(value),
+            Self::Integer(integer) => out.push_str(&integer.to_string()),
+            Self::Value(None | Some(Value::Null)) => out.push_str("<no value>"),
+            Self::Value(Some(value)) => print(call, value, out)?,
         }
+        Ok(())
+    }
+
+    pub(super) fn shown(&self, call: &Call<'_>) -> Result<String, Failure> {
+        let mut out = String::new();
+        self.print(call, &mut out)?;
+        Ok(out)
     }
 }
 
-/// A value as Go prints it.
-fn shown(value: &Value) -> String {
-    let all =
-        |items: &mut dyn Iterator<Item = &Value>| items.map(shown).collect::<Vec<_>>().join(" ");
+/// Appends a value as Go prints it. Values share their parts, so each part that is shown counts.
+fn print(call: &Call<'_>, value: &Value, out: &mut String) -> Result<(), Failure> {
+    call.check()?;
+    bound(out.len())?;
     match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.to_string(),
-        Value::Array(items) => format!("[{}]", all(&mut items.iter())),
-        Value::Set(members) => format!("[{}]", all(&mut members.iter())),
+        Value::Null => out.push_str("<nil>"),
+        Value::String(text) => out.push_str(text),
+        Value::Bytes(_) => return refuse("template: invalid string: expected UTF-8"),
+        Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
+        Value::Array(items) => print_list(call, items.iter(), out)?,
+        Value::Set(members) => print_list(call, members.iter(), out)?,
         Value::Object(members) => {
-            let members = members.iter();
-            let pairs = members.map(|(key, value)| format!("{}:{}", shown(key), shown(value)));
-            format!("map[{}]", pairs.collect::<Vec<_>>().join(" "))
+            out.push_str("map[");
+            for (at, (key, value)) in members.iter().enumerate() {
+                out.push_str(if at > 0 { " " } else { "" });
+                print(call, key, out)?;
+                out.push(':');
+                print(call, value, out)?;
+            }
+            out.push(']');
         }
-        other => other.to_string(),
     }
+    Ok(())
+}
+
+fn print_list<'v>(
+    call: &Call<'_>,
+    items: impl Iterator<Item = &'v Value>,
+    out: &mut String,
+) -> Result<(), Failure> {
+    out.push('[');
+    for (at, item) in items.enumerate() {
+        out.push_str(if at > 0 { " " } else { "" });
+        print(call, item, out)?;
+    }
+    out.push(']');
+    Ok(())
 }
 
 fn text(text: String) -> Result<Item, Failure> {
@@ -104,22 +134,27 @@ pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<I
                 _ => order != Ordering::Less,
             })
         }
-        ("print", _) => text(printed(operands)),
+        ("print", _) => text(printed(call, operands)?),
         ("println", _) => {
-            let shown: Vec<String> = operands.iter().map(Item::shown).collect();
+            let shown = operands.iter().map(|item| item.shown(call));
+            let shown = shown.collect::<Result<Vec<_>, Failure>>()?;
             text(shown.join(" ") + "\n")
         }
         ("printf", [format, arguments @ ..]) => {
-            let format = format.shown();
+            let format = format.shown(call)?;
             let arguments: Array = arguments.iter().map(Item::value).collect();
-            text(formatted(call, &format, &arguments)?)
+            let formatted = formatted(call, &Characters::from(&*format), &arguments)?;
+            match String::from_utf8(formatted) {
+                Ok(formatted) => text(formatted),
+                Err(_) => refuse("template: invalid string: expected UTF-8"),
+            }
         }
         _ => wrong(),
     }
 }
 
 /// Operands in a row, with a blank between two that are no strings.
-fn printed(operands: &[Item]) -> String {
+fn printed(call: &Call<'_>, operands: &[Item]) -> Result<String, Failure> {
     let is_text = |item: &Item| matches!(item, Item::Value(Some(Value::String(_))));
     let mut out = String::new();
     let mut before: Option<&Item> = None;
@@ -127,10 +162,10 @@ fn printed(operands: &[Item]) -> String {
         if before.is_some_and(|before| !is_text(before) && !is_text(item)) {
             out.push(' ');
         }
-        out.push_str(&item.shown());
+        item.print(call, &mut out)?;
         before = Some(item);
     }
-    out
+    Ok(out)
 }
 
 fn length(item: &Item) -> Result<Item, Failure> {

@@ -47,7 +47,7 @@ impl Renderer<'_, '_> {
                 Node::Output(pipeline) => {
                     let item = self.pipeline(pipeline, dot)?;
                     if pipeline.variables.is_empty() {
-                        self.out.push_str(&item.shown());
+                        item.print(self.call, &mut self.out)?;
                     } else {
                         // What is declared here is known up to the end of the list.
                         continue;
@@ -117,7 +117,7 @@ impl Renderer<'_, '_> {
             }
             Item::Value(None | Some(Value::Null)) => Vec::new(),
             other => {
-                let shown = other.shown();
+                let shown = other.shown(self.call)?;
                 return refuse(format!("template: range can't iterate over {shown}"));
             }
         };

@@ -406,10 +406,11 @@ impl Test {
                 Value::Object(members) => members.values().any(|value| value == member),
                 _ => false,
             },
-            Self::Prefix(text) => any_text(value, |value| value.starts_with(&**text)),
-            Self::Suffix(text) => any_text(value, |value| value.ends_with(&**text)),
+            Self::Prefix(text) => any_text(value, |value| value.starts_with(text.as_bytes())),
+            Self::Suffix(text) => any_text(value, |value| value.ends_with(text.as_bytes())),
             Self::Parts(delimiters, parts) => match value {
                 Value::String(text) => glob::matches(text, delimiters, parts),
+                Value::Bytes(bytes) => glob::matches(&bytes.to_lossy(), delimiters, parts),
                 // The call fails, which must be told.
                 _ => are_items(parts, value),
             },
@@ -428,8 +429,8 @@ fn are_items(items: &[Option<Value>], value: &Value) -> bool {
 }
 
 /// Whether a text, or one of several, is as wanted.
-fn any_text(value: &Value, wanted: impl Fn(&str) -> bool) -> bool {
-    let is_wanted = |value: &Value| value.as_str().is_some_and(&wanted);
+fn any_text(value: &Value, wanted: impl Fn(&[u8]) -> bool) -> bool {
+    let is_wanted = |value: &Value| value.as_bytes().is_some_and(&wanted);
     match value {
         Value::Array(items) => items.iter().any(is_wanted),
         Value::Set(items) => items.iter().any(is_wanted),

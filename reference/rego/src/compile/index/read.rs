@@ -271,11 +271,7 @@ impl<'r> Reader<'r> {
         for step in steps {
             let value = constant(step).or_else(|| {
                 let value = self.constants.get(as_var(step)?)?;
-                matches!(
-                    value,
-                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
-                )
-                .then(|| value.clone())
+                is_simple(value).then(|| value.clone())
             });
             subject.steps.push(value?);
         }
@@ -480,10 +476,7 @@ fn equals(value: Value) -> Option<Test> {
 }
 
 fn is_simple(value: &Value) -> bool {
-    matches!(
-        value,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
-    )
+    !value.is_composite()
 }
 
 fn as_text(value: &Value) -> Option<Text> {

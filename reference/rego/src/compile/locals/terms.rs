@@ -491,7 +491,7 @@ fn kind(term: &Term) -> &'static str {
         TermValue::Null => "null",
         TermValue::Bool(_) => "boolean",
         TermValue::Number(_) => "number",
-        TermValue::String(_) => "string",
+        TermValue::String(_) | TermValue::Bytes(_) => "string",
         TermValue::Var(_) => "var",
         TermValue::Ref(_) => "ref",
         TermValue::Array(_) => "array",

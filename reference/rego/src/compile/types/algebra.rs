@@ -13,7 +13,7 @@ impl Type {
             Value::Null => Self::Null,
             Value::Bool(_) => Self::Boolean,
             Value::Number(_) => Self::Number,
-            Value::String(_) => Self::String,
+            Value::String(_) | Value::Bytes(_) => Self::String,
             Value::Array(items) => Self::array(
                 items.iter().map(|item| Some(Self::of(item))).collect(),
                 None,

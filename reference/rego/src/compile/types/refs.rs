@@ -247,9 +247,7 @@ fn in_nothing(
     of: &Type,
 ) -> Option<LanguageError> {
     match &step.value {
-        TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_) => {
-            invalid(reference, index, None, None, Vec::new(), scope)
-        }
+        scalar if scalar.is_scalar() => invalid(reference, index, None, None, Vec::new(), scope),
         TermValue::Var(var) => match (scope.of_var(var), of.keys()) {
             (None, _) => {
                 scope.bind(var, Some(Type::any()));

@@ -240,7 +240,9 @@ impl<'w> Scope<'w> {
             TermValue::Null => Some(Type::Null),
             TermValue::Bool(_) => Some(Type::Boolean),
             TermValue::Number(_) => Some(Type::Number),
-            TermValue::String(_) | TermValue::Template(_) => Some(Type::String),
+            TermValue::String(_) | TermValue::Bytes(_) | TermValue::Template(_) => {
+                Some(Type::String)
+            }
             TermValue::Var(var) => self.of_var(var),
             TermValue::Ref(reference) => self.of_ref(reference),
             TermValue::Array(items) => {
@@ -420,9 +422,7 @@ fn select(of: Type, steps: &[Term]) -> Option<Type> {
     let mut of = of;
     for step in steps {
         of = match &step.value {
-            TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_) => {
-                of.select(&constant(step)?)?
-            }
+            scalar if scalar.is_scalar() => of.select(&constant(step)?)?,
             TermValue::Var(_)
             | TermValue::Ref(_)
             | TermValue::Array(_)

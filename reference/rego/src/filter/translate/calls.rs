@@ -245,10 +245,7 @@ fn unknown(call: &[Term], location: &Location) -> Refusal {
 }
 
 fn is_scalar(value: &Value) -> bool {
-    matches!(
-        value,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
-    )
+    !value.is_composite()
 }
 
 /// When a comparison holds.

@@ -35,7 +35,13 @@ impl Translator<'_> {
         location: &Location,
     ) -> Result<Operand, Refusal> {
         if let Some(value) = constant(term) {
-            return Ok(Operand::Constant(value));
+            return match is_utf8(&value) {
+                true => Ok(Operand::Constant(value)),
+                false => {
+                    let message = format!("invalid string {term}: expected UTF-8");
+                    Err(Refusal::at(location, message))
+                }
+            };
         }
         let refused = |what: &str| {
             let message = match function {
@@ -128,4 +134,17 @@ fn follow(name: &Var, scope: &Scope) -> Operand {
         }
     }
     Operand::Free(name.clone())
+}
+
+/// Whether all strings in a value are UTF-8, as those of databases are.
+fn is_utf8(value: &Value) -> bool {
+    match value {
+        Value::Bytes(_) => false,
+        Value::Array(items) => items.iter().all(is_utf8),
+        Value::Set(members) => members.iter().all(is_utf8),
+        Value::Object(members) => members
+            .iter()
+            .all(|(key, value)| is_utf8(key) && is_utf8(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
 }

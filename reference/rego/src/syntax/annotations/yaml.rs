@@ -190,6 +190,7 @@ fn tagged(value: &Value) -> String {
         Value::Number(number) if number.as_i64().is_some() => ("!!int", number.to_string()),
         Value::Number(number) => ("!!float", number.to_string()),
         Value::String(text) => ("!!str", text.to_string()),
+        Value::Bytes(bytes) => ("!!str", bytes.to_lossy()),
         Value::Array(_) | Value::Set(_) => return "!!seq".to_owned(),
         Value::Object(_) => return "!!map".to_owned(),
     };

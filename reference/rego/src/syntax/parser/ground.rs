@@ -6,9 +6,11 @@ impl Term {
     /// Whether it holds no variables; the head of a reference does not count.
     pub(crate) fn is_ground(&self) -> bool {
         match &self.value {
-            TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_) => {
-                true
-            }
+            TermValue::Null
+            | TermValue::Bool(_)
+            | TermValue::Number(_)
+            | TermValue::String(_)
+            | TermValue::Bytes(_) => true,
             TermValue::Var(_) | TermValue::Template(_) => false,
             TermValue::Ref(steps) => steps.iter().skip(1).all(Self::is_ground),
             TermValue::Array(terms) | TermValue::Set(terms) | TermValue::Call(terms) => {
@@ -46,7 +48,7 @@ impl TermValue {
             Self::Null => "null",
             Self::Bool(_) => "boolean",
             Self::Number(_) => "number",
-            Self::String(_) => "string",
+            Self::String(_) | Self::Bytes(_) => "string",
             Self::Var(_) => "var",
             Self::Ref(_) => "ref",
             Self::Array(_) => "array",

@@ -201,10 +201,7 @@ fn refusal(expression: &Expr) -> Option<&'static str> {
 }
 
 fn is_constant(term: &Term) -> bool {
-    matches!(
-        term.value,
-        TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_)
-    )
+    term.value.is_scalar()
 }
 
 /// The text without its first and last character.

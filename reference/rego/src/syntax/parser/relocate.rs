@@ -60,6 +60,7 @@ fn relocate_term(term: &mut Term, location: &Location) {
         | TermValue::Bool(_)
         | TermValue::Number(_)
         | TermValue::String(_)
+        | TermValue::Bytes(_)
         | TermValue::Var(_) => {}
         TermValue::Ref(terms)
         | TermValue::Array(terms)

@@ -108,6 +108,7 @@ impl Finder {
             Value::Null | Value::Bool(_) => None,
             Value::Number(number) => self.text(&number.text()).map(|_| Value::from(COVER)),
             Value::String(text) => self.text(text).map(Value::from),
+            Value::Bytes(bytes) => self.text(&bytes.to_lossy()).map(Value::from),
             Value::Array(items) => self.list(items.iter()).map(Value::from),
             Value::Set(members) => {
                 let members = self.list(members.iter())?;
@@ -163,9 +164,10 @@ fn each_text(value: &Value, show: &mut impl FnMut(&str)) {
                 show(&text);
             }
         }
-        Value::String(text) => {
+        Value::String(_) | Value::Bytes(_) => {
+            let text = value.as_lossy().unwrap_or_default();
             if text.chars().count() >= SHORTEST_STRING {
-                show(text);
+                show(&text);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| each_text(item, show)),
