@@ -45,7 +45,7 @@ use self::store::{Contents, Store, StoreError, Unusable};
 use self::worker::Settings;
 pub use self::worker::Workers;
 use crate::StartError;
-use crate::http::route::{RouteMatch, find, methods};
+use crate::http::route::{RouteMatch, find_below, methods};
 use crate::http::{ApiError, Reply, Request, Service};
 
 /// The largest request body, in bytes.
@@ -237,7 +237,7 @@ impl Control {
             }
             Ok(RouteMatch::Found { route, segments }) => {
                 *name = route.pattern.trim_start_matches('/');
-                request.segments = segments;
+                request.path.set_route(route.fixed_part(), segments);
                 match route.endpoint {
                     Handler::Public(handle) => handle(self, &request).await,
                     Handler::Bearer(handle) => match self.principal(&request) {
@@ -275,10 +275,8 @@ fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError>
         Method::HEAD => &Method::GET,
         ref method => method,
     };
-    match request.path.strip_prefix(prefix) {
-        Some(path) => find(ROUTES, method, path),
-        None => Ok(RouteMatch::NotFound),
-    }
+    let found = find_below(prefix, ROUTES, method, &request.path)?;
+    Ok(found.unwrap_or(RouteMatch::NotFound))
 }
 
 /// Serves `control/common/authentication/unauthorized-is-plain-text`.

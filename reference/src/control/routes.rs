@@ -7,6 +7,7 @@ use http::Method;
 use super::principal::Principal;
 use super::v1::{bundles, secrets, sources, stacks};
 use super::{Control, health, metrics};
+use crate::http::path::EscapedSlash;
 use crate::http::{ApiError, Reply, Request, Route};
 
 /// An answer on its way.
@@ -35,6 +36,7 @@ macro_rules! bearer {
         Route {
             method: Method::$method,
             pattern: $pattern,
+            slash: EscapedSlash::Literal,
             endpoint: Handler::Bearer(|control, principal, request| {
                 Box::pin($($endpoint)::+::handle(control, principal, request))
             }),
@@ -47,6 +49,7 @@ pub(super) static ROUTES: &[Route<Handler>] = &[
     Route {
         method: Method::GET,
         pattern: "/health",
+        slash: EscapedSlash::Literal,
         endpoint: Handler::Public(|control, request| {
             Box::pin(health::get::handle(control, request))
         }),
@@ -54,6 +57,7 @@ pub(super) static ROUTES: &[Route<Handler>] = &[
     Route {
         method: Method::GET,
         pattern: "/metrics",
+        slash: EscapedSlash::Literal,
         endpoint: Handler::Public(|control, request| {
             Box::pin(metrics::get::handle(control, request))
         }),

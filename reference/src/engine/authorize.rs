@@ -125,7 +125,9 @@ fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
 fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError> {
     let mut input = Object::new();
     input.insert("method", Value::from(request.method.as_str()));
-    input.insert("path", path(request)?);
+    request.path.check()?;
+    let path: Vec<Value> = request.path.segments().map(Value::from).collect();
+    input.insert("path", Value::from(path));
     input.insert("params", parameters(request));
     input.insert("headers", headers(request));
     identity::add(&mut input, engine, request);
@@ -140,16 +142,6 @@ fn judge(decision: &Object) -> Result<(), ApiError> {
             decision.get("reason").and_then(Value::as_str),
         )),
     }
-}
-
-/// The segments of the path, decoded one by one; one empty segment for the root.
-fn path(request: &Request) -> Result<Value, ApiError> {
-    let path = request.path.strip_prefix('/').unwrap_or(&request.path);
-    let segments = path.split('/').map(|segment| {
-        let decoded = crate::http::request::decode(segment)?;
-        Ok(Value::from(decoded))
-    });
-    Ok(Value::from(segments.collect::<Result<Vec<_>, ApiError>>()?))
 }
 
 fn parameters(request: &Request) -> Value {

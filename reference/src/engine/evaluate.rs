@@ -71,7 +71,7 @@ impl Engine {
                 client_addr = client.map(tracing::field::display),
                 req_id = request.number.get(),
                 req_method = %request.method,
-                req_path = request.path,
+                req_path = %request.path,
                 line,
                 "{text}"
             );
@@ -156,7 +156,7 @@ impl Engine {
         request: &Request,
         metrics: &mut Metrics,
     ) -> Result<Found<'k, Prepared>, DecisionError> {
-        let kept = kept.get(request.path.as_str());
+        let kept = kept.get(request.path.cache_key());
         metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
         if let Some(kept) = kept {
             return Ok(Found::Kept(kept));
@@ -165,14 +165,14 @@ impl Engine {
             return Err(DecisionError::give_up(trial));
         }
         let stage = "timer_compile_stage_resolve_path_ns";
-        let steps = metrics.stage(stage, || state.resolve(&request.segments));
+        let steps = metrics.stage(stage, || state.resolve(request.path.open()));
         let prepared = metrics.time("timer_rego_query_compile_ns", || {
             Arc::new(state.prepare(&steps))
         });
         let stage = "timer_query_compile_stage_all_ns";
         metrics.also(stage, "timer_rego_query_compile_ns");
         let decisions = state.decisions(&request.method);
-        decisions.put(&request.path, &prepared);
+        decisions.put(request.path.cache_key(), &prepared);
         Ok(Found::Made(prepared))
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn add(input: &mut Object, engine: &Engine, request: &Request) {
 /// The one word behind `Bearer` in the header `Authorization`.
 fn token(request: &Request) -> Option<&str> {
     let rest = request.header(AUTHORIZATION)?.strip_prefix("Bearer")?;
-    let token = rest.trim_start_matches(' ');
+    let token = rest.trim_start_matches([' ', '\t']);
     let one_word = !token.is_empty() && !token.contains(char::is_whitespace);
     (one_word && token.len() < rest.len()).then_some(token)
 }

@@ -7,6 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::workload::Workload;
 use super::{Engine, gzip, health, metrics, root, v0, v1};
+use crate::http::path::{EscapedSlash, RequestPath};
 use crate::http::route::{Route, RouteMatch, find, methods};
 use crate::http::{ApiError, Reply, Request};
 
@@ -52,6 +53,7 @@ const fn route(
     Route {
         method,
         pattern,
+        slash: EscapedSlash::Literal,
         endpoint,
     }
 }
@@ -64,6 +66,13 @@ impl Route<Endpoint> {
 
     const fn body_shown(mut self) -> Self {
         self.endpoint.shows_body = true;
+        self
+    }
+
+    /// As in Open Policy Agent, whose ids of policies and paths of rules to compile are decoded as a
+    /// whole.
+    const fn split(mut self) -> Self {
+        self.slash = EscapedSlash::Separator;
         self
     }
 
@@ -108,15 +117,15 @@ static ROUTES: &[Route<Endpoint>] = &[
     route(POST, "/v1/batch/data/{path...}", v1::batch::data::post::handle, Workload::Evaluation).compressed().body_shown(),
     route(POST, "/v0/data/{path...}", v0::data::post::handle, Workload::Evaluation).compressed().body_shown().quiet(),
     route(GET, "/v1/policies", v1::policies::list::handle, Workload::Storage).quiet(),
-    route(GET, "/v1/policies/{id...}", v1::policies::get::handle, Workload::Storage).quiet(),
-    route(PUT, "/v1/policies/{name}", v1::policies::put::handle, Workload::Storage).quiet(),
-    route(PUT, "/v1/policies/{name}/{id...}", v1::policies::put::handle, Workload::Storage).quiet(),
-    route(DELETE, "/v1/policies/{name}", v1::policies::delete::handle, Workload::Storage).quiet(),
-    route(DELETE, "/v1/policies/{name}/{id...}", v1::policies::delete::handle, Workload::Storage).quiet(),
+    route(GET, "/v1/policies/{id...}", v1::policies::get::handle, Workload::Storage).split().quiet(),
+    route(PUT, "/v1/policies/{name}", v1::policies::put::handle, Workload::Storage).split().quiet(),
+    route(PUT, "/v1/policies/{name}/{id...}", v1::policies::put::handle, Workload::Storage).split().quiet(),
+    route(DELETE, "/v1/policies/{name}", v1::policies::delete::handle, Workload::Storage).split().quiet(),
+    route(DELETE, "/v1/policies/{name}/{id...}", v1::policies::delete::handle, Workload::Storage).split().quiet(),
     route(GET, "/v1/query", v1::query::get::handle, Workload::Evaluation).quiet(),
     route(POST, "/v1/query", v1::query::post::handle, Workload::Evaluation).body_shown().quiet(),
     route(POST, "/v1/compile", v1::compile::post::handle, Workload::Residual).compressed().body_shown(),
-    route(POST, "/v1/compile/{path...}", v1::compile::filters::post::handle, Workload::Filter).compressed().body_shown(),
+    route(POST, "/v1/compile/{path...}", v1::compile::filters::post::handle, Workload::Filter).split().compressed().body_shown(),
     route(GET, "/v1/config", v1::config::get::handle, Workload::Evaluation),
     route(GET, "/v1/status", v1::status::get::handle, Workload::Evaluation),
     route(GET, "/health", health::get::handle, Workload::Inline).probe().diagnostic(),
@@ -136,26 +145,42 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    /// Looks a request up, and gives it the segments that its route leaves open.
+    /// Looks a request up, and gives its path the segments that its route leaves open.
     pub(super) fn find(engine: &Engine, request: &mut Request) -> Self {
-        if !engine.has_batches() && is_below(&request.path, "/v1/batch") {
-            return Self::Answer(Reply::not_found());
+        match Self::look_up(engine, request) {
+            Ok((route, segments)) => {
+                request.path.set_route(route.fixed_part(), segments);
+                Self::Route(route)
+            }
+            Err(answer) => {
+                request.path.set_unrouted(slash_of_unrouted(&request.path));
+                Self::Answer(*answer)
+            }
+        }
+    }
+
+    /// The route of a request with the segments that it leaves open, or the answer if it has none.
+    fn look_up(
+        engine: &Engine,
+        request: &Request,
+    ) -> Result<(&'static Route<Endpoint>, Vec<String>), Box<Reply>> {
+        if !engine.has_batches() && request.path.is_below("/v1/batch") {
+            return Err(Box::new(Reply::not_found()));
         }
         if let Some(elsewhere) = redirect(request) {
-            return Self::Answer(elsewhere);
+            return Err(Box::new(elsewhere));
         }
-        Self::Answer(match find(ROUTES, &request.method, &request.path) {
-            Ok(RouteMatch::Found { route, segments }) => {
-                request.segments = segments;
-                return Self::Route(route);
-            }
-            Ok(RouteMatch::MethodNotAllowed { routes }) => {
-                let text = !routes.iter().any(|route| route.endpoint.is_quiet);
-                Reply::method_not_allowed(&methods(&routes), text)
-            }
-            Ok(RouteMatch::NotFound) => Reply::not_found(),
-            Err(error) => error.reply(),
-        })
+        Err(Box::new(
+            match find(ROUTES, &request.method, &request.path) {
+                Ok(RouteMatch::Found { route, segments }) => return Ok((route, segments)),
+                Ok(RouteMatch::MethodNotAllowed { routes }) => {
+                    let text = !routes.iter().any(|route| route.endpoint.is_quiet);
+                    Reply::method_not_allowed(&methods(&routes), text)
+                }
+                Ok(RouteMatch::NotFound) => Reply::not_found(),
+                Err(error) => error.reply(),
+            },
+        ))
     }
 
     /// Whether the authorization policy is shown the body of a request that goes there. Of one
@@ -166,7 +191,7 @@ impl Destination {
             Self::Answer(_) => ROUTES.iter().any(|route| {
                 route.endpoint.shows_body
                     && route.method == request.method
-                    && is_below(&request.path, route.fixed_part())
+                    && request.path.is_below(route.fixed_part())
             }),
         }
     }
@@ -181,16 +206,31 @@ impl Destination {
             Self::Answer(Reply {
                 status: StatusCode::METHOD_NOT_ALLOWED | StatusCode::MOVED_PERMANENTLY,
                 ..
-            }) => ROUTES.iter().find(|route| {
-                route.endpoint.is_quiet && is_below(&request.path, route.fixed_part())
-            }),
+            }) => ROUTES
+                .iter()
+                .find(|route| route.endpoint.is_quiet && request.path.is_below(route.fixed_part())),
             Self::Answer(_) => None,
         };
         Some(match fixed?.fixed_part() {
             "/" => "/{$}".to_owned(),
-            fixed if fixed == request.path => fixed.to_owned(),
+            fixed if fixed == request.path.canonical() => fixed.to_owned(),
             fixed => format!("{fixed}/{{path...}}"),
         })
+    }
+}
+
+/// What an escaped slash means in a path that has no route. As in Open Policy Agent, such a path is
+/// taken for one of them by its decoded form.
+fn slash_of_unrouted(path: &RequestPath) -> EscapedSlash {
+    let decoded = path.decoded();
+    let is_below = |route: &&Route<Endpoint>| {
+        let rest = decoded.strip_prefix(route.fixed_part());
+        let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        route.slash == EscapedSlash::Separator && is_below
+    };
+    match ROUTES.iter().find(is_below) {
+        Some(_) => EscapedSlash::Separator,
+        None => EscapedSlash::Literal,
     }
 }
 
@@ -202,17 +242,11 @@ pub(super) fn is_probe(method: &Method, path: &str) -> bool {
 }
 
 /// Whether something at a path, with whichever method, is there for diagnostics.
-pub(super) fn is_diagnostic(path: &str) -> bool {
+pub(super) fn is_diagnostic(path: &RequestPath) -> bool {
     ROUTES.iter().any(|route| {
         let found = find(std::slice::from_ref(route), &route.method, path);
         route.endpoint.is_diagnostic && matches!(found, Ok(RouteMatch::Found { .. }))
     })
-}
-
-/// Whether a path has another one at its start. Nothing lies below the root.
-fn is_below(path: &str, start: &str) -> bool {
-    let rest = path.strip_prefix(start);
-    rest.is_some_and(|rest| rest.is_empty() || (start != "/" && rest.starts_with('/')))
 }
 
 impl Engine {
@@ -279,7 +313,7 @@ fn handler_name(route: &Route<Endpoint>) -> &'static str {
 /// Where a path leads that is known in another form: 307 to the form without empty, `.` and `..`
 /// segments, 301 to the form without a slash at the end.
 fn redirect(request: &Request) -> Option<Reply> {
-    let path = request.path.as_str();
+    let path = request.path.canonical();
     if !is_clean(path) {
         let location = with_query(clean(path), request);
         return Some(Reply::redirect(StatusCode::TEMPORARY_REDIRECT, &location));
@@ -288,7 +322,7 @@ fn redirect(request: &Request) -> Option<Reply> {
         .strip_suffix('/')
         .filter(|shorter| !shorter.is_empty())?;
     if matches!(
-        find(ROUTES, &request.method, shorter),
+        find(ROUTES, &request.method, &RequestPath::parse(shorter)),
         Ok(RouteMatch::NotFound)
     ) {
         return None;

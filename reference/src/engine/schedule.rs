@@ -123,14 +123,14 @@ impl Engine {
         let state = self.state();
         match workload {
             // The root holds everything.
-            Workload::Decision if request.segments.is_empty() => false,
+            Workload::Decision if request.path.open().is_empty() => false,
             Workload::Decision => {
                 let kept = state.decisions(&request.method).now();
-                let kept = kept.get(request.path.as_str());
+                let kept = kept.get(request.path.cache_key());
                 kept.is_some_and(|query| query.latency.is_quick())
             }
             Workload::Filter => {
-                let kept = state.filters.get(&request.path);
+                let kept = state.filters.get(request.path.cache_key());
                 kept.is_some_and(|filter| filter.latency.is_quick())
             }
             Workload::Residual => state.residual_latency.is_quick(),

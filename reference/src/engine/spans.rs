@@ -1,7 +1,5 @@
 //! Spans of the requests that handlers answer.
 
-use percent_encoding::percent_decode_str;
-
 use super::Engine;
 use super::routes::Destination;
 use crate::http::Peer;
@@ -12,11 +10,7 @@ impl Engine {
     /// Begins the span of a request, if it has one where it goes. One that has begun goes on.
     pub(super) fn begin_span(&self, destination: &Destination, request: &mut Request) {
         let telemetry = &self.plugins().telemetry;
-        let path = || {
-            percent_decode_str(&request.path)
-                .decode_utf8_lossy()
-                .into_owned()
-        };
+        let path = || request.path.decoded();
         if request.span.is_some() || !telemetry.covers(path) {
             return;
         }

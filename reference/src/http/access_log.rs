@@ -96,7 +96,7 @@ impl Drop for AccessLine {
             client_addr = %request.client,
             req_id = request.number.get(),
             req_method = %request.method,
-            req_path = request.path,
+            req_path = %request.path,
             resp_status = self.status.as_u16(),
             resp_bytes = self.sent,
             resp_duration = milliseconds(request.begun.elapsed()),

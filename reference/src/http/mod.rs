@@ -11,6 +11,7 @@ mod listener;
 pub(crate) mod memory_budget;
 pub(crate) mod metrics;
 mod options;
+pub mod path;
 pub mod peer;
 pub(crate) mod process_metrics;
 mod receive;

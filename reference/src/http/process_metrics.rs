@@ -10,6 +10,8 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use crate::log::dropped_lines;
+
 /// Linux counts the time of processes in hundredths of a second wherever it tells programs of it.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -35,6 +37,10 @@ impl Collector for Process {
                 metric,
             )?)?;
         }
+        let dropped = ConstCounter::new(dropped_lines());
+        let help = "Lines of the log that were dropped since nobody read it";
+        let metric = dropped.metric_type();
+        dropped.encode(encoder.encode_descriptor("log_lines_dropped", help, None, metric)?)?;
         for (name, help, value) in [
             (
                 "process_resident_memory_bytes",

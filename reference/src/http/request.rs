@@ -8,11 +8,10 @@ use bytes::Bytes;
 use http::header::AsHeaderName;
 use http::uri::Authority;
 use http::{HeaderMap, Method, Version};
-use percent_encoding::percent_decode_str;
 
 use super::access_log::Number;
-use super::error::ApiError;
 use super::memory_budget::RequestMemory;
+use super::path::{RequestPath, unescape};
 use super::peer::Peer;
 use crate::telemetry::RequestSpan;
 
@@ -21,16 +20,14 @@ use crate::telemetry::RequestSpan;
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// The path as it was sent, still percent-encoded.
-    pub path: String,
+    /// The path, decoded.
+    pub path: RequestPath,
     /// The query parameters in order, decoded.
     pub query: Vec<(String, String)>,
     /// The headers.
     pub headers: HeaderMap,
     /// The body, without its content encoding.
     pub body: Bytes,
-    /// The path segments that the route left open, decoded one by one.
-    pub segments: Vec<String>,
     /// Where the request comes from, if it came over a socket.
     pub client: Option<Peer>,
     /// The certificates that the client has shown, its own first, one behind the other in DER.
@@ -95,11 +92,10 @@ impl From<http::Request<Bytes>> for Request {
         let (parts, body) = request.into_parts();
         Self {
             method: parts.method,
-            path: parts.uri.path().to_owned(),
+            path: RequestPath::parse(parts.uri.path()),
             query: parameters(parts.uri.query().unwrap_or_default()),
             headers: parts.headers,
             body,
-            segments: Vec::new(),
             client: None,
             client_certificates: Bytes::new(),
             number: Number::default(),
@@ -146,16 +142,6 @@ impl Request {
     }
 }
 
-/// Decodes the percent-escapes of one path segment.
-///
-/// # Errors
-/// `invalid_parameter` when an escape is cut short or the result is not UTF-8.
-pub fn decode(segment: &str) -> Result<String, ApiError> {
-    unescape(segment).ok_or_else(|| {
-        ApiError::invalid_parameter(format!("invalid escape in path segment `{segment}`"))
-    })
-}
-
 /// The parameters of a query string in order, decoded. A pair with a broken escape is left out.
 fn parameters(query: &str) -> Vec<(String, String)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -167,20 +153,4 @@ fn parameters(query: &str) -> Vec<(String, String)> {
         ))
     });
     decoded.collect()
-}
-
-/// The text without its percent-escapes, unless one is broken or the result is not UTF-8.
-fn unescape(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    if !bytes.contains(&b'%') {
-        return Some(text.to_owned());
-    }
-    let broken = bytes.iter().enumerate().any(|(at, byte)| {
-        *byte == b'%'
-            && !bytes
-                .get(at + 1..at + 3)
-                .is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
-    });
-    let decoded = percent_decode_str(text).decode_utf8().ok()?;
-    (!broken).then(|| decoded.into_owned())
 }

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::error::ApiError;
-use super::request::decode;
+use super::path::{EscapedSlash, RequestPath, decode};
 
 /// One line of a route table.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub struct Route<E> {
     /// The path: literal segments, `{name}` for any one segment, and at the end `{name...}` for
     /// any number of further segments, none included.
     pub pattern: &'static str,
+    /// What an escaped slash means in the segments that the pattern leaves open.
+    pub slash: EscapedSlash,
     /// What answers, and what else is true of the route.
     pub endpoint: E,
 }
@@ -43,30 +45,47 @@ impl<E> Route<E> {
     }
 }
 
-/// Finds the route of a method and a path as it was sent. The path is split before it is
-/// decoded, so that an escaped slash stays inside its segment.
+/// Finds the route of a method and a path.
 ///
 /// # Errors
 /// `invalid_parameter` when an open segment holds a broken escape.
 pub fn find<'r, E>(
     routes: &'r [Route<E>],
     method: &Method,
-    path: &str,
+    path: &RequestPath,
 ) -> Result<RouteMatch<'r, E>, ApiError> {
+    find_below("", routes, method, path).map(|found| found.unwrap_or(RouteMatch::NotFound))
+}
+
+/// Finds the route of a method and the part of a path that is behind a prefix; none if the path
+/// does not begin with it.
+///
+/// # Errors
+/// `invalid_parameter` when an open segment holds a broken escape.
+pub fn find_below<'r, E>(
+    prefix: &str,
+    routes: &'r [Route<E>],
+    method: &Method,
+    path: &RequestPath,
+) -> Result<Option<RouteMatch<'r, E>>, ApiError> {
+    let Some(behind) = path.canonical().strip_prefix(prefix) else {
+        return Ok(None);
+    };
     let mut of_method = routes.iter().filter(|route| route.method == *method);
-    let found = of_method.find_map(|route| Some((route, capture(route.pattern, path)?)));
+    let found = of_method.find_map(|route| Some((route, capture(route.pattern, behind)?)));
     if let Some((route, open)) = found {
-        let segments = open.into_iter().map(decode).collect::<Result<_, _>>()?;
-        return Ok(RouteMatch::Found { route, segments });
+        path.check()?;
+        let segments = decode(open.into_iter(), route.slash);
+        return Ok(Some(RouteMatch::Found { route, segments }));
     }
     let routes = routes
         .iter()
-        .filter(|route| capture(route.pattern, path).is_some());
+        .filter(|route| capture(route.pattern, behind).is_some());
     let routes: Vec<_> = routes.collect();
-    Ok(match routes.is_empty() {
+    Ok(Some(match routes.is_empty() {
         true => RouteMatch::NotFound,
         false => RouteMatch::MethodNotAllowed { routes },
-    })
+    }))
 }
 
 /// The methods of some routes, each once.
@@ -86,7 +105,7 @@ fn halves(pattern: &str) -> (&str, &str) {
     pattern.split_at(open.unwrap_or(pattern.len()))
 }
 
-/// The raw segments that the pattern leaves open, when the path fits it.
+/// The segments that the pattern leaves open, when the canonical path fits it.
 fn capture<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     // Most patterns are told apart by their beginning, which needs no look at segments.
     let (fixed, pattern) = halves(pattern);
@@ -116,33 +135,38 @@ mod tests {
         Route {
             method: Method::GET,
             pattern: "/v1/bundles",
+            slash: EscapedSlash::Literal,
             endpoint: "list",
         },
         Route {
             method: Method::GET,
             pattern: "/v1/bundles/{bundle}",
+            slash: EscapedSlash::Literal,
             endpoint: "get",
         },
         Route {
             method: Method::PUT,
             pattern: "/v1/bundles/{bundle}",
+            slash: EscapedSlash::Literal,
             endpoint: "put",
         },
         Route {
             method: Method::PUT,
             pattern: "/v1/sources/{source}/data/{path...}",
+            slash: EscapedSlash::Literal,
             endpoint: "data",
         },
         Route {
             method: Method::POST,
             pattern: "/",
+            slash: EscapedSlash::Literal,
             endpoint: "root",
         },
     ];
 
     #[track_caller]
     fn check(method: &Method, path: &str, expected: &str) {
-        let text = match find(ROUTES, method, path) {
+        let text = match find(ROUTES, method, &RequestPath::parse(path)) {
             Ok(RouteMatch::Found { route, segments }) => {
                 format!("{} {segments:?}", route.endpoint)
             }

@@ -9,6 +9,7 @@ use http::{HeaderMap, Method};
 use libtest_mimic::Failed;
 use reference::StartError;
 use reference::control::{Control, Options, open};
+use reference::http::path::RequestPath;
 use reference::http::{Reply, Request, Service};
 use tempfile::TempDir;
 
@@ -202,7 +203,7 @@ pub(crate) async fn send(
     }
     let mut request = Request::from(http::Request::new(body.into()));
     request.method = method.parse::<Method>()?;
-    request.path = path.to_owned();
+    request.path = RequestPath::parse(path);
     request.query = query
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();

@@ -108,6 +108,57 @@ fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in() {
     }
 }
 
+/// The policy is shown the segments that the handler acts on, however they are spelled. The decisions
+/// are those of OPA 1.22.0.
+#[test]
+fn no_spelling_of_a_path_leads_past_the_policy() {
+    let text = r#"package system.authz
+
+allow if not closed
+
+closed if array.slice(input.path, 1, 4) == ["policies", "closed", "p"]
+
+closed if input.path == ["v1", "compile", "closed", "p"]
+
+closed if input.path == ["v1", "data", "closed/p"]
+
+closed if input.path == ["v1", "data", "closed", "p"]
+"#;
+    for (line, is_refused) in [
+        ("PUT /v1/policies/closed/p", true),
+        ("PUT /v1/policies/closed%2Fp", true),
+        ("PUT /v1/policies/closed%2fp", true),
+        ("PUT /v1/policies/%63losed%2F%70", true),
+        ("PUT /v1/%70olicies/closed/p", true),
+        ("PUT /v1/policies/closed%252Fp", false),
+        ("DELETE /v1/policies/closed%2Fp", true),
+        ("GET /v1/policies/closed%2Fp", true),
+        ("POST /v1/compile/closed%2Fp", true),
+        ("POST /v1/compile/closed/p", true),
+        ("POST /v1/compile/closed%252Fp", false),
+        ("GET /v1/data/closed/p", true),
+        ("GET /v1/data/closed%2Fp", true),
+        ("GET /v1/d%61ta/closed/p", true),
+        ("GET /v1/data/closed/p%2F", false),
+    ] {
+        let engine = guarded();
+        let put = ask(
+            &engine,
+            "PUT /v1/policies/authz",
+            "secret",
+            false,
+            text.into(),
+        );
+        assert_eq!(put, "200 {}");
+        let body = match line.starts_with("PUT") {
+            true => "package q",
+            false => "{}",
+        };
+        let answer = ask(&engine, line, "none", false, body.into());
+        assert_eq!(answer == "401 unauthorized", is_refused, "{line}: {answer}");
+    }
+}
+
 /// The body is no gzip, so whoever has it unpacked is answered 400.
 #[test]
 fn bodies_of_strangers_are_not_unpacked() {

@@ -35,7 +35,7 @@ impl Service for Work {
             is_set(&cancelled).await;
             work.over.fetch_add(1, Ordering::SeqCst);
         });
-        match request.path.as_str() {
+        match request.path.cache_key() {
             "/quick" => Reply::text(StatusCode::OK, "fine"),
             "/big" => Reply::text(StatusCode::OK, "x".repeat(BIG)),
             "/endless" => pending().await,

@@ -13,7 +13,7 @@ use crate::http::{ApiError, Reply, Request};
 /// # Errors
 /// `not_found` for an empty name, `invalid_parameter` for one that nothing can have.
 pub(in crate::control) fn name(request: &Request) -> Result<&str, ApiError> {
-    let name = request.segments.first().map_or("", String::as_str);
+    let name = request.path.open().first().map_or("", String::as_str);
     if name.is_empty() {
         return Err(errors::nameless());
     }

@@ -14,7 +14,7 @@ use crate::http::{ApiError, Reply, Request};
 /// None: everything else answers 500 with its reason.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut path = vec!["system".to_owned(), "health".to_owned()];
-    path.extend_from_slice(&request.segments);
+    path.extend_from_slice(request.path.open());
     let name = format!("data.{}", path.join("."));
     let input = input(engine);
     let options = EvalOptions::plain(request, Some(&input));

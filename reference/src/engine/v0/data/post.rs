@@ -17,7 +17,7 @@ use crate::http::{ApiError, Reply, Request};
 /// `invalid_parameter` when the body is neither JSON nor YAML, `undefined_document` when there
 /// is no document at the path, `internal_error` when the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    bare(engine, request, &request.segments)
+    bare(engine, request, request.path.open())
 }
 
 /// Answers with the bare document at any path.

@@ -12,8 +12,8 @@ use crate::http::{ApiError, Reply, Request};
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let metrics = Metrics::of_write(request);
     engine.write(|contents| {
-        contents.bundles.permit(&request.segments)?;
-        store::remove(&mut contents.documents, &request.segments).map_err(ApiError::from)
+        contents.bundles.permit(request.path.open())?;
+        store::remove(&mut contents.documents, request.path.open()).map_err(ApiError::from)
     })?;
     Ok(write_reply(metrics))
 }

@@ -47,7 +47,7 @@ fn answer(
         logged,
         metrics,
     };
-    let path = &request.segments;
+    let path = request.path.open();
     let decision = engine.decide(wanted, |options| {
         engine.document(&state, &prepared, path, options)
     });

@@ -5,7 +5,7 @@ use rego::Value;
 use super::{without_conflict, write_reply};
 use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, StoreError, errors, request_body, store};
-use crate::http::request::decode;
+use crate::http::path::decode_segment;
 use crate::http::{ApiError, Reply, Request};
 
 /// One operation, ready to be carried out.
@@ -58,7 +58,9 @@ fn operations(request: &Request) -> Result<Vec<Operation>, ApiError> {
     match &body {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => {
-            let operations = items.iter().map(|item| operation(item, &request.segments));
+            let operations = items
+                .iter()
+                .map(|item| operation(item, request.path.open()));
             operations.collect()
         }
         other => Err(ApiError::invalid_parameter(format!(
@@ -87,7 +89,11 @@ fn operation(item: &Value, base: &[String]) -> Result<Operation, ApiError> {
     let pointer = text(item, "path")?.trim_matches('/');
     if !pointer.is_empty() {
         for segment in pointer.split('/') {
-            path.push(decode(segment)?.replace("~1", "/").replace("~0", "~"));
+            path.push(
+                decode_segment(segment)?
+                    .replace("~1", "/")
+                    .replace("~0", "~"),
+            );
         }
     }
     Ok(Operation { kind, path })

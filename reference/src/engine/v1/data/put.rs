@@ -22,13 +22,13 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let only_new = request.header("if-none-match") == Some("*");
     let mut kept = false;
     engine.write(|contents| {
-        contents.bundles.permit(&request.segments)?;
-        kept = only_new && store::find(&contents.documents, &request.segments).is_some();
+        contents.bundles.permit(request.path.open())?;
+        kept = only_new && store::find(&contents.documents, request.path.open()).is_some();
         if kept {
             return Ok(());
         }
-        store::put(&mut contents.documents, &request.segments, document)?;
-        let checked = without_conflict(contents, &request.segments);
+        store::put(&mut contents.documents, request.path.open(), document)?;
+        let checked = without_conflict(contents, request.path.open());
         checked.map_err(|errors| errors::rule_conflict(&errors))
     })?;
     if kept {

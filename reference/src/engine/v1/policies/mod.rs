@@ -16,7 +16,7 @@ pub(in crate::engine) mod put;
 
 /// The id that a path gives: everything behind `/v1/policies/`, decoded.
 fn id(request: &Request) -> String {
-    request.segments.join("/")
+    request.path.open().join("/")
 }
 
 /// Refuses a change of a policy that a bundle owns.

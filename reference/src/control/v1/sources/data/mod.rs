@@ -12,6 +12,6 @@ use crate::http::{ApiError, Request};
 /// The source and the path that the document is stored at.
 fn place(request: &Request) -> Result<(&str, String), ApiError> {
     let source = answer::name(request)?;
-    let path = request.segments.get(1..).unwrap_or_default();
+    let path = request.path.open().get(1..).unwrap_or_default();
     Ok((source, stored_path(path)?))
 }

@@ -125,7 +125,7 @@ impl Batch<'_> {
             logged: self.id.is_some(),
             metrics: Metrics::of_decision(request),
         };
-        let path = &request.segments;
+        let path = request.path.open();
         let mut decision = self.engine.decide(wanted, |options| {
             let (state, prepared) = (self.state, self.prepared);
             self.engine.document(state, prepared, path, options)

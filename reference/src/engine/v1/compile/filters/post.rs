@@ -67,14 +67,13 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
 
 /// The rule that a request asks about, from those that are kept if it is there.
 fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, ApiError> {
-    if let Some(kept) = state.filters.get(&request.path) {
+    if let Some(kept) = state.filters.get(request.path.cache_key()) {
         return Ok(kept);
     }
     if let Some(trial) = &request.trial {
         return Err(DecisionError::give_up(trial).into());
     }
-    let segments = request.segments.iter().flat_map(|path| path.split('/'));
-    let path = state.resolve(&segments.map(str::to_owned).collect::<Vec<_>>());
+    let path = state.resolve(request.path.open());
     let declared = declared(state, &path)?;
     let policy = &state.contents().policy;
     let query = PartialQuery::compile(policy, filter::query(&path), &QueryOptions::default());
@@ -84,7 +83,7 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
         query: query.map_err(|errors| errors::module(&errors))?,
         latency: Latency::default(),
     });
-    state.filters.put(&request.path, &prepared);
+    state.filters.put(request.path.cache_key(), &prepared);
     Ok(prepared)
 }
 
@@ -156,11 +155,7 @@ impl FilterRequest<'_> {
         calls: Option<Object>,
         metrics: Option<&Value>,
     ) -> Result<(), Unlogged> {
-        let segments = self.request.segments.iter();
-        let path: Vec<String> = segments
-            .flat_map(|path| path.split('/'))
-            .map(str::to_owned)
-            .collect();
+        let path = self.request.path.open().to_vec();
         let decision = Decision {
             id: Some(id::random()),
             batch_id: None,

@@ -1,0 +1,238 @@
+//! The path of a request, decoded once.
+//!
+//! What finds the route, what the authorization policy judges, what a handler acts on and what the
+//! caches and logs name are the same segments. The path as it was sent can only be shown in logs.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use percent_encoding::percent_decode_str;
+
+use super::error::ApiError;
+
+/// What an escaped slash means in the segments that a route leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EscapedSlash {
+    /// A character of its segment.
+    Literal,
+    /// The end of a segment, like one that is not escaped.
+    Separator,
+}
+
+/// The path of a request.
+#[derive(Debug, Clone, Default)]
+pub struct RequestPath {
+    sent: String,
+    /// The spelling that stands for all that mean the same, if it is another one.
+    canonical: Option<String>,
+    /// What is wrong with the path as it was sent.
+    broken: Option<ApiError>,
+    /// The part that is always the same for the route.
+    fixed: &'static str,
+    /// The segments that the route leaves open, or all if there is no route.
+    open: Vec<String>,
+}
+
+impl RequestPath {
+    /// Decodes a path as it was sent.
+    pub fn parse(sent: &str) -> Self {
+        let (canonical, broken) = match canonical(sent) {
+            Ok(Cow::Borrowed(_)) => (None, None),
+            Ok(Cow::Owned(canonical)) => (Some(canonical), None),
+            Err(error) => (None, Some(error)),
+        };
+        Self {
+            sent: sent.to_owned(),
+            canonical,
+            broken,
+            ..Self::default()
+        }
+    }
+
+    /// The spelling that stands for all that mean the same: nothing is escaped but slashes, percent
+    /// signs and names of dots. That of a path with a broken escape is the one that was sent.
+    pub(crate) fn canonical(&self) -> &str {
+        self.canonical.as_deref().unwrap_or(&self.sent)
+    }
+
+    /// Fails if an escape is cut short, or what it stands for is not UTF-8.
+    ///
+    /// # Errors
+    /// `invalid_parameter`.
+    pub(crate) fn check(&self) -> Result<(), ApiError> {
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// Takes the segments that a route leaves open behind its fixed part.
+    pub(crate) fn set_route(&mut self, fixed: &'static str, open: Vec<String>) {
+        self.fixed = fixed;
+        self.open = open;
+    }
+
+    /// Takes the segments of a path that has no route.
+    pub(crate) fn set_unrouted(&mut self, slash: EscapedSlash) {
+        let path = self.canonical();
+        let segments = path.strip_prefix('/').unwrap_or(path).split('/');
+        self.open = decode(segments, slash);
+    }
+
+    /// The segments that the route leaves open.
+    pub fn open(&self) -> &[String] {
+        &self.open
+    }
+
+    /// All segments, those that the route leaves open behind the others; one empty segment for the
+    /// root.
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        let fixed = self.fixed.strip_prefix('/').unwrap_or(self.fixed);
+        let fixed = fixed.split('/').filter(|segment| !segment.is_empty());
+        let is_root = self.fixed == "/" && self.open.is_empty();
+        let open = self.open.iter().map(String::as_str);
+        fixed.chain(is_root.then_some("")).chain(open)
+    }
+
+    /// The path without its escapes, for people: segments that hold a slash look like two.
+    pub fn decoded(&self) -> String {
+        let path = self.canonical();
+        percent_decode_str(path).decode_utf8_lossy().into_owned()
+    }
+
+    /// What a cache knows the path by: the same for all spellings of the same segments.
+    pub fn cache_key(&self) -> &str {
+        self.canonical()
+    }
+
+    /// Whether the path has another one at its start. Nothing lies below the root.
+    pub fn is_below(&self, start: &str) -> bool {
+        let rest = self.canonical().strip_prefix(start);
+        rest.is_some_and(|rest| rest.is_empty() || (start != "/" && rest.starts_with('/')))
+    }
+}
+
+/// The path as it was sent, for logs.
+impl fmt::Display for RequestPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sent)
+    }
+}
+
+/// The canonical spelling of a path.
+fn canonical(sent: &str) -> Result<Cow<'_, str>, ApiError> {
+    if !sent.contains('%') {
+        return Ok(Cow::Borrowed(sent));
+    }
+    let segments = sent.split('/').map(|segment| match segment.contains('%') {
+        true => decode_segment(segment).map(|decoded| Cow::Owned(encode_segment(&decoded))),
+        false => Ok(Cow::Borrowed(segment)),
+    });
+    let segments = segments.collect::<Result<Vec<_>, ApiError>>()?;
+    Ok(Cow::Owned(segments.join("/")))
+}
+
+fn encode_segment(decoded: &str) -> String {
+    match decoded {
+        "." | ".." => decoded.replace('.', "%2E"),
+        _ => decoded.replace('%', "%25").replace('/', "%2F"),
+    }
+}
+
+/// Segments of a canonical path without their escapes.
+pub(super) fn decode<'p>(
+    segments: impl Iterator<Item = &'p str>,
+    slash: EscapedSlash,
+) -> Vec<String> {
+    let decoded = segments.map(|segment| match segment.contains('%') {
+        true => percent_decode_str(segment).decode_utf8_lossy(),
+        false => Cow::Borrowed(segment),
+    });
+    match slash {
+        EscapedSlash::Literal => decoded.map(Cow::into_owned).collect(),
+        EscapedSlash::Separator => decoded
+            .flat_map(|segment| {
+                let parts = segment.split('/').map(str::to_owned);
+                parts.collect::<Vec<_>>()
+            })
+            .collect(),
+    }
+}
+
+/// Decodes the percent-escapes of one path segment.
+///
+/// # Errors
+/// `invalid_parameter` when an escape is cut short or the result is not UTF-8.
+pub fn decode_segment(segment: &str) -> Result<String, ApiError> {
+    unescape(segment).ok_or_else(|| {
+        ApiError::invalid_parameter(format!("invalid escape in path segment `{segment}`"))
+    })
+}
+
+/// The text without its percent-escapes, unless one is broken or the result is not UTF-8.
+pub(super) fn unescape(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    if !bytes.contains(&b'%') {
+        return Some(text.to_owned());
+    }
+    let broken = bytes.iter().enumerate().any(|(at, byte)| {
+        *byte == b'%'
+            && !bytes
+                .get(at + 1..at + 3)
+                .is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+    });
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    (!broken).then(|| decoded.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy as _, prop, proptest};
+
+    use super::{EscapedSlash, RequestPath};
+
+    /// A segment in some spelling: each byte of it is escaped or not.
+    fn spelled(segment: &str, escapes: u64) -> String {
+        let mut spelling = String::new();
+        for (at, byte) in segment.bytes().enumerate() {
+            let must = !byte.is_ascii() || matches!(byte, b'/' | b'%');
+            let is_dots = matches!(segment, "." | "..");
+            match must || is_dots || escapes >> (at % 64) & 1 == 1 {
+                true if escapes & 1 == 0 => spelling.push_str(&format!("%{byte:02x}")),
+                true => spelling.push_str(&format!("%{byte:02X}")),
+                false => spelling.push(char::from(byte)),
+            }
+        }
+        spelling
+    }
+
+    fn path(segments: &[String], escapes: u64) -> RequestPath {
+        let spelled = segments.iter().map(|segment| spelled(segment, escapes));
+        let sent: Vec<String> = spelled.collect();
+        RequestPath::parse(&format!("/{}", sent.join("/")))
+    }
+
+    proptest! {
+        /// Every spelling of the same segments is the same path, and no other is.
+        #[test]
+        fn spellings_of_the_same_segments_are_one_path(
+            segments in prop::collection::vec("[a-c/%.;+é ~\u{0}-]{1,4}", 1..4),
+            others in prop::collection::vec("[a-c/%.;+é ~\u{0}-]{1,4}", 1..4),
+            escapes: u64,
+            again: u64,
+        ) {
+            let (mut one, two) = (path(&segments, escapes), path(&segments, again));
+            assert_eq!(one.canonical(), two.canonical());
+            let other = path(&others, again);
+            assert_eq!(one.canonical() == other.canonical(), segments == others);
+            one.set_unrouted(EscapedSlash::Literal);
+            assert_eq!(one.open(), segments);
+            one.set_unrouted(EscapedSlash::Separator);
+            assert_eq!(one.open().join("/"), segments.join("/"));
+        }
+
+        #[test]
+        fn no_path_makes_it_panic(sent in "[/%0-9a-fA-F.é]{0,12}".prop_map(|text| text)) {
+            let mut path = RequestPath::parse(&sent);
+            path.set_unrouted(EscapedSlash::Separator);
+            assert_eq!(path.to_string(), sent);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Compares what the authorization policy of the engine and of the real OPA is shown of a path, and
+//! what it forbids and permits, for every route and every spelling of its path.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cargo::cargo;
+use crate::postgres::done;
+use crate::release_build::PACKAGES;
+use crate::servers::{Client, Server};
+use crate::{peers, report, root};
+
+/// Methods and paths; `A` and `B` are the segments that are spelled in many ways.
+const ROUTES: &[(&str, &str)] = &[
+    ("GET", "/v1/data/A/B"),
+    ("POST", "/v1/data/A/B"),
+    ("PUT", "/v1/data/A/B"),
+    ("PATCH", "/v1/data/A/B"),
+    ("DELETE", "/v1/data/A/B"),
+    ("POST", "/v0/data/A/B"),
+    ("GET", "/v1/policies/A/B"),
+    ("PUT", "/v1/policies/A/B"),
+    ("DELETE", "/v1/policies/A/B"),
+    ("POST", "/v1/compile/A/B"),
+    ("GET", "/health/A/B"),
+    ("GET", "/v1/nowhere/A/B"),
+];
+
+/// Spellings of what stands behind the last literal segment of a route, and of that segment's slash.
+const SPELLINGS: &[&str] = &[
+    "/a/b",
+    "/a%2Fb",
+    "/a%2fb",
+    "/a%252Fb",
+    "/a%25252Fb",
+    "//a/b",
+    "/a//b",
+    "/./a/b",
+    "/a/./b",
+    "/x/../a/b",
+    "/a/../../a/b",
+    "/a%2F%2E%2E%2Fb",
+    "/%2E/a/b",
+    "/%2e%2e/a/b",
+    "/a/b/",
+    "/a/b%2F",
+    "/a%2F%2Fb",
+    "%2Fa/b",
+    "/a;x/b",
+    "/a;/b",
+    "/a+b",
+    "/a%20b",
+    "/%61/%62",
+    "/%61%2F%62",
+    "/A/b",
+    "/a%00/b",
+    "/a/b%00",
+    "/a%3Fb",
+    "/a%23b",
+    "/a%5Cb",
+    "/a/b?x=%2F",
+    "/a/b?",
+    "/a/b%",
+    "/a/b%2",
+    "/a/b%zz",
+    "/%ff/b",
+    "/a%c0%afb",
+    "/a%C3%A9/b",
+    "/a%ed%a0%80/b",
+];
+
+/// Other spellings of whole targets: what stands before the path, and a change of its beginning.
+const TARGETS: &[(&str, &str, &str)] = &[
+    ("", "/v1/", "/v1%2F"),
+    ("", "/v1/", "/V1/"),
+    ("", "/v1/", "/%761/"),
+    ("", "/v1/", "//v1/"),
+    ("", "/v1/", "/./v1/"),
+    ("", "/v1/", "/x/../v1/"),
+    ("", "data", "dat%61"),
+    ("", "policies", "polici%65s"),
+    ("", "compile", "%63ompile"),
+    ("http://elsewhere.example", "/v1/", "/v1/"),
+    ("http://elsewhere.example:1", "/v1/", "/v1/"),
+];
+
+/// Says by its reason what the policy is shown. The health is shown to everybody, so that it is seen
+/// when a server is ready.
+const SHOWN: &str = r#"package system.authz
+
+allow if input.path == ["health"]
+
+allow := {"allowed": false, "reason": json.marshal(input.path)} if input.path != ["health"]
+"#;
+
+/// Forbids what the path with the segments `a` and `b` at its end names, and nothing else.
+const FORBIDS: &str = r#"package system.authz
+
+default allow := true
+
+allow := false if array.slice(input.path, count(input.path) - 2, count(input.path)) == ["a", "b"]
+"#;
+
+/// Permits that, and nothing else but the health.
+const PERMITS: &str = r#"package system.authz
+
+default allow := false
+
+allow if array.slice(input.path, count(input.path) - 2, count(input.path)) == ["a", "b"]
+
+allow if input.path == ["health"]
+"#;
+
+/// Differences that have a reason: a part of the request, and the reason.
+const KNOWN: &[(&str, &str)] = &[
+    ("%ff", NOT_UTF8),
+    ("%c0%af", NOT_UTF8),
+    ("%ed%a0%80", NOT_UTF8),
+    (
+        "/a/b/",
+        "the policy is asked before anybody is told of another form of a path",
+    ),
+    (
+        "/a/b%2F",
+        "an escaped slash at the end is not the end: the path has that segment",
+    ),
+];
+
+const NOT_UTF8: &str = "segments are text: 400, before any policy is asked";
+
+/// Asks both servers for every route in every spelling under each policy.
+///
+/// # Errors
+/// A server that does not start; every difference without a reason.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    let opa = peers::build()?;
+    done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
+    let reference = root().join("target/debug/reference");
+    let requests = requests();
+    let mut differences = Vec::new();
+    let mut known = 0;
+    for policy in [SHOWN, FORBIDS, PERMITS] {
+        let theirs = answers(&opa, peers::SERVE, policy, &requests)?;
+        let ours = answers(&reference, &["engine"], policy, &requests)?;
+        for (request, (ours, theirs)) in requests.iter().zip(ours.iter().zip(&theirs)) {
+            let is_same = ours == theirs;
+            let has_reason = KNOWN.iter().any(|(part, _)| request.1.contains(part));
+            match (is_same, has_reason) {
+                (true, _) => {}
+                (false, true) => known += 1,
+                (false, false) => {
+                    let (method, target) = request;
+                    differences.push(format!("{method} {target}: ours {ours}, OPA {theirs}"));
+                }
+            }
+        }
+    }
+    for difference in &differences {
+        report("differs", difference);
+    }
+    let asked = 3 * requests.len();
+    report(
+        "asked",
+        &format!("{asked} requests, {known} differ for a reason"),
+    );
+    match differences.len() {
+        0 => Ok(()),
+        count => Err(format!("{count} requests are judged otherwise than by OPA").into()),
+    }
+}
+
+fn requests() -> Vec<(&'static str, String)> {
+    let mut requests = Vec::new();
+    for (method, route) in ROUTES {
+        let spelled = SPELLINGS.iter().map(|end| route.replace("/A/B", end));
+        let plain = route.replace("/A/B", "/a/b");
+        let targets = TARGETS.iter().filter(|(_, from, _)| plain.contains(from));
+        let targets =
+            targets.map(|(before, from, to)| format!("{before}{}", plain.replacen(from, to, 1)));
+        requests.extend(spelled.chain(targets).map(|target| (*method, target)));
+    }
+    requests
+}
+
+/// The statuses of the answers, and what a policy said it was shown.
+fn answers(
+    program: &Path,
+    arguments: &[&str],
+    policy: &str,
+    requests: &[(&str, String)],
+) -> Result<Vec<String>, Box<dyn Error>> {
+    let folder = TempDir::new()?;
+    let file = folder.path().join("authz.rego");
+    fs::write(&file, policy)?;
+    let file = file.display().to_string();
+    let arguments = [arguments, &["--authorization=basic", &file]].concat();
+    let server = Server::start(program, &arguments, folder.path())?;
+    let mut answers = Vec::new();
+    for (method, target) in requests {
+        // One request may end its connection.
+        let mut client: Client = server.client()?;
+        let answer = client.exchange(&Client::request(method, target, body(method, target)));
+        answers.push(match answer {
+            Ok(status) => shown(status, client.body()),
+            Err(_) => "closed".to_owned(),
+        });
+    }
+    Ok(answers)
+}
+
+/// A body that the route takes, so that a request that is permitted does something.
+fn body(method: &str, target: &str) -> &'static str {
+    match method {
+        "PUT" if target.contains("olici") => "package q",
+        "PUT" => "1",
+        "PATCH" => "[]",
+        "POST" => "{}",
+        _ => "",
+    }
+}
+
+/// Whether the policy let a request through. What a handler makes of it is another matter, but for
+/// redirects and broken targets, which no handler sees.
+fn shown(status: u16, body: &[u8]) -> String {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let message = body
+        .get("message")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    match status {
+        401 => format!("refused {message}"),
+        301 | 307 | 308 => "redirect".to_owned(),
+        400 if message.is_empty() || message.starts_with("invalid escape") => "400".to_owned(),
+        _ => "let through".to_owned(),
+    }
+}
