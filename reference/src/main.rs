@@ -19,15 +19,15 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// whatever the servers do.
 fn main() -> ExitCode {
     let command = CommandLine::parse();
-    if let Err(failure) = command.log().install() {
-        // There is no log yet that could say it.
-        let said = writeln!(
-            std::io::stderr(),
-            "error: OPA_LOG_TIMESTAMP_FORMAT: {failure}"
-        );
-        drop(said);
-        return ExitCode::FAILURE;
-    }
+    // What is logged up to the end is written before the process ends.
+    let _log = match command.log().install() {
+        Ok(log) => log,
+        Err(failure) => {
+            // There is no log yet that could say it.
+            drop(writeln!(std::io::stderr(), "error: {failure}"));
+            return ExitCode::FAILURE;
+        }
+    };
     let runtimes = (
         Runtime::new(),
         Builder::new_current_thread().enable_all().build(),

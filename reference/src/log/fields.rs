@@ -8,7 +8,7 @@ use serde_json::to_string;
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
-use super::STRUCTURED;
+use super::{CONSOLE, STRUCTURED};
 
 /// What libraries say of where they are, which is not shown of this program either.
 const OF_LIBRARIES: &str = "log.";
@@ -33,7 +33,7 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) fn of(event: &Event<'_>) -> Self {
         let mut fields = Self {
-            structured: event.metadata().target() == STRUCTURED,
+            structured: matches!(event.metadata().target(), STRUCTURED | CONSOLE),
             ..Self::default()
         };
         event.record(&mut fields);

@@ -4,21 +4,31 @@ use std::fmt::{self, Display};
 use std::io;
 
 use clap::{Args, ValueEnum};
-use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
+use tracing::{Metadata, Subscriber};
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 mod escape;
 mod fields;
 mod form;
 mod layout;
+mod queue;
 
 use form::Form;
 pub use layout::{Layout, LayoutError};
+pub use queue::LogGuard;
+use queue::Queue;
+pub(crate) use queue::dropped_lines;
 
 /// The target of events whose displayed fields are JSON, and which are shown as such.
 pub(crate) const STRUCTURED: &str = "structured";
+
+/// The same for events that are shown at every level: decisions and states that the console is asked
+/// for.
+pub(crate) const CONSOLE: &str = "console";
 
 /// The variable of the environment that says how times are written, as for Open Policy Agent.
 const TIMES: &str = "OPA_LOG_TIMESTAMP_FORMAT";
@@ -61,11 +71,11 @@ pub enum LogFormat {
 }
 
 impl LogOptions {
-    /// Writes the log of this process to standard error from now on.
+    /// Writes the log of this process to standard error from now on, panics among it.
     ///
     /// # Errors
-    /// When the environment gives a layout of times that is none.
-    pub fn install(&self) -> Result<(), LayoutError> {
+    /// The environment gives an invalid layout of times; there is no thread that writes.
+    pub fn install(&self) -> Result<LogGuard, LogError> {
         let times = match (&self.log_timestamp_format, std::env::var(TIMES)) {
             (Some(layout), _) => layout.clone(),
             (None, Ok(text)) if !text.is_empty() => text.parse()?,
@@ -77,9 +87,24 @@ impl LogOptions {
             LogLevel::Error => LevelFilter::ERROR,
         };
         let format = self.log_format;
-        log(level, Form { format, times }, io::stderr).init();
-        Ok(())
+        let queue = Queue::default();
+        let guard = queue.clone().start(io::stderr())?;
+        log(level, Form { format, times }, queue).init();
+        // The usual way would wait for whoever reads standard error.
+        std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+        Ok(guard)
     }
+}
+
+/// A log that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The environment gives an invalid layout of times.
+    #[error("{TIMES}: {0}")]
+    Layout(#[from] LayoutError),
+    /// There is no thread that writes.
+    #[error("the log has no thread: {0}")]
+    Thread(#[from] io::Error),
 }
 
 /// A log of this form. Whatever an event says, nothing of it looks like another event.
@@ -87,12 +112,23 @@ fn log<W>(level: LevelFilter, form: Form, writer: W) -> impl Subscriber + Send +
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
+    let is_shown =
+        move |metadata: &Metadata<'_>| *metadata.level() <= level || metadata.target() == CONSOLE;
     tracing_subscriber::fmt()
-        .with_max_level(level)
+        .with_max_level(level.max(LevelFilter::INFO))
         .with_ansi(false)
         .with_writer(writer)
         .event_format(form)
         .finish()
+        .with(filter_fn(is_shown))
+}
+
+impl<'w> MakeWriter<'w> for Queue {
+    type Writer = &'w Self;
+
+    fn make_writer(&'w self) -> &'w Self {
+        self
+    }
 }
 
 /// A value as JSON, for events with the target [`STRUCTURED`].

@@ -23,6 +23,9 @@ const MODES: &str = "modes=snapshot,delta";
 /// The content type by which a service says that it holds requests back.
 const HOLDS_BACK: &[u8] = b"application/vnd.openpolicyagent.bundles";
 
+/// Versions with longer names are asked for anew each time.
+const MAX_ETAG: usize = 1024;
+
 /// The most bytes of an archive.
 const MAX_ARCHIVE: usize = 1 << 30;
 
@@ -168,9 +171,10 @@ impl Downloader {
         self.holds_back
     }
 
-    /// Says which version is in use.
+    /// Says which version is in use. A longer name of it is not sent back, as servers refuse long
+    /// requests.
     pub(super) fn uses(&mut self, etag: &str) {
-        let etag = Some(etag).filter(|etag| !etag.is_empty());
+        let etag = Some(etag).filter(|etag| (1..=MAX_ETAG).contains(&etag.len()));
         self.etag = etag.and_then(|etag| HeaderValue::from_str(etag).ok());
     }
 
@@ -267,7 +271,13 @@ impl Downloader {
                 self.holds_back = held;
                 Ok(None)
             }
-            status => Err(ServiceError::Status(status)),
+            status => {
+                // Perhaps the version is what the server does not like about the request.
+                if status.is_client_error() {
+                    self.etag = None;
+                }
+                Err(ServiceError::Status(status))
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use super::service::{Client, ServiceError};
 use super::status_registry::DECISION_LOGS;
 use super::{Host, Plugins};
 use crate::engine::config::{Delay, Trigger};
-use crate::log::{Json, STRUCTURED};
+use crate::log::{CONSOLE, Json};
 
 /// A report waits no longer after one that could not be sent.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -119,7 +119,7 @@ impl Reporter {
 fn print(report: &Value) {
     let json = |name| report.get(name).map(Json).map(tracing::field::display);
     info!(
-        target: STRUCTURED,
+        target: CONSOLE,
         labels = json("labels"),
         "type" = "openpolicyagent.org/status",
         bundles = json("bundles"),

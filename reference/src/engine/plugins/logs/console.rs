@@ -4,7 +4,7 @@ use rego::Value;
 use rego::value::Object;
 use tracing::info;
 
-use crate::log::{Json, STRUCTURED};
+use crate::log::{CONSOLE, Json};
 
 /// What tells these lines from others.
 const TYPE: &str = "openpolicyagent.org/decision_logs";
@@ -15,9 +15,11 @@ pub(super) fn print(event: &Object) {
     let json = |name| event.get(name).map(Json).map(tracing::field::display);
     let text = |name| event.get(name).and_then(Value::as_str);
     info!(
-        target: STRUCTURED,
+        target: CONSOLE,
         decision_id = text("decision_id"),
         "type" = TYPE,
+        trace_id = text("trace_id"),
+        span_id = text("span_id"),
         path = text("path"),
         query = text("query"),
         labels = json("labels"),
