@@ -55,11 +55,12 @@ pub(crate) fn encoded(bytes: &[u8]) -> String {
 pub(crate) fn raw(base: &Base, bytes: &str) -> String {
     let Base { host, port, .. } = base;
     let open = if base.tls {
-        format!("openssl s_client -quiet -connect {host}:{port}")
+        let address = argument(&format!("{host}:{port}"));
+        format!("openssl s_client -quiet -connect {address}")
     } else {
-        format!("nc {host} {port}")
+        format!("nc {} {port}", argument(host))
     };
-    format!("echo {bytes} | base64 -d | {open}")
+    format!("echo {} | base64 -d | {open}", argument(bytes))
 }
 
 /// Sends a request with `curl`.
@@ -91,7 +92,7 @@ pub(crate) fn http(
             line.push_str(&format!(" --data-binary {}", word(text)));
         }
         Body::Encoded(text) if text.len() <= BODY_SHOWN => {
-            input = format!("echo {text} | base64 -d | ");
+            input = format!("echo {} | base64 -d | ", argument(text));
             line.push_str(" --data-binary @-");
         }
         Body::Text(_) | Body::Encoded(_) => line.push_str(" --data-binary @BODY"),
@@ -107,8 +108,8 @@ pub(crate) fn word(text: &str) -> String {
 
 /// The same, quoted only where the shell would take it for something else.
 pub(crate) fn argument(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
         text.to_owned()
     } else {
         word(text)
@@ -154,6 +155,52 @@ mod tests {
                 body: Bytes::from(body),
             });
             assert_eq!(command(&base, &wire), expected);
+        }
+    }
+
+    /// What a shell makes of the lines, with hostile texts wherever evidence has texts.
+    #[test]
+    fn no_text_of_evidence_runs_anything_in_a_shell() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = folder.path().join("made");
+        let touch = format!("touch {}", made.display());
+        let hostile = [
+            format!("$({touch})"),
+            format!("`{touch}`"),
+            format!("';{touch};'"),
+            format!("\";{touch};\""),
+            format!("\n{touch}\n"),
+            format!("a;{touch}"),
+            format!("a&{touch}&"),
+            format!("\\';{touch};#"),
+            format!("<redacted>';{touch};'"),
+            format!("{{{},x}}", touch.replace(' ', ",")),
+        ];
+        for text in &hostile {
+            let base = Base {
+                host: text.clone(),
+                ..Base::parse("http://127.0.0.1:1").expect("an address")
+            };
+            let lines = [
+                raw(&base, text),
+                http(
+                    text,
+                    text,
+                    &[(text.clone(), text.clone())],
+                    &Body::Text(text),
+                ),
+                http("PUT", text, &[], &Body::Encoded(text.clone())),
+                argument(text),
+            ];
+            for line in lines {
+                // Nothing is found by this path, so only what the shell itself does is done.
+                let shell = std::process::Command::new("/bin/sh")
+                    .args(["-c", &format!("PATH=/nowhere:/bin:/usr/bin; nc() {{ :; }}; curl() {{ :; }}; openssl() {{ :; }}; {line}")])
+                    .stdin(std::process::Stdio::null())
+                    .output();
+                shell.expect("a shell");
+                assert!(!made.exists(), "{line}");
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ pub(crate) fn command(sent: &Sent) -> String {
     let body = match &sent.body {
         Payload::Empty => Body::Empty,
         Payload::Text(text) => Body::Text(text),
-        Payload::Base64(text) => Body::Encoded(text.clone()),
+        Payload::Base64(text) => Body::Encoded(text.to_string()),
         Payload::Cut(cut) => Body::Encoded(encoded(&cut.start.bytes())),
     };
     if sent.method != RAW {

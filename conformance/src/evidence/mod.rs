@@ -1,6 +1,7 @@
 //! What happens in a run, as events. Reports read events and nothing else, so a stored run
 //! can be reported again without traffic.
 
+mod base64_text;
 pub(crate) mod curl;
 pub(crate) mod recording;
 mod redact;
@@ -8,6 +9,7 @@ mod title;
 
 use std::collections::HashMap;
 
+pub use base64_text::Base64Text;
 use chrono::{SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
@@ -216,7 +218,7 @@ pub enum Payload {
     /// UTF-8 text.
     Text(String),
     /// Other bytes, in base64.
-    Base64(String),
+    Base64(Base64Text),
     /// The start of a body that is too long to be stored whole.
     Cut(Cut),
 }
@@ -382,14 +384,19 @@ const STORED: usize = 1024 * 1024;
 impl Payload {
     /// What is stored of a body: all of it, or the start of one that is longer than 1 MiB.
     pub fn stored(bytes: &[u8]) -> Self {
-        if bytes.len() <= STORED {
+        Self::up_to(STORED, bytes)
+    }
+
+    /// All of a body, or the start of one that is longer than so many bytes.
+    pub(crate) fn up_to(most: usize, bytes: &[u8]) -> Self {
+        if bytes.len() <= most {
             return Self::of(bytes);
         }
         let start = match std::str::from_utf8(bytes) {
             Ok(text) => text
-                .get(..text.floor_char_boundary(STORED))
+                .get(..text.floor_char_boundary(most))
                 .map(str::as_bytes),
-            Err(_) => bytes.get(..STORED),
+            Err(_) => bytes.get(..most),
         };
         Self::Cut(Cut {
             start: Box::new(Self::of(start.unwrap_or_default())),
@@ -415,31 +422,28 @@ impl Payload {
     pub(crate) fn as_text(&self) -> &str {
         match self {
             Self::Empty => "",
-            Self::Text(text) | Self::Base64(text) => text,
+            Self::Text(text) => text,
+            Self::Base64(text) => text,
             Self::Cut(cut) => cut.start.as_text(),
         }
     }
 
     /// The payload for these bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        use base64::Engine as _;
         match std::str::from_utf8(bytes) {
             Ok("") => Self::Empty,
             Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Base64(base64::engine::general_purpose::STANDARD.encode(bytes)),
+            Err(_) => Self::Base64(Base64Text::of(bytes)),
         }
     }
 
-    /// The bytes that are stored; none for base64 that is none.
+    /// The bytes that are stored.
     pub fn bytes(&self) -> Vec<u8> {
-        use base64::Engine as _;
         match self {
             Self::Cut(cut) => cut.start.bytes(),
             Self::Empty => Vec::new(),
             Self::Text(text) => text.clone().into_bytes(),
-            Self::Base64(text) => base64::engine::general_purpose::STANDARD
-                .decode(text)
-                .unwrap_or_default(),
+            Self::Base64(text) => text.decode(),
         }
     }
 }

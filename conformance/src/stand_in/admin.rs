@@ -10,8 +10,14 @@
 //! | `PUT /faults/NAME` | 204; switches one on: the body defines it, or it is known by its name; parameter `times` |
 //! | `DELETE /faults`, `DELETE /faults/NAME` | 204; switches all off, or one |
 //! | `POST /reset` | 204; starts the servers anew, and forgets requests and faults |
+//!
+//! A web page in the browser of whoever runs it is refused, whatever name it gives the address.
 
+use std::net::IpAddr;
+
+use http::header::{HOST, ORIGIN};
 use http::request::Parts;
+use http::uri::Authority;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
@@ -45,6 +51,11 @@ impl Shared {
     }
 
     async fn administered(&self, head: &Parts, body: &[u8]) -> Result<Response<Sent>, Refused> {
+        if is_of_page(head, self.options.host) {
+            let why =
+                "web pages are not answered, nor names of other hosts on the loopback interface";
+            return Err(Refused(StatusCode::FORBIDDEN, why.to_owned()));
+        }
         let path = decoded(head.uri.path().trim_start_matches('/'))?;
         let (first, name) = path.split_once('/').unwrap_or((&path, ""));
         let parameters = Parameters::read(head.uri.query().unwrap_or_default())?;
@@ -126,6 +137,21 @@ impl Shared {
     }
 }
 
+/// Whether a request comes from a web page: it says its origin, or has the address under a name that
+/// nobody gives the loopback interface but who wants to be taken for it.
+fn is_of_page(head: &Parts, listens_at: IpAddr) -> bool {
+    if head.headers.contains_key(ORIGIN) {
+        return true;
+    }
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.and_then(|host| host.parse::<Authority>().ok());
+    let is_named = host.is_some_and(|host| {
+        let name = host.host().trim_matches(['[', ']']);
+        !name.eq_ignore_ascii_case("localhost") && name.parse::<IpAddr>().is_err()
+    });
+    is_named && listens_at.is_loopback()
+}
+
 fn bad(why: impl Into<String>) -> Refused {
     Refused(StatusCode::BAD_REQUEST, why.into())
 }
@@ -200,5 +226,40 @@ impl Parameters {
             None => Ok(()),
             Some((name, _)) => Err(bad(format!("there is no parameter `{name}` here"))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::is_of_page;
+
+    #[test]
+    fn web_pages_are_told_from_programs() -> Result<(), http::Error> {
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let everywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        for (host, origin, listens_at, expected) in [
+            ("127.0.0.1:8080", None, loopback, false),
+            ("[::1]:8080", None, loopback, false),
+            ("localhost:8080", None, loopback, false),
+            ("evil.example:8080", None, loopback, true),
+            ("mock:8080", None, everywhere, false),
+            (
+                "127.0.0.1:8080",
+                Some("http://evil.example"),
+                loopback,
+                true,
+            ),
+            ("mock:8080", Some("null"), everywhere, true),
+        ] {
+            let mut request = http::Request::get("/requests").header("host", host);
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            let (head, ()) = request.body(())?.into_parts();
+            assert_eq!(is_of_page(&head, listens_at), expected, "{host} {origin:?}");
+        }
+        Ok(())
     }
 }

@@ -36,7 +36,8 @@ fn shorten(body: &mut Payload) {
     match body {
         Payload::Empty => {}
         Payload::Cut(whole) => shorten(&mut whole.start),
-        Payload::Text(text) | Payload::Base64(text) => {
+        Payload::Base64(text) => *body = Payload::up_to(BODY_KEPT, &text.decode()),
+        Payload::Text(text) => {
             let (start, left_out) = cut(text, BODY_KEPT);
             if left_out > 0 {
                 *text = format!("{start}… {left_out} more characters");

@@ -1,0 +1,64 @@
+//! Base64 in evidence.
+
+use std::ops::Deref;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+
+/// Base64 that decodes. INVARIANT: no other text is one, so evidence with any is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Base64Text(String);
+
+impl Base64Text {
+    /// Encodes bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(STANDARD.encode(bytes))
+    }
+
+    /// The bytes.
+    pub fn decode(&self) -> Vec<u8> {
+        // It was decoded when it was read.
+        STANDARD.decode(&self.0).unwrap_or_default()
+    }
+}
+
+impl Deref for Base64Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Base64Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match STANDARD.decode(&text) {
+            Ok(_) => Ok(Self(text)),
+            Err(error) => Err(D::Error::custom(format!("invalid base64: {error}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Base64Text;
+
+    #[test]
+    fn only_base64_is_read() -> Result<(), serde_json::Error> {
+        let read: Base64Text = serde_json::from_str(r#""/2E=""#)?;
+        assert_eq!(read.decode(), b"\xffa");
+        for text in [
+            r#""$(touch /tmp/x)""#,
+            r#""/2E""#,
+            r#""/2E=;ls""#,
+            r#""/2E=\n""#,
+            "1",
+        ] {
+            assert!(serde_json::from_str::<Base64Text>(text).is_err(), "{text}");
+        }
+        Ok(())
+    }
+}
