@@ -24,6 +24,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Compare the keys and types of what the engine and the real OPA write to their logs",
     ),
     (
+        "path-spellings",
+        "Compare what the authorization policy is shown of each spelling of a path with the real OPA",
+    ),
+    (
         "clients",
         "Compare what callers of client libraries see of the engine and of the real OPA",
     ),
@@ -42,6 +46,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
     (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
+    ),
+    (
+        "builtins",
+        "Compare generated calls of every built-in function with the real OPA",
     ),
     (
         "fuzz-opa",

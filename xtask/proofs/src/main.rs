@@ -4,6 +4,7 @@
 mod apt;
 mod attack;
 mod bench;
+mod builtins;
 mod bundles;
 #[path = "../../src/cargo.rs"]
 mod cargo;
@@ -23,6 +24,7 @@ mod mock_examples;
 mod ocp_examples;
 mod opa_logs;
 mod packed;
+mod path_spellings;
 mod peers;
 mod postgres;
 mod program;
@@ -79,6 +81,8 @@ enum Task {
     OcpExamples(ocp_examples::Options),
     /// Compare the keys and types of what the engine and the real OPA write to their logs
     OpaLogs,
+    /// Compare what the authorization policy is shown of each spelling of a path with the real OPA
+    PathSpellings,
     /// Compare what callers of client libraries see of the engine and of the real OPA
     Clients,
     /// Test a client with `conformance mock` in each language of `examples/mock/`
@@ -104,6 +108,8 @@ enum Task {
         #[arg(long)]
         list: bool,
     },
+    /// Compare generated calls of every built-in function with the real OPA
+    Builtins(builtins::Options),
     /// Compare generated policies and queries with the real OPA
     FuzzOpa {
         /// How many policies
@@ -206,11 +212,13 @@ fn main() -> ExitCode {
         Task::Findings { only, bless } => findings::run(only.as_deref(), bless),
         Task::OcpExamples(options) => ocp_examples::run(&options),
         Task::OpaLogs => opa_logs::run(),
+        Task::PathSpellings => path_spellings::run(),
         Task::Clients => clients::run(),
         Task::MockExamples => mock_examples::run(),
         Task::ClientExamples { bless } => client_examples::run(bless),
         Task::ShimExamples { bless } => shim_examples::run(bless),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
+        Task::Builtins(options) => builtins::run(&options),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),
         Task::Filters {

@@ -145,6 +145,11 @@ pub(super) const STEPS: &[Step] = &[
         &[&["clients"]],
     ),
     nightly(
+        "paths in every spelling beside the real OPA",
+        &["reference/src/http", "reference/src/engine/routes.rs"],
+        &[&["path-spellings"]],
+    ),
+    nightly(
         "clients tested with the mock",
         &["examples/mock", "conformance/src/stand_in"],
         &[&["mock-examples"]],

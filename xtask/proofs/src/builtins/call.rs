@@ -1,0 +1,55 @@
+//! Calls of functions, as policies write them.
+
+use std::fmt;
+
+use rego_generate::Choices;
+
+use super::declared::Function;
+use super::operands;
+
+/// A call.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) function: String,
+    pub(super) operands: Vec<String>,
+}
+
+impl Call {
+    /// A call by these choices.
+    pub(super) fn generate(function: &Function, choices: &mut Choices<'_>) -> Self {
+        let operands = function.operands.iter().enumerate();
+        Self {
+            function: function.name.clone(),
+            operands: operands
+                .map(|(at, kind)| operands::operand(&function.name, at, kind, choices))
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.function, self.operands.join(", "))
+    }
+}
+
+/// A query that evaluates calls. Each is undefined by itself: its answers are those of a comprehension,
+/// once as JSON and once as a literal, which shows bytes that JSON cannot have.
+pub(super) fn query(calls: &[Call]) -> String {
+    let parts = calls.iter().enumerate().map(|(at, call)| {
+        format!("r{at:02} = [v | v := {call}]; t{at:02} = sprintf(\"%v\", [r{at:02}])")
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// The answers in the bindings of such a query.
+pub(super) fn answers(bindings: &rego::Value, count: usize) -> Vec<String> {
+    let answer = |at| {
+        let value = bindings.get(&format!("r{at:02}"));
+        let literal = bindings.get(&format!("t{at:02}"));
+        let literal = literal.and_then(rego::Value::as_str).unwrap_or_default();
+        let value = value.map(ToString::to_string).unwrap_or_default();
+        format!("{value} {literal}")
+    };
+    (0..count).map(answer).collect()
+}

@@ -1,0 +1,81 @@
+//! Differences that have a reason.
+
+use std::error::Error;
+use std::fs;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use super::Outcome;
+use super::call::Call;
+use crate::root;
+
+/// Reasons for differences.
+#[derive(Debug)]
+pub(super) struct Known(Vec<Reason>);
+
+#[derive(Debug)]
+struct Reason {
+    functions: Vec<String>,
+    call: Option<Regex>,
+    ours: Option<Regex>,
+    theirs: Option<Regex>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    difference: Vec<Written>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    functions: Vec<String>,
+    call: Option<String>,
+    ours: Option<String>,
+    theirs: Option<String>,
+    #[expect(dead_code, reason = "it is written for people")]
+    reason: String,
+}
+
+impl Known {
+    /// Reads the file of differences.
+    ///
+    /// # Errors
+    /// It cannot be read, or has a defect.
+    pub(super) fn read() -> Result<Self, Box<dyn Error>> {
+        let path = root().join("xtask/proofs/builtin-differences.toml");
+        let file: File = toml::from_str(&fs::read_to_string(path)?)?;
+        let pattern = |text: Option<String>| text.map(|text| Regex::new(&text)).transpose();
+        let reasons = file.difference.into_iter().map(|written| {
+            Ok(Reason {
+                functions: written.functions,
+                call: pattern(written.call)?,
+                ours: pattern(written.ours)?,
+                theirs: pattern(written.theirs)?,
+            })
+        });
+        Ok(Self(reasons.collect::<Result<_, Box<dyn Error>>>()?))
+    }
+
+    /// Whether a difference has a reason.
+    pub(super) fn explains(&self, call: &Call, ours: &Outcome, theirs: &Outcome) -> bool {
+        let shown = |outcome: &Outcome| match outcome {
+            Ok(answers) => answers.join(" "),
+            Err(why) => why.clone(),
+        };
+        let fits = |pattern: &Option<Regex>, text: &str| {
+            pattern
+                .as_ref()
+                .is_none_or(|pattern| pattern.is_match(text))
+        };
+        self.0.iter().any(|reason| {
+            reason.functions.contains(&call.function)
+                && fits(&reason.call, &call.to_string())
+                && fits(&reason.ours, &shown(ours))
+                && fits(&reason.theirs, &shown(theirs))
+        })
+    }
+}
