@@ -244,6 +244,36 @@ const BOMBS: &[&str] = &[
     "count([p | walk(data.objects, [p, _])]) == -1",
 ];
 
+/// Parts that are shared count wherever they are, whoever turns a value into something else: here one
+/// of 2^59 nodes that are 60 arrays.
+#[test]
+fn shared_values_are_charged_for_what_they_unfold_to() {
+    let policy = policy();
+    let documents = documents_of(0);
+    let double = |at: u32| format!("x{} := [x{at}, x{at}]\n", at + 1);
+    let doubled: String = (0..59).map(double).collect();
+    for call in [
+        r#"json.match_schema({"a": x59}, {"properties": {}})"#,
+        r#"json.verify_schema({"enum": [x59]})"#,
+        r#"io.jwt.encode_sign({"alg": "HS256"}, {"a": x59}, {"kty": "oct", "k": "AyM1"})"#,
+        r#"http.send({"method": "post", "url": "http://localhost:1", "body": x59})"#,
+        r#"json.patch({"a": x59}, [{"op": "copy", "from": "/a", "path": "/b"}])"#,
+        r#"strings.render_template("{{.a}}", {"a": x59})"#,
+        "print(x59)",
+    ] {
+        let query = query(&policy, &format!("x0 := [1]\n{doubled}{call}"));
+        let limits = Limits {
+            values: Some(100_000),
+            ..Limits::default()
+        };
+        let message = match evaluate(&query, &documents, limits) {
+            Ok(answers) => format!("{} answers", answers.len()),
+            Err(error) => error.message,
+        };
+        assert_eq!(message, "query execution made too many values", "{call}");
+    }
+}
+
 #[test]
 fn values_are_counted() {
     let (policy, documents) = (policy(), documents());

@@ -58,7 +58,7 @@ impl Item {
 
 /// Appends a value as Go prints it. Values share their parts, so each part that is shown counts.
 fn print(call: &Call<'_>, value: &Value, out: &mut String) -> Result<(), Failure> {
-    call.check()?;
+    call.make(1)?;
     bound(out.len())?;
     match value {
         Value::Null => out.push_str("<nil>"),
