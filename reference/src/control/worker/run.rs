@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use chrono::{SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use futures_util::FutureExt;
 use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
@@ -49,6 +49,12 @@ enum Ended {
     GivenUp,
 }
 
+/// When a build ran.
+struct Span {
+    began: DateTime<Utc>,
+    took: Duration,
+}
+
 impl Shared {
     /// Runs a build and records what it came to.
     pub(super) async fn run(
@@ -57,7 +63,7 @@ impl Shared {
         slot: Slot,
         mut given_up: watch::Receiver<()>,
     ) {
-        let begun = Instant::now();
+        let (began, begun) = (Utc::now(), Instant::now());
         let mut name = String::new();
         let mut places = BTreeSet::new();
         let ended = tokio::select! {
@@ -70,6 +76,11 @@ impl Shared {
             () = self.keep(&claim) => Ended::Lost,
             _ = given_up.changed() => Ended::GivenUp,
         };
+        // Once the end is recorded, the next build of the bundle may run.
+        let span = Span {
+            began,
+            took: begun.elapsed(),
+        };
         let store = &self.control.store;
         if let Err(failure) = store.write_again(claim.bundle, &places).await {
             error!(bundle = name, %failure, "cannot look up the bundle that owns the storage location");
@@ -77,7 +88,7 @@ impl Shared {
         let recorded = match ended {
             Ended::Done(finish) => match store.finish(&claim, &finish).await {
                 Ok(true) => {
-                    self.log(&claim, &name, &finish, begun.elapsed());
+                    self.log(&claim, &name, &finish, &span);
                     Ok(())
                 }
                 Ok(false) => self.lost(&claim, &name).await,
@@ -397,15 +408,15 @@ impl Shared {
     }
 
     /// Logs and counts a result.
-    fn log(&self, claim: &Claim, name: &str, finish: &Finish, took: Duration) {
+    fn log(&self, claim: &Claim, name: &str, finish: &Finish, span: &Span) {
         let Status {
             revision,
             phase,
             result,
             message,
         } = &finish.status;
-        let duration_ms = milliseconds(took);
-        self.control.metrics.built(name, *result, took);
+        let duration_ms = milliseconds(span.took);
+        self.control.metrics.built(name, *result, span.took);
         let written = finish.published.as_deref().and_then(Record::read);
         let is_same = |written: &Record| {
             let before = Record::read(&claim.published);
@@ -414,7 +425,8 @@ impl Shared {
         if written.as_ref().is_some_and(is_same) {
             debug!(bundle = name, revision, duration_ms, "bundle unchanged");
         } else if finish.succeeded {
-            info!(bundle = name, revision, duration_ms, "bundle built");
+            let began = span.began.to_rfc3339_opts(SecondsFormat::Micros, true);
+            info!(bundle = name, revision, began, duration_ms, "bundle built");
         } else {
             let (phase, status) = (phase.name(), result.name());
             warn!(

@@ -136,14 +136,8 @@ async fn come_to(
     }
 }
 
-/// A build is logged after it is recorded, when another replica may already begin the next one of
-/// its bundle; so many milliseconds may lie between, or this part of the build's time: what makes the
-/// log late makes builds slow. Builds of the same change begin at about the same time.
-const LAG: f64 = 5.0;
-const LATE: f64 = 0.5;
-
-/// Holds by the logs of all replicas that no two builds of a bundle ran at the same time; how many
-/// there were.
+/// Compares the times of builds in the logs of all replicas: no two builds of a bundle ran at the
+/// same time; returns how many there were.
 fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
     let mut builds: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for name in ["first", "second", "third"] {
@@ -154,22 +148,18 @@ fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
                 continue;
             }
             let bundle = at(&entry, "/bundle").as_str().unwrap_or_default();
-            let ended = at(&entry, "/time").as_str().unwrap_or_default();
-            let ended = DateTime::parse_from_rfc3339(ended)?.timestamp_micros() as f64 / 1e3;
+            let began = at(&entry, "/began").as_str().unwrap_or_default();
+            let began = DateTime::parse_from_rfc3339(began)?.timestamp_micros() as f64 / 1e3;
             let took = at(&entry, "/duration_ms").as_f64();
             let took = took.ok_or_else(|| format!("a build without its duration: {line}"))?;
             let spans = builds.entry(bundle.to_owned()).or_default();
-            spans.push((ended - took, ended));
+            spans.push((began, began + took));
         }
     }
     for (bundle, spans) in &mut builds {
         spans.sort_by(|one, other| one.0.total_cmp(&other.0));
         let mut pairs = spans.iter().zip(spans.iter().skip(1));
-        let are_both_at_work = |(one, other): &(&(f64, f64), &(f64, f64))| {
-            let lag = LAG.max(LATE * (one.1 - one.0));
-            other.0 + lag < one.1
-        };
-        if let Some((one, other)) = pairs.find(are_both_at_work) {
+        if let Some((one, other)) = pairs.find(|(one, other)| other.0 < one.1) {
             return Err(format!("{bundle} was built twice at a time: {one:?}, {other:?}").into());
         }
     }
