@@ -119,3 +119,26 @@ fn what_is_known_to_hold_is_not_taken_for_more() {
     }
     assert!(held > 100, "only {held} hold");
 }
+
+/// The index keeps the rules that can hold for a string that is not UTF-8. The answers are OPA's.
+#[test]
+fn rules_are_kept_for_strings_that_are_not_utf8() {
+    let documents = Value::Null;
+    for (body, expected) in [
+        (r#"startswith(x, "a")"#, true),
+        (r#"startswith(x, "b")"#, false),
+        (r#"endswith(x, "c")"#, true),
+        (r#"glob.match("a*", [], x)"#, true),
+        (r#"glob.match("b*", [], x)"#, false),
+        (r#"x == "a\ufffdc""#, false),
+        (r#"x in ["a\ufffdc"]"#, false),
+        ("x != \"abc\"", true),
+    ] {
+        let rule = format!("f(x) := 1 if {{ {body} }}\n\np := f(hex.decode(\"61ff63\"))");
+        let query = Query::parse(&policy_of(&rule), "data.t.p", &QueryOptions::default());
+        let query = query.unwrap_or_else(|errors| panic!("{errors}"));
+        let answers = query.evaluate(&mut Evaluation::new(&documents));
+        let answers = answers.unwrap_or_else(|error| panic!("{body}: {error}"));
+        assert_eq!(!answers.is_empty(), expected, "{body}");
+    }
+}

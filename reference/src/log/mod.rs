@@ -243,6 +243,30 @@ mod tests {
         error!(lines = "one\ntwo", name = %"n", "failed");
     }
 
+    #[test]
+    fn events_for_the_console_are_shown_at_every_level() {
+        let written = Written::default();
+        let writer = written.clone();
+        let form = Form {
+            format: LogFormat::Json,
+            times: Layout::default(),
+        };
+        let log = log(LevelFilter::ERROR, form, move || writer.clone());
+        with_default(log, || {
+            info!(target: CONSOLE, "a decision");
+            info!(target: STRUCTURED, "something else");
+            info!("a request");
+            error!("an error");
+        });
+        let written = written.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&written);
+        assert!(
+            text.contains("a decision") && text.contains("an error"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 2, "{text}");
+    }
+
     /// The forms as OPA 1.22 writes them, but that text has the time, too.
     #[test]
     fn each_form_has_the_keys_and_levels_of_opa() {

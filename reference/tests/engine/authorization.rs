@@ -57,6 +57,32 @@ fn ask(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> S
     shown(&engine.respond(request(method, target, headers, body)))
 }
 
+/// As of OPA: any space separates the scheme from the token.
+#[test]
+fn spaces_separate_the_scheme_from_the_token() {
+    let engine = guarded();
+    for (header, is_known) in [
+        ("Bearer secret", true),
+        ("Bearer   secret", true),
+        ("Bearer\tsecret", true),
+        ("Bearersecret", false),
+        ("bearer secret", false),
+        ("Bearer sec ret", false),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
+        let reply = engine.respond(request("GET", "/v1/data/x", headers, Vec::new()));
+        assert_eq!(shown(&reply) == "200 {}", is_known, "{header:?}");
+    }
+}
+
+/// Adds rules to the authorization policy.
+fn put_policy(engine: &Engine, text: &str) {
+    let line = "PUT /v1/policies/authz";
+    let put = ask(engine, line, "secret", false, text.into());
+    assert_eq!(put, "200 {}");
+}
+
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     match encoder.write_all(text).and_then(|()| encoder.finish()) {
@@ -69,14 +95,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 fn the_host_is_no_header() {
     let engine = guarded();
     let text = "package system.authz\n\nallow if object.keys(input.headers) == {\"Accept\"}\n";
-    let put = ask(
-        &engine,
-        "PUT /v1/policies/authz",
-        "secret",
-        false,
-        text.into(),
-    );
-    assert_eq!(put, "200 {}");
+    put_policy(&engine, text);
     let mut headers = HeaderMap::new();
     for name in [HOST, ACCEPT] {
         headers.insert(name, HeaderValue::from_static("x"));
@@ -142,14 +161,7 @@ closed if input.path == ["v1", "data", "closed", "p"]
         ("GET /v1/data/closed/p%2F", false),
     ] {
         let engine = guarded();
-        let put = ask(
-            &engine,
-            "PUT /v1/policies/authz",
-            "secret",
-            false,
-            text.into(),
-        );
-        assert_eq!(put, "200 {}");
+        put_policy(&engine, text);
         let body = match line.starts_with("PUT") {
             true => "package q",
             false => "{}",

@@ -93,3 +93,31 @@ fn a_file_that_tells_no_types_is_refused() {
     };
     assert!(Engine::open(&missing).is_err());
 }
+
+/// Strings of databases are text, so no other bytes can be asked of them.
+#[test]
+fn strings_that_are_not_utf8_are_refused() {
+    let engine = engine(Options::default());
+    for condition in [
+        r#"input.fruits.colour == hex.decode("ff")"#,
+        r#"input.fruits.colour in ["red", hex.decode("ff")]"#,
+        r#"startswith(input.fruits.colour, hex.decode("ff"))"#,
+    ] {
+        let policy = format!("package app\n\ninclude if {condition}\n").into_bytes();
+        let put = request("PUT", "/v1/policies/app", HeaderMap::new(), policy);
+        assert_eq!(engine.respond(put).status.as_u16(), 200);
+        let body = json!({"unknowns": ["input.fruits"]}).to_string();
+        let accept = HeaderValue::from_static("application/vnd.opa.sql.postgresql+json");
+        let headers = HeaderMap::from_iter([(ACCEPT, accept)]);
+        let ask = request(
+            "POST",
+            "/v1/compile/app/include",
+            headers,
+            body.into_bytes(),
+        );
+        let reply = engine.respond(ask);
+        let text = String::from_utf8_lossy(&reply.body.bytes()).into_owned();
+        assert_eq!(reply.status.as_u16(), 400, "{condition}: {text}");
+        assert!(text.contains("expected UTF-8"), "{condition}: {text}");
+    }
+}

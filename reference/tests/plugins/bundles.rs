@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
-use crate::mock_services::{Fixture, bundle};
+use crate::mock_services::{Fixture, Seen, bundle};
 
 const PATH: &str = "/bundles/rules";
 
@@ -19,6 +19,33 @@ fn revision(revision: &str) -> Done<Vec<u8>> {
     let manifest = json!({"revision": revision, "roots": ["a"]}).to_string();
     let data = json!({"a": {"is": revision}}).to_string();
     bundle(&[(".manifest", &manifest), ("data.json", &data)])
+}
+
+/// Servers refuse long requests, so a long version is not sent back, and none behind a refusal.
+#[tokio::test]
+async fn versions_that_servers_refuse_are_not_sent_again() -> Done {
+    let environment = Environment::start(rules()).await?;
+    let last = || environment.mock.seen(PATH).pop();
+    let version = |seen: &Seen| seen.header("if-none-match").map(str::to_owned);
+    environment
+        .mock
+        .put(PATH, Fixture::of(revision("long")?, &"1".repeat(2_000)));
+    environment.wait_for_data("a/is", json!("long")).await?;
+    let before = environment.mock.seen(PATH).len();
+    let further = || (environment.mock.seen(PATH).len() > before + 1).then_some(());
+    until("further requests", further).await?;
+    assert_eq!(last().as_ref().and_then(version), None);
+
+    environment
+        .mock
+        .put(PATH, Fixture::of(revision("short")?, "2"));
+    environment.wait_for_data("a/is", json!("short")).await?;
+    let known = || last().as_ref().and_then(version);
+    until("a request with the version", known).await?;
+    environment.mock.put(PATH, Fixture::status(431));
+    let without = || last().filter(|seen| version(seen).is_none());
+    until("a request without the version", without).await?;
+    Ok(())
 }
 
 #[tokio::test]

@@ -225,6 +225,25 @@ mod tests {
     }
 
     #[test]
+    fn strings_that_are_not_utf8_are_covered() -> Result<(), Box<dyn std::error::Error>> {
+        let mut event = Object::new();
+        let hidden = Value::object([
+            ("p", Value::from("SECRET")),
+            ("b", Value::string(b"\xffKEY")),
+        ]);
+        event.insert("input", hidden);
+        let shown = [&b"<\xfeSECRET>"[..], b"\xffKEY", b"\xfeother"].map(Value::string);
+        event.insert("result", Value::from(shown.to_vec()));
+        apply(&mut event, &from_json(br#"["/input"]"#)?)?;
+        let result = event.get("result").map(Value::to_string);
+        assert_eq!(
+            result.as_deref(),
+            Some("[\"<\u{fffd}***>\",\"***\",\"\u{fffd}other\"]")
+        );
+        Ok(())
+    }
+
+    #[test]
     fn repetitive_texts_are_looked_for_in_linear_time() -> Result<(), Box<dyn std::error::Error>> {
         let event = |length: usize| {
             let long = "x".repeat(length);
