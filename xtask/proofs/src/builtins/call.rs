@@ -17,11 +17,11 @@ pub(super) struct Call {
 impl Call {
     /// A call by these choices.
     pub(super) fn generate(function: &Function, choices: &mut Choices<'_>) -> Self {
-        let operands = function.operands.iter().enumerate();
+        let operands = function.operands.iter();
         Self {
             function: function.name.clone(),
             operands: operands
-                .map(|(at, kind)| operands::operand(&function.name, at, kind, choices))
+                .map(|kind| operands::operand(&function.name, kind, choices))
                 .collect(),
         }
     }

@@ -74,11 +74,11 @@ struct Declaration {
     result: Option<serde_json::Value>,
 }
 
-/// Functions that are not called: `walk` is a relation, `time.clock` and the like are, though what
-/// they answer depends on the time zones that both sides know.
+/// Functions that cannot be called like others: a relation, one that is told to a tracer, and one
+/// that policies write as an equation.
 const LEFT_OUT: [&str; 3] = ["walk", "trace", "eq"];
 
-/// Functions that answer alike although they are marked as depending on more than their operands.
+/// Functions that are declared to depend on more than their operands, and do not here.
 const DETERMINISTIC: [&str; 1] = ["io.jwt.decode_verify"];
 
 /// The functions that policies of today may call and whose answers depend on their operands alone.

@@ -19,7 +19,7 @@ use rego_generate::Choices;
 use self::call::Call;
 use self::declared::Function;
 use self::differences::Known;
-use self::theirs::Opa;
+use crate::servers::RestartingOpa;
 use crate::{random_cases, report};
 
 /// The command line.
@@ -41,16 +41,16 @@ const BYTES: usize = 200;
 /// So many calls are evaluated as one query.
 const TOGETHER: usize = 50;
 
-/// What a side answers to a call: its value as JSON and as a literal, neither if it is undefined, or
-/// why the query failed.
+/// The answers of one side to calls: of each its value as JSON and as a literal, in a list that is
+/// empty if it is undefined; or the error of the query.
 type Outcome = Result<Vec<String>, String>;
 
 /// Asks both sides for the same calls.
 ///
 /// # Errors
-/// Differences without a reason, and reasons that explain nothing; OPA cannot be built or asked.
+/// Differences without a reason; OPA cannot be built or asked.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let mut opa = Opa::start()?;
+    let mut opa = RestartingOpa::start(&[], None)?;
     let known = Known::read()?;
     let functions = declared::functions(opa.program())?;
     let is_chosen = |function: &&Function| {
@@ -92,11 +92,11 @@ impl Tally {
     /// Compares calls all at once, and one by one where that shows a difference.
     fn compare(
         &mut self,
-        opa: &mut Opa,
+        opa: &mut RestartingOpa,
         known: &Known,
         calls: &[Call],
     ) -> Result<(), Box<dyn Error>> {
-        let theirs = opa.ask(calls)?;
+        let theirs = theirs::ask(opa, calls)?;
         let ours = ours::ask(calls);
         if theirs == ours && theirs.is_ok() {
             self.calls += calls.len();

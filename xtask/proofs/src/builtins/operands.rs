@@ -56,7 +56,7 @@ const MAKES_AS_MUCH: [&str; 4] = [
 const SMALL: usize = 18;
 
 /// An operand of a function, as a policy writes it.
-pub(super) fn operand(name: &str, at: usize, kind: &Type, choices: &mut Choices<'_>) -> String {
+pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> String {
     if choices.rarely(40) {
         return unlike(choices);
     }
@@ -66,7 +66,7 @@ pub(super) fn operand(name: &str, at: usize, kind: &Type, choices: &mut Choices<
     }
     of_type(
         kind,
-        &mut |choices| strings::string(name, at, choices),
+        &mut |choices| strings::string(name, choices),
         DEPTH,
         choices,
     )

@@ -283,16 +283,16 @@ const WORDS: [(&str, &[&str]); 21] = [
 ];
 
 /// A string for an operand of a function, as a policy writes it.
-pub(super) fn string(name: &str, at: usize, choices: &mut Choices<'_>) -> String {
+pub(super) fn string(name: &str, choices: &mut Choices<'_>) -> String {
     let words = WORDS.iter().find(|(start, _)| name.starts_with(start));
     match (choices.below(10), words) {
         (0 | 1, _) => broken(choices),
         (2..=6, Some((_, words))) => Value::from(choices.of(words)).to_string(),
-        _ => usual(at, choices),
+        _ => usual(choices),
     }
 }
 
-fn usual(_at: usize, choices: &mut Choices<'_>) -> String {
+fn usual(choices: &mut Choices<'_>) -> String {
     let count = choices.below(5);
     let text: String = (0..count).map(|_| choices.of(&PARTS)).collect();
     Value::from(text).to_string()

@@ -1,40 +1,26 @@
 //! The side of OPA.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
 
 use rego::Value;
 use rego::value::from_json;
 use serde_json::json;
-use tempfile::TempDir;
 
 use super::{Outcome, ordered};
-use crate::peers;
-use crate::servers::{Client, Server};
+use crate::servers::{Client, RestartingOpa};
 
-/// The process and a connection to it.
-pub(super) struct Opa {
-    program: PathBuf,
-    folder: TempDir,
-    process: Server,
-    client: Client,
-}
+/// The real OPA with the base documents.
+pub(super) struct Opa(RestartingOpa);
 
 impl Opa {
     /// Builds and starts it.
     ///
     /// # Errors
-    /// When it cannot be built or does not answer.
+    /// It cannot be built or does not answer.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
-        let program = peers::build()?;
-        let folder = tempfile::tempdir()?;
-        let (process, client) = serve(&program, &folder)?;
-        Ok(Self {
-            program,
-            folder,
-            process,
-            client,
-        })
+        // OPA compiles `print` only where it logs.
+        let documents = Some(rego_generate::documents());
+        RestartingOpa::start(&["--log-level", "info"], documents).map(Self)
     }
 
     /// Puts a module; nothing if OPA ends at that.
@@ -61,12 +47,10 @@ impl Opa {
 
     /// The result, or the mistakes, or the message where there is no list of them.
     fn answer(&mut self, request: &[u8]) -> Result<Option<Outcome>, Box<dyn Error>> {
-        let Ok(status) = self.client.exchange(request) else {
-            // A panic closes the connection, with locks that nobody will open any more.
-            (self.process, self.client) = serve(&self.program, &self.folder)?;
+        let Some(status) = self.0.exchange(request)? else {
             return Ok(None);
         };
-        let answer = from_json(self.client.body())?;
+        let answer = from_json(self.0.body())?;
         if status == 200 {
             let result = answer.get("result").cloned();
             let result = result.unwrap_or_else(|| Value::from(Vec::new()));
@@ -77,16 +61,6 @@ impl Opa {
         };
         Ok(Some(Err(ordered(errors.iter().map(mistake).collect()))))
     }
-}
-
-/// A process with the base documents, and a connection to it.
-fn serve(program: &Path, folder: &TempDir) -> Result<(Server, Client), Box<dyn Error>> {
-    // OPA compiles `print` only where it logs.
-    let arguments = [peers::SERVE, &["--log-level", "info"]].concat();
-    let process = Server::start(program, &arguments, folder.path())?;
-    let mut client = process.client()?;
-    client.ok("PUT", "/v1/data", rego_generate::documents())?;
-    Ok((process, client))
 }
 
 fn mistake(error: &Value) -> String {

@@ -6,6 +6,7 @@ mod message;
 mod peer;
 mod process;
 mod proxy;
+mod restarting;
 mod sink;
 mod wire;
 
@@ -22,6 +23,7 @@ pub(crate) use message::{Message, Reader};
 pub(crate) use peer::{Peer, Said};
 pub(crate) use process::Process;
 pub(crate) use proxy::{Proxy, Way};
+pub(crate) use restarting::RestartingOpa;
 pub(crate) use sink::{Mood, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
