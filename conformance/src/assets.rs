@@ -1,5 +1,5 @@
-//! What the program carries inside: clauses, API documents, snapshots, faults, variants, targets,
-//! known failures, rules for clients.
+//! Embedded files: clauses, API documents, snapshots, faults, variants, targets, known failures, rules
+//! for clients.
 //!
 //! Each list holds pairs of the path below its folder, without the ending, and the text.
 

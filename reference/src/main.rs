@@ -19,7 +19,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// whatever the servers do.
 fn main() -> ExitCode {
     let command = CommandLine::parse();
-    // What is logged up to the end is written before the process ends.
+    // Dropped at the end of the process, when the last lines are written.
     let _log = match command.log().install() {
         Ok(log) => log,
         Err(failure) => {

@@ -1,4 +1,4 @@
-//! What a request holds: its parameters and its body.
+//! Parameters and bodies of requests.
 
 use std::io::Read as _;
 

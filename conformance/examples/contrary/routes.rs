@@ -125,7 +125,7 @@ pub(crate) fn route(state: &mut State, call: &Call<'_>) -> Result<Answer, Failur
     }
 }
 
-/// What is answered to methods that a path does not have.
+/// The answer to a method that a path does not have.
 fn other(method: &str, path: &[&str]) -> Result<Answer, Failure> {
     let allowed = match path {
         ["v0", "data", _, ..] | [""] => "OPTIONS, POST",

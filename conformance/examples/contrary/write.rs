@@ -42,7 +42,7 @@ fn write(value: &Value, depth: Option<usize>, out: &mut String) {
     }
 }
 
-/// What stands between the parts of an array or an object.
+/// Commas and line breaks between the parts of an array or an object.
 struct Lines {
     depth: Option<usize>,
     started: bool,

@@ -219,8 +219,8 @@ impl Destination {
     }
 }
 
-/// What an escaped slash means in a path that has no route. As in Open Policy Agent, such a path is
-/// taken for one of them by its decoded form.
+/// The meaning of an escaped slash in a path that has no route: as in Open Policy Agent, that of the
+/// routes above its decoded form.
 fn slash_of_unrouted(path: &RequestPath) -> EscapedSlash {
     let decoded = path.decoded();
     let is_below = |route: &&Route<Endpoint>| {

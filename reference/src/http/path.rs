@@ -1,7 +1,7 @@
 //! The path of a request, decoded once.
 //!
-//! What finds the route, what the authorization policy judges, what a handler acts on and what the
-//! caches and logs name are the same segments. The path as it was sent can only be shown in logs.
+//! Routing, the authorization policy, handlers and caches use the same segments. The path as it was
+//! sent can only be shown in logs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::error::ApiError;
 
-/// What an escaped slash means in the segments that a route leaves open.
+/// The meaning of an escaped slash in the segments that a route leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EscapedSlash {
     /// A character of its segment.
@@ -25,7 +25,7 @@ pub struct RequestPath {
     sent: String,
     /// The spelling that stands for all that mean the same, if it is another one.
     canonical: Option<String>,
-    /// What is wrong with the path as it was sent.
+    /// The error of a path that cannot be decoded.
     broken: Option<ApiError>,
     /// The part that is always the same for the route.
     fixed: &'static str,
@@ -97,7 +97,7 @@ impl RequestPath {
         percent_decode_str(path).decode_utf8_lossy().into_owned()
     }
 
-    /// What a cache knows the path by: the same for all spellings of the same segments.
+    /// The key of the path in caches: the same for all spellings of the same segments.
     pub fn cache_key(&self) -> &str {
         self.canonical()
     }

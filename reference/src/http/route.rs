@@ -13,7 +13,7 @@ pub struct Route<E> {
     /// The path: literal segments, `{name}` for any one segment, and at the end `{name...}` for
     /// any number of further segments, none included.
     pub pattern: &'static str,
-    /// What an escaped slash means in the segments that the pattern leaves open.
+    /// The meaning of an escaped slash in the segments that the pattern leaves open.
     pub slash: EscapedSlash,
     /// What answers, and what else is true of the route.
     pub endpoint: E,

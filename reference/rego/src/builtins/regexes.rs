@@ -120,14 +120,14 @@ fn append(result: &mut Vec<u8>, part: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A part of what is put in the place of a match.
+/// A part of the text that replaces a match.
 #[derive(Debug, PartialEq, Eq)]
 enum Replacement<'r> {
     /// Bytes as they are.
     Plain(&'r [u8]),
-    /// What the group of this number matched.
+    /// The match of the group of this number.
     Numbered(usize),
-    /// What the group of this name matched.
+    /// The match of the group of this name.
     Named(&'r str),
 }
 
