@@ -46,8 +46,6 @@ pub(crate) struct Session {
     pub(crate) answers: Answers,
     /// What functions prepare from an operand and use again, such as compiled patterns.
     pub(crate) prepared: HashMap<(&'static str, Text), Made>,
-    /// What the evaluation uses.
-    pub(crate) meter: Meter,
     /// The hosts that `http.send` and the like may reach; all when absent.
     pub(crate) allowed_hosts: Option<Arc<[String]>>,
 }
@@ -78,6 +76,8 @@ pub(crate) struct Call<'c> {
     pub(crate) location: &'c Location,
     /// What it shares with others.
     pub(crate) session: &'c mut Session,
+    /// What the evaluation uses.
+    pub(crate) meter: &'c Meter,
     /// What it shares with other evaluations.
     pub(crate) outside: Outside<'c>,
 }
@@ -91,29 +91,29 @@ impl Call<'_> {
     /// Fails when the evaluation has to end. Loops over large operands ask this in each round.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        self.session.meter.tick().map_err(Failure::Ended)
+        self.meter.tick().map_err(Failure::Ended)
     }
 
     /// The same for loops that do several rounds at once.
     pub(crate) fn spend(&self, units: usize) -> Result<(), Failure> {
-        self.session.meter.spend(units).map_err(Failure::Ended)
+        self.meter.spend(units).map_err(Failure::Ended)
     }
 
     /// Waits for something that the host does.
     pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Wanted<'_>) -> T) -> T {
-        self.session.meter.rest();
-        ask(self.host(), &|| self.session.meter.wanted())
+        self.meter.rest();
+        ask(self.host(), &|| self.meter.wanted())
     }
 
     /// Fails when so many values are too many, before they are made. They are counted afterwards.
     pub(crate) fn foresee(&self, values: usize) -> Result<(), Failure> {
-        let foreseen = self.session.meter.foresee(values);
+        let foreseen = self.meter.foresee(values);
         foreseen.map_err(Failure::Ended)
     }
 
     /// Counts values before they are made, and fails when they are too many.
     pub(crate) fn make(&self, values: usize) -> Result<(), Failure> {
-        self.session.meter.make(values);
+        self.meter.make(values);
         self.check()
     }
 
@@ -123,7 +123,7 @@ impl Call<'_> {
         &self,
         operands: impl IntoIterator<Item = &'v Value>,
     ) -> Result<(), Failure> {
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         let mut operands = operands.into_iter();
         let unfolded = operands.try_for_each(|operand| meter.unfold(operand));
         unfolded.map_err(Failure::Ended)
@@ -148,7 +148,7 @@ impl Call<'_> {
         }
         let caches = self.outside.caches;
         let known = caches.and_then(|caches| caches.made(kind, text));
-        let is_trial = self.session.meter.is_trial();
+        let is_trial = self.meter.is_trial();
         if is_trial && text.len() > MAX_TRIED {
             return Err(Failure::Ended(Ended::Trial));
         }

@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Call, Failure, Session, function};
 use crate::Value;
+use crate::meter::Meter;
 use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
 use crate::value::{Object, Set};
 
@@ -91,6 +92,7 @@ fn call(
     let mut call = Call {
         location,
         session,
+        meter: &Meter::default(),
         outside: Default::default(),
     };
     function(&mut call, &operands).map_err(|failure| (name, failure))

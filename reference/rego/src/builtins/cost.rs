@@ -188,7 +188,7 @@ impl Call<'_> {
     /// When the evaluation has to end; a trial does before a call that may take long.
     #[inline]
     pub(crate) fn afford(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
-        if self.session.meter.is_trial() {
+        if self.meter.is_trial() {
             return self.afford_in_trial(cost, operands);
         }
         let units = match cost {
@@ -211,7 +211,7 @@ impl Call<'_> {
             !is_free || operand.is_string()
         };
         let counted = operands.iter().enumerate().filter(counts);
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         meter.admits_within(counted.map(|(_, operand)| operand), most);
         self.check()
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{Call, Session, armor, function};
 use crate::Value;
+use crate::meter::Meter;
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -73,6 +74,7 @@ fn broken_operands_are_refused() {
                     let mut call = Call {
                         location: &location,
                         session: &mut session,
+                        meter: &Meter::default(),
                         outside: Default::default(),
                     };
                     let mut changed = operands.to_vec();

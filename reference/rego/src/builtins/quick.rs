@@ -114,6 +114,7 @@ mod tests {
     use super::super::{Call, function};
     use super::quick;
     use crate::Value;
+    use crate::meter::Meter;
     use crate::syntax::Location;
     use crate::value::from_json;
 
@@ -163,6 +164,7 @@ mod tests {
                     let mut call = Call {
                         location: &location,
                         session: &mut session,
+                        meter: &Meter::default(),
                         outside: Default::default(),
                     };
                     let whole = function(&mut call, &[left.clone(), right.clone()]);

@@ -113,7 +113,7 @@ pub(super) fn formatted(
         bad_index: false,
         out: Vec::with_capacity(format.as_str().len()),
     };
-    if call.session.meter.is_trial() && is_wide(format.as_str()) {
+    if call.meter.is_trial() && is_wide(format.as_str()) {
         return Err(Failure::Ended(Ended::Trial));
     }
     let end = format.as_str().len();

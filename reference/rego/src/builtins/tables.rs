@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::{Call, Failure, Session, function};
 use crate::Value;
+use crate::meter::Meter;
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -51,6 +52,7 @@ fn check(entry: &Value) -> Option<String> {
     let mut call = Call {
         location: &location,
         session: &mut session,
+        meter: &Meter::default(),
         outside: Default::default(),
     };
     let got = match function(&mut call, &operands) {

@@ -176,7 +176,7 @@ impl<'p> Machine<'p> {
             .nondeterministic
             .then(|| (builtin.name, args.to_vec()));
         if let Some(key) = &key
-            && key.1.iter().all(|arg| self.session.meter.admits(arg))
+            && key.1.iter().all(|arg| self.meter.admits(arg))
             && let Some(answer) = self.session.answers.get(key)
         {
             return Ok(answer.clone());
@@ -184,11 +184,12 @@ impl<'p> Machine<'p> {
         let mut context = Call {
             location: &expr.location,
             session: &mut self.session,
+            meter: self.meter,
             outside: self.outside,
         };
         context.afford(builtin.cost, args)?;
         let answer = function(&mut context, args)?;
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         if let Some(value) = answer.as_ref().filter(|_| builtin.makes) {
             meter.make_value(value);
             if value.is_composite() {
@@ -198,7 +199,7 @@ impl<'p> Machine<'p> {
             }
         }
         if let Some(key) = key {
-            self.session.meter.make(4 + key.1.len());
+            self.meter.make(4 + key.1.len());
             self.session.answers.insert(key, answer.clone());
         }
         Ok(answer)
@@ -251,12 +252,12 @@ impl<'p> Machine<'p> {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());
         };
-        if self.session.meter.is_trial() {
+        if self.meter.is_trial() {
             return Err(Stop::ended(Ended::Trial));
         }
         let mut lines = vec![String::new()];
         for (index, part) in parts.iter().enumerate() {
-            self.session.meter.unfold(part).map_err(Stop::ended)?;
+            self.meter.unfold(part).map_err(Stop::ended)?;
             let choices: Vec<String> = match part {
                 Value::Set(members) if members.is_empty() => vec!["<undefined>".to_owned()],
                 Value::Set(members) => members.iter().map(printed).collect(),
@@ -281,7 +282,7 @@ impl<'p> Machine<'p> {
             lines = longer.take(MAX_LINES).collect();
         }
         for line in lines {
-            self.session.meter.make(1 + line.len() / 16);
+            self.meter.make(1 + line.len() / 16);
             print(&expr.location, &line);
         }
         Ok(())

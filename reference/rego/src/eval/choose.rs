@@ -41,7 +41,7 @@ impl<'p> Machine<'p> {
     }
 
     fn choose(&self, set: &'p RuleSet, args: Option<&[Value]>, matched: &mut Matched<'p>) {
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         if meter.is_trial() && !set.is_ready(TRIED_RULES) {
             meter.spoil();
             return;
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
         };
         match found {
             // Looking for something in it may take long, so the rules do that themselves.
-            Some(value) if self.session.meter.is_trial() && is_long(&value) => Resolved::Unknown,
+            Some(value) if self.meter.is_trial() && is_long(&value) => Resolved::Unknown,
             Some(value) => Resolved::Value(value),
             None => Resolved::Undefined,
         }
@@ -95,7 +95,7 @@ impl<'p> Machine<'p> {
             .try_fold(self.documents, |value, key| stored(value, key));
         match (overlay, base) {
             (Some(overlay), Some(base)) => {
-                let meter = &self.session.meter;
+                let meter = &self.meter;
                 meter.make_value(base);
                 meter
                     .admits(base)

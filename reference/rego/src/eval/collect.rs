@@ -34,8 +34,8 @@ impl<'p> Machine<'p> {
                     let (Some(key), Some(value)) = (key, machine.value(&child, value)) else {
                         return Ok(());
                     };
-                    machine.session.meter.make(3);
-                    if !machine.session.meter.admits(&key) {
+                    machine.meter.make(3);
+                    if !machine.meter.admits(&key) {
                         return machine.tick();
                     }
                     match members.get_value(&key) {
@@ -75,14 +75,14 @@ impl<'p> Machine<'p> {
             } else {
                 return Ok(());
             }
-            machine.session.meter.make(1);
+            machine.meter.make(1);
             Ok(())
         })
     }
 
     /// The set of these values.
     fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Stop> {
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         // A trial sorts no more than it could compare twice over.
         if meter.is_trial() && !meter.admits_within(members.iter(), LIGHT) {
             return Err(Stop::ended(Ended::Trial));

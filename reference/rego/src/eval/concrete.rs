@@ -36,15 +36,14 @@ impl Prepared {
 
 impl<'p> Concrete<'p> {
     /// Begins an evaluation.
-    pub(crate) fn new<'e: 'p>(policy: &'p Policy, evaluation: &Evaluation<'e>) -> Self {
-        let mut machine = Machine::new(policy, evaluation);
+    pub(crate) fn new<'e: 'p>(
+        policy: &'p Policy,
+        evaluation: &Evaluation<'e>,
+        meter: &'p Meter,
+    ) -> Self {
+        let mut machine = Machine::new(policy, evaluation, meter);
         machine.input = evaluation.input.clone().into();
         Self(machine)
-    }
-
-    /// What the evaluation uses.
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.0.session.meter
     }
 
     /// The distinct answers of an expression: the values of the wanted variables, by their
@@ -70,7 +69,7 @@ impl<'p> Concrete<'p> {
                 .iter()
                 .map(|slot| machine.slot(&frame, *slot).cloned());
             let answer: Vec<_> = values.collect();
-            machine.session.meter.make(4 + answer.len());
+            machine.meter.make(4 + answer.len());
             // Most expressions have one answer, which is like no other.
             if let [first] = answers.as_slice() {
                 seen.insert(first.clone());

@@ -51,7 +51,7 @@ impl<'p> Machine<'p> {
             other => return other,
         };
         // The values are written whole before they are cut.
-        if self.session.meter.is_trial() {
+        if self.meter.is_trial() {
             return Stop::ended(Ended::Trial);
         }
         let builtin_error = self.builtin_error.take();

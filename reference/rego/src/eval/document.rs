@@ -237,7 +237,7 @@ impl<'p> Machine<'p> {
     ) -> Result<Value, Stop> {
         let mut result = Object::new();
         for (key, child) in node.children() {
-            self.session.meter.make(2);
+            self.meter.make(2);
             self.tick()?;
             if place.is_none() && key.as_str() == Some(HIDDEN) {
                 continue;
@@ -280,10 +280,10 @@ impl<'p> Machine<'p> {
         }
         Ok(match (at.overlay, base) {
             (Some(overlay), Some(base)) => {
-                if !self.session.meter.admits(&base) {
+                if !self.meter.admits(&base) {
                     return Err(Stop::ended(Ended::Trial));
                 }
-                self.session.meter.make_value(&base);
+                self.meter.make_value(&base);
                 Some(merge(overlay, &base))
             }
             (overlay, base) => overlay.cloned().or(base),

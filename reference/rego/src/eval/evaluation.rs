@@ -90,13 +90,18 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    /// What the evaluation uses, with its limits.
+    #[inline]
+    pub(crate) fn meter(&self) -> Meter {
+        Meter::new(self.cancelled.clone(), self.limits.clone())
+    }
+
     #[inline]
     pub(super) fn session(&self) -> Session {
         Session {
             now: Cell::new(self.now),
             answers: BTreeMap::new(),
             prepared: HashMap::default(),
-            meter: Meter::new(self.cancelled.clone(), self.limits.clone()),
             allowed_hosts: self.allowed_hosts.clone(),
         }
     }

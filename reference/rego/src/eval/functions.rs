@@ -215,11 +215,7 @@ impl<'p> Machine<'p> {
         }
         // Operands are compared with those of the calls that are known.
         let is_known = self.memos.knows_calls(set);
-        if is_known
-            && !operands
-                .iter()
-                .all(|operand| self.session.meter.admits(operand))
-        {
+        if is_known && !operands.iter().all(|operand| self.meter.admits(operand)) {
             self.tick()?;
             return Ok(Asked::Undefined);
         }
@@ -308,7 +304,7 @@ impl<'p> Machine<'p> {
                 };
                 if is_first {
                     attempt.value = Some(value.clone());
-                    machine.session.meter.make(6 + call.given.args.len());
+                    machine.meter.make(6 + call.given.args.len());
                     machine
                         .memos
                         .put_call(call.set, &call.given.args, value.clone());

@@ -56,7 +56,7 @@ impl<'p> Machine<'p> {
         if let Some(labels) = &mut self.labels
             && let Some(new) = labels.note(self.policy.world(), candidate)
         {
-            self.session.meter.unfolds(new);
+            self.meter.unfolds(new);
         }
     }
 }

@@ -102,6 +102,8 @@ pub(super) struct Machine<'p> {
     pub(super) memos: Box<Memos>,
     /// The number of the next query.
     pub(super) queries: u64,
+    /// What the evaluation uses.
+    pub(super) meter: &'p Meter,
     /// What built-in functions share.
     pub(super) session: Session,
     /// What they share with those of other evaluations.
@@ -218,7 +220,11 @@ impl Deferred {
 impl<'p> Machine<'p> {
     /// Begins an evaluation.
     #[inline]
-    pub(super) fn new<'e: 'p>(policy: &'p Policy, evaluation: &Evaluation<'e>) -> Self {
+    pub(super) fn new<'e: 'p>(
+        policy: &'p Policy,
+        evaluation: &Evaluation<'e>,
+        meter: &'p Meter,
+    ) -> Self {
         let Room {
             slots,
             trail,
@@ -236,6 +242,7 @@ impl<'p> Machine<'p> {
             trail,
             memos,
             queries: 0,
+            meter,
             session: evaluation.session(),
             outside: evaluation.outside(),
             builtin_error: None,
@@ -255,7 +262,7 @@ impl<'p> Machine<'p> {
     ) -> Result<(), EvalError> {
         let frame = self.open(None, program, false);
         let flow = self.run(&frame, &mut |machine| {
-            machine.session.meter.make(4 + program.names.len());
+            machine.meter.make(4 + program.names.len());
             answer(&|slot| machine.slot(&frame, slot).cloned());
             Ok(())
         });
@@ -298,7 +305,7 @@ impl<'p> Machine<'p> {
                     // Nothing else asks for it.
                     Some(value) if taken == reference.steps.len() => {
                         *document = value;
-                        self.session.meter.make(4 + frame.program.names.len());
+                        self.meter.make(4 + frame.program.names.len());
                         return Ok(());
                     }
                     Some(value) => {
@@ -311,7 +318,7 @@ impl<'p> Machine<'p> {
             match ground {
                 Ground::Value(value) | Ground::Lent(value) => {
                     *document = Some(value.clone());
-                    self.session.meter.make(4 + frame.program.names.len());
+                    self.meter.make(4 + frame.program.names.len());
                     return Ok(());
                 }
                 Ground::Undefined => return Ok(()),
@@ -319,7 +326,7 @@ impl<'p> Machine<'p> {
             }
         }
         self.run(frame, &mut |machine| {
-            machine.session.meter.make(4 + frame.program.names.len());
+            machine.meter.make(4 + frame.program.names.len());
             if document.is_none() {
                 *document = machine.slot(frame, wanted).cloned().or(Some(Value::Null));
             }
@@ -334,7 +341,7 @@ impl<'p> Machine<'p> {
             _ => None,
         };
         // What a trial found that has to be repeated counts for nothing.
-        self.session.meter.sound().map_err(Ended::error)?;
+        self.meter.sound().map_err(Ended::error)?;
         // The first failure of a built-in function is the one that is told.
         self.builtin_error
             .take()
@@ -357,7 +364,7 @@ impl<'p> Machine<'p> {
     /// Counts a step.
     #[inline]
     pub(super) fn tick(&self) -> Flow {
-        self.session.meter.tick().map_err(Stop::ended)
+        self.meter.tick().map_err(Stop::ended)
     }
 
     /// Whether two values are equal.
@@ -367,13 +374,13 @@ impl<'p> Machine<'p> {
             (Value::String(left), Value::String(right)) if left.len() < Meter::SHORT_TEXT => {
                 left == right
             }
-            _ if !left.is_composite() && !self.session.meter.is_trial() => left == right,
+            _ if !left.is_composite() && !self.meter.is_trial() => left == right,
             _ => self.compared(left, right),
         }
     }
 
     fn compared(&self, left: &Value, right: &Value) -> bool {
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         if !meter.admits_both(left, right) {
             return false;
         }
@@ -556,32 +563,26 @@ impl<'p> Machine<'p> {
             Operand::Known(value) => Some(value.clone()),
             Operand::Var(slot) => self.slot(frame, *slot).cloned(),
             Operand::Array(items) => {
-                self.session.meter.make(2 + items.len());
+                self.meter.make(2 + items.len());
                 let items = items.iter().map(|item| self.value(frame, item));
                 Some(Value::from(items.collect::<Option<Vec<_>>>()?))
             }
             Operand::Object(members) => {
-                self.session.meter.make(3 + 2 * members.len());
+                self.meter.make(3 + 2 * members.len());
                 let members = members
                     .iter()
                     .map(|(key, value)| Some((self.value(frame, key)?, self.value(frame, value)?)));
                 let members = members.collect::<Option<Vec<_>>>()?;
-                if !members
-                    .iter()
-                    .all(|(key, _)| self.session.meter.admits(key))
-                {
+                if !members.iter().all(|(key, _)| self.meter.admits(key)) {
                     return None;
                 }
                 Some(Value::object(members))
             }
             Operand::Set(members) => {
-                self.session.meter.make(Meter::set(members.len()));
+                self.meter.make(Meter::set(members.len()));
                 let members = members.iter().map(|member| self.value(frame, member));
                 let members = members.collect::<Option<Vec<_>>>()?;
-                if !members
-                    .iter()
-                    .all(|member| self.session.meter.admits(member))
-                {
+                if !members.iter().all(|member| self.meter.admits(member)) {
                     return None;
                 }
                 Some(Value::from(crate::value::distinct(members)))

@@ -410,7 +410,7 @@ impl<'p> Machine<'p> {
             let Some(key) = self.name(frame, step) else {
                 return Ground::Unknown;
             };
-            if !self.session.meter.admits(key) {
+            if !self.meter.admits(key) {
                 return Ground::Undefined;
             }
             let found = match in_store {

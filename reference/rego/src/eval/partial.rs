@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
                 found = found.and_then(|value| member(value, key));
             }
             if let Some(found) = found {
-                self.session.meter.make(8);
+                self.meter.make(8);
                 self.memos.put_partial(rules.set, part, found.clone());
             }
         }
@@ -102,7 +102,7 @@ impl<'p> Machine<'p> {
             }
         }
         let mut keys = part.0.iter().chain(part.1.iter().flatten());
-        if !keys.all(|key| self.session.meter.admits(key)) {
+        if !keys.all(|key| self.meter.admits(key)) {
             return None;
         }
         while matches!(part.1.last(), Some(None)) {
@@ -242,7 +242,7 @@ impl<'p> Machine<'p> {
         let (Some(path), Some(member)) = (path.collect::<Option<Vec<_>>>(), member) else {
             return Ok(true);
         };
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         meter.make(2 + path.len());
         // The path is compared with those that are there, and so is the member, of a set or of a
         // place that has one.

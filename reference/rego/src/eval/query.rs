@@ -195,7 +195,8 @@ impl Query {
         evaluate: impl FnOnce(&mut Machine<'_>) -> Result<T, EvalError>,
     ) -> Result<T, EvalError> {
         let input = evaluation.input.take();
-        let mut machine = Machine::new(&self.policy, evaluation);
+        let meter = evaluation.meter();
+        let mut machine = Machine::new(&self.policy, evaluation, &meter);
         machine.input = input.as_ref().map_or(Held::Nothing, Held::Lent);
         machine.print = match &mut evaluation.print {
             Some(print) => Some(&mut **print),

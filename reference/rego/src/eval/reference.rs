@@ -105,7 +105,7 @@ impl<'p> Machine<'p> {
     /// The member that a key names.
     #[inline]
     fn find<'v>(&self, walk: Walk<'_>, value: &'v Value, key: &Value) -> Option<&'v Value> {
-        if !self.session.meter.admits(key) {
+        if !self.meter.admits(key) {
             return None;
         }
         if walk.stored {
@@ -174,7 +174,7 @@ impl<'p> Machine<'p> {
                     _ => None,
                 };
                 if let Some(sought) = sought {
-                    if !self.session.meter.admits(&sought) {
+                    if !self.meter.admits(&sought) {
                         return self.tick();
                     }
                     if !members.contains(&sought) {

@@ -97,8 +97,8 @@ impl<'p> Matched<'p> {
 impl<'p> Machine<'p> {
     /// The compiled form of a rule. A trial does not make it.
     pub(super) fn program(&self, candidate: Candidate<'p>) -> Option<&'p Program> {
-        if self.session.meter.is_trial() && !candidate.is_ready() {
-            self.session.meter.spoil();
+        if self.meter.is_trial() && !candidate.is_ready() {
+            self.meter.spoil();
             return None;
         }
         candidate.program()
@@ -249,7 +249,7 @@ impl<'p> Machine<'p> {
 
     /// Whether the rules need no others, or only such of which one is always enough.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
-        let is_trial = self.session.meter.is_trial();
+        let is_trial = self.meter.is_trial();
         self.mocks.is_empty() && set.is_alone(self.policy.world(), is_trial)
     }
 

@@ -201,7 +201,7 @@ impl<'p> Machine<'p> {
 
     /// A value as a term, if there is memory for it.
     fn shown(&self, value: &Value) -> TermValue {
-        match self.session.meter.unfolds(value) {
+        match self.meter.unfolds(value) {
             true => shown::value(value),
             false => TermValue::Null,
         }
@@ -247,7 +247,7 @@ impl<'p> Machine<'p> {
             return;
         };
         // Events are kept with the values of their variables, written out.
-        let meter = &self.session.meter;
+        let meter = &self.meter;
         meter.make(EVENT);
         locals.retain(|(_, value)| meter.unfolds(value));
         let location = match node {

@@ -77,7 +77,7 @@ impl<'p> Machine<'p> {
                 }
                 Some((first, rest)) => {
                     if let Some(key) = self.value(frame, first) {
-                        if !self.session.meter.admits(&key) {
+                        if !self.meter.admits(&key) {
                             return self.tick();
                         }
                         let Some(found) = member(value, &key) else {
@@ -130,14 +130,14 @@ impl<'p> Machine<'p> {
         match (wanted.value, wanted.path, wanted.pair) {
             (Some(operand), None, _) => self.accept(frame, value, operand, next),
             (Some(operand), Some(steps), _) => {
-                self.session.meter.make(2 + path.len());
+                self.meter.make(2 + path.len());
                 let path = Value::from(path.to_vec());
                 self.accept(frame, &path, steps, &mut |machine| {
                     machine.accept(frame, value, operand, next)
                 })
             }
             (None, _, Some(pair)) => {
-                self.session.meter.make(6 + path.len());
+                self.meter.make(6 + path.len());
                 let found = Value::from(vec![Value::from(path.to_vec()), value.clone()]);
                 self.accept(frame, &found, pair, next)
             }

@@ -192,7 +192,7 @@ impl<'p> Machine<'p> {
                 members.len() == values.len()
                     && members.iter().all(|(key, member)| {
                         let key = self.value(frame, key);
-                        let key = key.filter(|key| self.session.meter.admits(key));
+                        let key = key.filter(|key| self.meter.admits(key));
                         let found = key.and_then(|key| values.get_value(&key).cloned());
                         found.is_some_and(|found| self.matches(frame, &found, member))
                     })

@@ -53,9 +53,10 @@ impl<'p> Solver<'p> {
         location: &Location,
         next: Next<'_, 'p>,
     ) -> Flow {
+        let meter = self.meter;
         let mut parts = ThinVec::with_capacity(args.len() + 2);
         parts.push(terms::operator(signature.name, location));
-        parts.extend(args.into_iter().map(|arg| arg.into_term(location)));
+        parts.extend(args.into_iter().map(|arg| arg.into_term(location, meter)));
         let mark = self.store.mark();
         let is_value = !signature.relation && !signature.nondeterministic && !signature.void;
         let possible = match output {
@@ -69,7 +70,7 @@ impl<'p> Solver<'p> {
                 self.unify(Sym::Term(call), output, location)
             }
             Some(output) => {
-                parts.push(output.into_term(location));
+                parts.push(output.into_term(location, self.meter));
                 self.store
                     .save(terms::expr(ExprTerms::Call(parts), location));
                 true
@@ -175,9 +176,10 @@ impl<'p> Solver<'p> {
         location: &Location,
         next: Next<'_, 'p>,
     ) -> Flow {
+        let meter = self.meter;
         let mut parts = thin_vec![self.supported(path, location)];
         let operands = args.iter().cloned().chain(output);
-        parts.extend(operands.map(|operand| operand.into_term(location)));
+        parts.extend(operands.map(|operand| operand.into_term(location, meter)));
         let mark = self.store.mark();
         self.store
             .save(terms::expr(ExprTerms::Call(parts), location));

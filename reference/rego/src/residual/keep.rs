@@ -15,6 +15,7 @@ use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::compile::visit;
 use crate::eval::member;
+use crate::meter::Meter;
 use crate::syntax::{
     Body, Comprehension, Every, Expr, ExprTerms, Location, Logic, ObjectComprehension, Operand,
     Term, TermValue, With,
@@ -167,7 +168,9 @@ impl<'p> Solver<'p> {
             if node.rules.is_some() {
                 let (own, rest) = path.split_at(length + 1);
                 let base = self.supported(own, &with.location);
-                let rest = rest.iter().map(|step| terms::value(step, &with.location));
+                let rest = rest
+                    .iter()
+                    .map(|step| terms::value(step, &with.location, self.meter));
                 return add(terms::extended(base, rest, &with.location));
             }
         }
@@ -175,7 +178,7 @@ impl<'p> Solver<'p> {
         if !node.extent().is_empty() {
             let location = &with.location;
             let steps = self.copies().into_iter().chain(path);
-            let steps = steps.map(|step| terms::value(&step, location));
+            let steps = steps.map(|step| terms::value(&step, location, self.meter));
             add(terms::reference(
                 "data",
                 steps.collect::<Vec<_>>(),
@@ -193,10 +196,11 @@ impl<'p> Solver<'p> {
         let one = |path: &[Value], value: &Value| With {
             target: terms::reference(
                 "input",
-                path.iter().map(|step| terms::value(step, location)),
+                path.iter()
+                    .map(|step| terms::value(step, location, self.meter)),
                 location,
             ),
-            value: terms::value(value, location),
+            value: terms::value(value, location, self.meter),
             location: location.clone(),
         };
         if !self.unknowns.touch(Root::Input, &[]) {
@@ -219,7 +223,10 @@ impl<'p> Solver<'p> {
             TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
                 self.keep_reference(frame, std::slice::from_ref(term), location)
             }
-            TermValue::Var(own) => self.store.lookup(frame, own).into_term(location),
+            TermValue::Var(own) => self
+                .store
+                .lookup(frame, own)
+                .into_term(location, self.meter),
             TermValue::Ref(parts) => self.keep_reference(frame, parts, location),
             TermValue::Array(items) => {
                 terms::term(TermValue::Array(self.keep_terms(frame, items)), location)
@@ -295,7 +302,7 @@ impl<'p> Solver<'p> {
             return self.keep_input(&steps, location);
         }
         match Sym::from(self.keep_term(frame, head)) {
-            Sym::Known(value) => known(&value, &steps, location),
+            Sym::Known(value) => known(&value, &steps, location, self.meter),
             Sym::Term(base) => terms::extended(base, steps, location),
         }
     }
@@ -364,7 +371,7 @@ impl<'p> Solver<'p> {
 }
 
 /// A reference into a value.
-fn known(value: &Value, steps: &[Term], location: &Location) -> Term {
+fn known(value: &Value, steps: &[Term], location: &Location, meter: &Meter) -> Term {
     let mut value = value.clone();
     let mut steps = steps;
     while let Some((first, rest)) = steps.split_first()
@@ -376,7 +383,7 @@ fn known(value: &Value, steps: &[Term], location: &Location) -> Term {
         }
         steps = rest;
     }
-    let base = terms::value(&value, location);
+    let base = terms::value(&value, location, meter);
     match steps {
         [] => base,
         _ if is_composite(&base.value) => {

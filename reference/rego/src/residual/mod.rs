@@ -43,6 +43,7 @@ use crate::error::{Errors, EvalError};
 use crate::eval::{Evaluation, QueryOptions, forbidden};
 use crate::hash::HashMap;
 use crate::json_ast::body;
+use crate::meter::Ended;
 use crate::syntax::{Body, Expr, Module, Var};
 use crate::trace::Op;
 use crate::value::{JsonSink, TextSink, ValueSink};
@@ -194,12 +195,15 @@ impl PartialQuery {
         options: &PartialOptions,
     ) -> Result<Residual, EvalError> {
         let kept = self.shelf.take(&options.unknowns, options.holds());
-        let mut solver = Solver::new(&self.policy, evaluation, options, kept);
+        let meter = evaluation.meter();
+        let mut solver = Solver::new(&self.policy, evaluation, &meter, options, kept);
         if let Some(tracer) = &mut evaluation.tracer {
             solver.watch = Some(Watch::new(&mut **tracer, &self.written));
         }
         let found = self.search(&mut solver);
         self.shelf.put(solver.into_kept());
+        // A value that was too large to become a term is missing in what was found.
+        meter.sound().map_err(Ended::error)?;
         found.map_err(|error| *error)
     }
 
@@ -215,7 +219,7 @@ impl PartialQuery {
             if let Some(mut saved) = solver.typed(store::Mark::default()) {
                 let at = terms::nowhere();
                 for name in named {
-                    let value = solver.store.lookup(0, name).into_term(&at);
+                    let value = solver.store.lookup(0, name).into_term(&at, solver.meter);
                     let own = terms::var(name, &at);
                     if value != own {
                         let equal = terms::call("eq", [own, value], &at);

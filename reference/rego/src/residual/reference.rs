@@ -12,6 +12,7 @@ use crate::Value;
 use crate::compile::terms::{constant, is_var};
 use crate::compile::tree::Node;
 use crate::eval::{member, stored};
+use crate::meter::Meter;
 use crate::syntax::{Location, Term, TermValue};
 
 /// The steps that are still to be taken, and what is wanted at their end.
@@ -29,9 +30,9 @@ impl<'w> Walk<'w> {
     }
 
     /// The steps as terms.
-    fn terms(self) -> impl Iterator<Item = Term> + 'w {
+    fn terms(self, meter: &'w Meter) -> impl Iterator<Item = Term> + 'w {
         let steps = self.steps.iter().cloned();
-        steps.map(|step| step.into_term(self.location))
+        steps.map(|step| step.into_term(self.location, meter))
     }
 
     /// Whether nothing more is asked of a value than is wanted of the whole.
@@ -91,7 +92,9 @@ impl<'p> Solver<'p> {
                 return None;
             }
             let location = &head.location;
-            let steps = path.iter().map(|step| terms::value(step, location));
+            let steps = path
+                .iter()
+                .map(|step| terms::value(step, location, self.meter));
             Some(Arc::new(terms::reference("input", steps, location)))
         };
         let made = made();
@@ -137,7 +140,7 @@ impl<'p> Solver<'p> {
                 Ok(())
             }
             _ => {
-                let extended = terms::extended(term.clone(), walk.terms(), walk.location);
+                let extended = terms::extended(term.clone(), walk.terms(self.meter), walk.location);
                 each(self, Sym::Term(extended))
             }
         }
@@ -312,17 +315,21 @@ impl<'p> Solver<'p> {
         path: &[Value],
         location: &Location,
     ) -> Result<Option<Value>, Box<crate::EvalError>> {
-        let steps = path.iter().map(|step| terms::value(step, location));
+        let steps = path
+            .iter()
+            .map(|step| terms::value(step, location, self.meter));
         let reference = terms::reference("data", steps, location);
         let value = terms::var(&crate::syntax::Var("$value".into()), location);
         let expr = terms::call("eq", [value, reference], location);
-        Ok(self.values_of(&expr)?.pop())
+        Ok(self.values_of(&expr, &[])?.pop())
     }
 
     /// Goes on with a reference into something unknown.
     fn unknown(&mut self, root: &str, path: &[Value], walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
-        let steps = path.iter().map(|step| terms::value(step, walk.location));
-        let reference = terms::reference(root, steps.chain(walk.terms()), walk.location);
+        let steps = path
+            .iter()
+            .map(|step| terms::value(step, walk.location, self.meter));
+        let reference = terms::reference(root, steps.chain(walk.terms(self.meter)), walk.location);
         each(self, Sym::Term(reference))
     }
 

@@ -360,12 +360,12 @@ pub(super) fn extent<'n>(node: &'n Node, set: &'n RuleSet) -> Vec<&'n RuleSet> {
 }
 
 /// Gives the variables that are the evaluation's own other names.
-struct Renaming<'s> {
-    store: &'s mut Store,
+struct Renaming<'s, 'm> {
+    store: &'s mut Store<'m>,
     names: HashMap<Var, Var>,
 }
 
-impl Rewrite for Renaming<'_> {
+impl Rewrite for Renaming<'_, '_> {
     fn term(&mut self, term: &mut Term) -> bool {
         if let TermValue::Var(name) = &mut term.value
             && name.0.starts_with("__local")

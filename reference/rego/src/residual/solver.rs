@@ -25,6 +25,7 @@ use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::error::{EvalCode, EvalError};
 use crate::eval::{Concrete, Prepared};
 use crate::hash::HashMap;
+use crate::meter::Meter;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::trace::Op;
 
@@ -59,7 +60,7 @@ pub(super) struct Solver<'p> {
     pub(super) opaque: References,
     /// Whether functions that are not deterministic are left alone.
     pub(super) hold: bool,
-    pub(super) store: Store,
+    pub(super) store: Store<'p>,
     pub(super) depends: Depends<'p>,
     pub(super) supports: Supports,
     /// Whether something takes the place of the input where terms are kept.
@@ -67,6 +68,7 @@ pub(super) struct Solver<'p> {
     /// What rules give, by their address.
     pub(super) solved: HashMap<usize, Rc<Vec<Solution>>>,
     pub(super) watch: Option<super::watch::Watch<'p>>,
+    pub(super) meter: &'p Meter,
     concrete: Concrete<'p>,
     pub(super) kept: Kept,
     steps: usize,
@@ -77,6 +79,7 @@ impl<'p> Solver<'p> {
     pub(super) fn new<'e: 'p>(
         policy: &'p Policy,
         evaluation: &crate::Evaluation<'e>,
+        meter: &'p Meter,
         options: &super::PartialOptions,
         mut kept: Kept,
     ) -> Self {
@@ -90,14 +93,15 @@ impl<'p> Solver<'p> {
             input: evaluation.input.clone(),
             opaque: options.disable_inlining.clone(),
             hold,
-            store: Store::with_names(std::mem::take(&mut kept.names)),
+            store: Store::new(meter, std::mem::take(&mut kept.names)),
             depends,
             supports: Supports::default(),
             raw: false,
             solved: HashMap::default(),
             watch: None,
             unknowns,
-            concrete: Concrete::new(policy, evaluation),
+            meter,
+            concrete: Concrete::new(policy, evaluation, meter),
             kept,
             steps: 0,
             terms: 0,
@@ -141,7 +145,7 @@ impl<'p> Solver<'p> {
 
     /// Counts a step of the search.
     pub(super) fn step(&mut self) -> Flow {
-        let ticked = self.concrete.meter().spend(STEP);
+        let ticked = self.meter.spend(STEP);
         ticked.map_err(|ended| Box::new(ended.error()))?;
         self.steps += 1;
         if self.steps > MAX_STEPS {
@@ -462,24 +466,28 @@ impl<'p> Solver<'p> {
         location: &Location,
     ) -> Result<Vec<Value>, Box<EvalError>> {
         let mut parts = thin_vec![operator];
-        parts.extend(
-            operands
-                .iter()
-                .map(|operand| terms::value(operand, location)),
-        );
+        let operands = operands.iter().enumerate();
+        let known = operands.map(|(at, operand)| (Var(format!("${at}").into()), operand.clone()));
+        let known: Vec<_> = known.collect();
+        parts.extend(known.iter().map(|(name, _)| terms::var(name, location)));
         parts.push(terms::var(&Var("$value".into()), location));
-        self.values_of(&terms::expr(ExprTerms::Call(parts), location))
+        self.values_of(&terms::expr(ExprTerms::Call(parts), location), &known)
     }
 
-    /// The values of the variable `$value` in the answers of an expression.
-    pub(super) fn values_of(&mut self, expr: &Expr) -> Result<Vec<Value>, Box<EvalError>> {
+    /// The values of the variable `$value` in the answers of an expression, of which these variables
+    /// are known.
+    pub(super) fn values_of(
+        &mut self,
+        expr: &Expr,
+        known: &[(Var, Value)],
+    ) -> Result<Vec<Value>, Box<EvalError>> {
         let prepared = Prepared::new(expr);
-        let place = prepared
-            .names()
-            .iter()
-            .position(|name| &*name.0 == "$value");
-        let wanted: Vec<_> = place.into_iter().collect();
-        let answers = self.concrete.answers(&prepared, &[], &wanted)?;
+        let slot = |sought: &Var| prepared.names().iter().position(|name| name == sought);
+        let known = known.iter();
+        let known = known.filter_map(|(name, value)| Some((slot(name)?, value.clone())));
+        let known: Vec<_> = known.collect();
+        let wanted: Vec<_> = slot(&Var("$value".into())).into_iter().collect();
+        let answers = self.concrete.answers(&prepared, &known, &wanted)?;
         Ok(answers.into_iter().flatten().flatten().collect())
     }
 

@@ -4,11 +4,12 @@
 use thin_vec::ThinVec;
 
 use super::saved::{Saved, Shared};
-use super::terms::{Sym, each_expr_var, each_var, term};
+use super::terms::{self, Sym, each_expr_var, each_var, term};
 use crate::Value;
-use crate::compile::terms::{constant, of_value};
+use crate::compile::terms::constant;
 use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;
+use crate::meter::Meter;
 use crate::syntax::{Expr, Term, TermValue, Var};
 
 /// A query or rule that is evaluated, by its number.
@@ -51,8 +52,10 @@ pub(super) struct Mark {
 }
 
 /// Bindings and saved expressions.
-#[derive(Debug, Default)]
-pub(super) struct Store {
+#[derive(Debug)]
+pub(super) struct Store<'m> {
+    /// Charged for values that become terms.
+    meter: &'m Meter,
     names: HashMap<(Frame, Var), Var>,
     bindings: HashMap<Var, Binding>,
     /// The value of rules that was chosen on the way, by their address.
@@ -65,12 +68,19 @@ pub(super) struct Store {
     generated: Vec<Var>,
 }
 
-impl Store {
-    /// Nothing yet. Generated variables have these names, the first of all that there are.
-    pub(super) fn with_names(generated: Vec<Var>) -> Self {
+impl<'m> Store<'m> {
+    /// An empty store. Generated variables have these names, the first of all that there are.
+    pub(super) fn new(meter: &'m Meter, generated: Vec<Var>) -> Self {
         Self {
+            meter,
             generated,
-            ..Self::default()
+            names: HashMap::default(),
+            bindings: HashMap::default(),
+            chosen: HashMap::default(),
+            saved: Vec::new(),
+            trail: Vec::new(),
+            next: 0,
+            frames: 0,
         }
     }
 
@@ -323,7 +333,7 @@ fn is_asked(value: &TermValue) -> bool {
 
 /// Looks for variables that stand for something.
 struct Bound<'s> {
-    store: &'s Store,
+    store: &'s Store<'s>,
     found: bool,
 }
 
@@ -339,7 +349,7 @@ impl<'t> Visit<'t> for Bound<'_> {
 
 /// Puts what variables stand for in their place, and joins references that then begin with
 /// references.
-struct Resolve<'s>(&'s Store);
+struct Resolve<'s>(&'s Store<'s>);
 
 impl Resolve<'_> {
     fn variable(&mut self, term: &mut Term) {
@@ -347,7 +357,9 @@ impl Resolve<'_> {
             return;
         };
         match self.0.bindings.get(name) {
-            Some(Binding::Known(value)) => term.value = of_value(value, &term.location),
+            Some(Binding::Known(value)) => {
+                *term = terms::value(value, &term.location, self.0.meter);
+            }
             Some(Binding::Is(other)) => {
                 let mut other = other.clone();
                 visit::rewrite_term(&mut other, self);
@@ -411,12 +423,13 @@ mod tests {
     use thin_vec::thin_vec;
 
     use super::super::terms::{call, nowhere, reference, string, term, var};
-    use super::{Saved, Store, Sym, TermValue, Var};
+    use super::{Meter, Saved, Store, Sym, TermValue, Var};
 
     #[test]
     fn heads_of_heads_are_joined_with_what_they_stand_for() {
         let at = nowhere();
-        let mut store = Store::default();
+        let meter = Meter::default();
+        let mut store = Store::new(&meter, Vec::new());
         let name = Var("x".into());
         let to = reference("input", [string("a", &at)], &at);
         store.bind(&name, Sym::Term(to));
@@ -439,7 +452,8 @@ mod tests {
         let joined = reference("input", ["a", "b"].map(|step| string(step, &at)), &at);
         let cases = [(outer, joined), (set(["d", "c"]), set(["c", "d"]))];
         for (term, saved) in cases {
-            let mut store = Store::default();
+            let meter = Meter::default();
+            let mut store = Store::new(&meter, Vec::new());
             let one = string("one", &at);
             store.save(call("eq", [one.clone(), term], &at));
             assert_eq!(store.saved, [Saved::expr(call("eq", [one, saved], &at))]);

@@ -15,6 +15,7 @@ use crate::compile::terms::is_var;
 use crate::compile::tree::{CompiledRule, Node};
 use crate::compile::visit::{self, Visit};
 use crate::eval::{member, stored};
+use crate::meter::Meter;
 use crate::syntax::{
     Body, Expr, Head, Location, Module, Package, Ref, Rule, Term, TermValue, Var, Version,
 };
@@ -74,7 +75,7 @@ impl Supports {
     }
 
     /// The reference to a rule, in the place of one to its copy.
-    pub(super) fn original(&self, reference: &[Term]) -> Option<ThinVec<Term>> {
+    pub(super) fn original(&self, reference: &[Term], meter: &Meter) -> Option<ThinVec<Term>> {
         let (head, steps) = reference.split_first()?;
         if !is_var(head, "data")
             || !matches!(&steps.first()?.value, TermValue::String(name) if **name == *PACKAGE)
@@ -88,7 +89,9 @@ impl Supports {
             _ => None,
         })?;
         let location = &head.location;
-        let own = original.iter().map(|step| terms::value(step, location));
+        let own = original
+            .iter()
+            .map(|step| terms::value(step, location, meter));
         let rest = steps.get(copy.len()..).unwrap_or_default().iter().cloned();
         let steps = own.chain(rest);
         Some(std::iter::once(head.clone()).chain(steps).collect())
@@ -108,7 +111,9 @@ impl<'p> Solver<'p> {
     pub(super) fn supported(&mut self, path: &[Value], location: &Location) -> Term {
         let mut copy = self.copies();
         copy.extend(path.iter().cloned());
-        let steps = copy.iter().map(|step| terms::value(step, location));
+        let steps = copy
+            .iter()
+            .map(|step| terms::value(step, location, self.meter));
         let reference = terms::reference("data", steps, location);
         let raw = self.raw;
         let entry = || Entry::Copy(path.to_vec(), raw);
@@ -130,7 +135,9 @@ impl<'p> Solver<'p> {
                 place
             }
         };
-        let steps = place.iter().map(|step| terms::value(step, location));
+        let steps = place
+            .iter()
+            .map(|step| terms::value(step, location, self.meter));
         terms::reference("data", steps, location)
     }
 
@@ -165,7 +172,9 @@ impl<'p> Solver<'p> {
             }
         }
         let packages = packages.into_iter();
-        packages.map(|(path, rules)| module(&path, rules)).collect()
+        packages
+            .map(|(path, rules)| module(&path, rules, self.meter))
+            .collect()
     }
 
     /// The rules of an entry with their packages.
@@ -266,7 +275,7 @@ impl<'p> Solver<'p> {
     fn known(&mut self, path: &[Value], name: &Var) -> Vec<Rule> {
         let location = &terms::nowhere();
         match self.input_at(path) {
-            Some(value) => vec![self.untyped(name, terms::value(&value, location))],
+            Some(value) => vec![self.untyped(name, terms::value(&value, location, self.meter))],
             None => Vec::new(),
         }
     }
@@ -323,13 +332,15 @@ impl<'p> Solver<'p> {
                 continue;
             }
             let steps = path.iter().chain([&key]);
-            let steps: Vec<_> = steps.map(|step| terms::value(step, location)).collect();
+            let steps: Vec<_> = steps
+                .map(|step| terms::value(step, location, self.meter))
+                .collect();
             let from = match made {
                 Made::Document => self.keep_document(&steps, location),
                 Made::Input | Made::Known => self.keep_input(&steps, location),
             };
             let value = var(&self.store.fresh(), location);
-            let step = terms::value(&key, location);
+            let step = terms::value(&key, location, self.meter);
             let mut head = head(
                 thin_vec![own.clone(), step.clone()],
                 ThinVec::new(),
@@ -398,10 +409,10 @@ fn rule(head: Head, body: ThinVec<Expr>, location: &Location) -> Rule {
     }
 }
 
-fn module(path: &[Value], rules: Vec<Rule>) -> Module {
+fn module(path: &[Value], rules: Vec<Rule>, meter: &Meter) -> Module {
     let location = terms::nowhere();
     let mut package = thin_vec![term(TermValue::Var(Var("data".into())), &location)];
-    package.extend(path.iter().map(|step| terms::value(step, &location)));
+    package.extend(path.iter().map(|step| terms::value(step, &location, meter)));
     Module {
         file: "".into(),
         text: "".into(),

@@ -8,6 +8,7 @@ use thin_vec::{ThinVec, thin_vec};
 use crate::Value;
 use crate::compile::terms::{self as compile, constant, of_value};
 use crate::compile::visit::{self, Visit};
+use crate::meter::Meter;
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Term, TermValue, Var};
 
 /// A term of which as much is known as can be.
@@ -21,9 +22,9 @@ pub(super) enum Sym {
 
 impl Sym {
     /// As a term of a residual.
-    pub(super) fn into_term(self, location: &Location) -> Term {
+    pub(super) fn into_term(self, location: &Location, meter: &Meter) -> Term {
         match self {
-            Self::Known(value) => term(of_value(&value, location), location),
+            Self::Known(known) => value(&known, location, meter),
             Self::Term(term) => term,
         }
     }
@@ -91,9 +92,14 @@ fn name(text: &str) -> Var {
     known.cloned().unwrap_or_else(|| Var(text.into()))
 }
 
-/// A value as a term.
-pub(super) fn value(value: &Value, location: &Location) -> Term {
-    term(of_value(value, location), location)
+/// A value as a term, charged for what it unfolds to: terms share nothing. A value that is too large
+/// becomes `null`, and the evaluation fails at its next step.
+pub(super) fn value(value: &Value, location: &Location, meter: &Meter) -> Term {
+    let made = match meter.unfolds(value) {
+        true => of_value(value, location),
+        false => TermValue::Null,
+    };
+    term(made, location)
 }
 
 /// More steps behind a term.

@@ -16,6 +16,7 @@ use crate::compile::terms::{
 use crate::compile::types::{Type, fits};
 use crate::compile::visit::{self, Rewrite};
 use crate::error::Code;
+use crate::meter::Meter;
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
 
 /// What a glance at an expression shows.
@@ -97,7 +98,7 @@ impl Solver<'_> {
                 }
             }
         }
-        visit::rewrite_body(&mut body, &mut Originals(&self.supports));
+        visit::rewrite_body(&mut body, &mut Originals(&self.supports, self.meter));
         match compile::partial_query(self.policy, body) {
             Ok(_) => true,
             Err(errors) => errors.0.iter().all(|error| error.code != Code::Type),
@@ -111,7 +112,7 @@ impl Solver<'_> {
         };
         let name = operator(call).unwrap_or_default();
         name.first().is_some_and(|head| is_var(head, "data"))
-            && self.supports.original(name).is_none()
+            && self.supports.original(name, self.meter).is_none()
     }
 
     fn glance(&self, part: &Saved) -> Glance {
@@ -173,7 +174,7 @@ impl Solver<'_> {
             TermValue::Ref(steps) => {
                 let is_plain =
                     |step: &Term| matches!(step.value, TermValue::Var(_)) || is_constant(step);
-                steps.iter().all(is_plain) && self.supports.original(steps).is_none()
+                steps.iter().all(is_plain) && self.supports.original(steps, self.meter).is_none()
             }
             _ => false,
         }
@@ -181,12 +182,12 @@ impl Solver<'_> {
 }
 
 /// Puts references to rules in the place of those to their copies.
-struct Originals<'s>(&'s Supports);
+struct Originals<'s>(&'s Supports, &'s Meter);
 
 impl Rewrite for Originals<'_> {
     fn term(&mut self, term: &mut Term) -> bool {
         if let TermValue::Ref(steps) = &mut term.value
-            && let Some(original) = self.0.original(steps)
+            && let Some(original) = self.0.original(steps, self.1)
         {
             *steps = original;
         }

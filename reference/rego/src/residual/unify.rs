@@ -55,11 +55,13 @@ impl Solver<'_> {
                                 })
                             })
                     }
-                    (Some(_), None) => self.equate(term, terms::value(value, location), first),
+                    (Some(_), None) => {
+                        self.equate(term, terms::value(value, location, self.meter), first)
+                    }
                 }
             }
             TermValue::Set(_) if value.as_set().is_none() => false,
-            _ => self.equate(term, terms::value(value, location), first),
+            _ => self.equate(term, terms::value(value, location, self.meter), first),
         }
     }
 

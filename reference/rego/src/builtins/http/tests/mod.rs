@@ -13,7 +13,7 @@ use super::client::MAX_BODY;
 use crate::Value;
 use crate::builtins::{Caches, Call, Failure, Outside, Session, function};
 use crate::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
-use crate::meter::Ended;
+use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -170,6 +170,7 @@ fn send(session: &mut Session, outside: Outside<'_>, request: &str) -> Result<Va
     let mut call = Call {
         location: &location,
         session,
+        meter: &Meter::default(),
         outside,
     };
     let function = function("http.send").expect("the function");
