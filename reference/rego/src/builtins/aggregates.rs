@@ -3,24 +3,24 @@
 
 use super::expected::{CallResult, items, misfilled, mistyped_of};
 use super::operand::{answer, any};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::lookup;
 use crate::value::{ArithmeticError, Characters, Number};
 
 pub(super) const BUILTINS: Group = &[
-    ("all", all),
-    ("any", any_true),
-    ("count", count),
-    ("internal.member_2", member),
-    ("internal.member_3", member_with_key),
-    ("max", |_, operands| {
+    ("all", Cost::Linear, all),
+    ("any", Cost::Linear, any_true),
+    ("count", Cost::LinearBut(0b1), count),
+    ("internal.member_2", Cost::Linear, member),
+    ("internal.member_3", Cost::LinearBut(0b100), member_with_key),
+    ("max", Cost::Linear, |_, operands| {
         Ok(items(operands, 1, COLLECTION)?.max().cloned())
     }),
-    ("min", least),
-    ("product", product),
-    ("sort", sort),
-    ("sum", sum),
+    ("min", Cost::Linear, least),
+    ("product", Cost::Stepping, product),
+    ("sort", Cost::Linear, sort),
+    ("sum", Cost::Linear, sum),
 ];
 
 const COLLECTION: &[&str] = &["set", "array"];
@@ -87,7 +87,7 @@ fn any_true(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn member(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let sought = any(operands, 1);
     let whole = any(operands, 2);
-    let places = lookup::places(&call.meter, whole, [].iter(), sought);
+    let places = lookup::places(call.meter, whole, [].iter(), sought);
     if let Some(places) = places.map_err(Failure::Ended)? {
         let mut places = places.iter().map(|(_, place)| *place as usize);
         return answer(places.any(|place| lookup::item(whole, place) == Some(sought)));

@@ -3,33 +3,33 @@
 use super::expected::{CallResult, mistyped_of, number};
 use super::operand::{answer, any, mistyped};
 use super::sets::difference;
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
-    ("abs", |_, operands| {
+    ("abs", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.absolute()?)
     }),
-    ("ceil", |_, operands| {
+    ("ceil", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.ceiling()?)
     }),
-    ("div", |_, operands| {
+    ("div", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.over(number(operands, 2)?)?)
     }),
-    ("floor", |_, operands| {
+    ("floor", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.floored()?)
     }),
-    ("minus", minus),
-    ("mul", |_, operands| {
+    ("minus", Cost::Linear, minus),
+    ("mul", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.times(number(operands, 2)?)?)
     }),
-    ("plus", |_, operands| {
+    ("plus", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.plus(number(operands, 2)?)?)
     }),
-    ("rem", |_, operands| {
+    ("rem", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.modulo(number(operands, 2)?)?)
     }),
-    ("round", |_, operands| {
+    ("round", Cost::Linear, |_, operands| {
         answer(number(operands, 1)?.rounded()?)
     }),
 ];

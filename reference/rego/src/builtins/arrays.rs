@@ -2,14 +2,14 @@
 
 use super::expected::{CallResult, array, integer};
 use super::operand::{answer, any};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
-    ("array.concat", concat),
-    ("array.flatten", flatten),
-    ("array.reverse", reverse),
-    ("array.slice", slice),
+    ("array.concat", Cost::Linear, concat),
+    ("array.flatten", Cost::Linear, flatten),
+    ("array.reverse", Cost::Linear, reverse),
+    ("array.slice", Cost::Linear, slice),
 ];
 
 fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {

@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use super::digests::hex;
 use super::operand::{answer, any, mistyped, names, not_utf8, object};
 use super::url::Url;
-use super::{Call, Failure, Group, requests};
+use super::{Call, Cost, Failure, Group, requests};
 use crate::Value;
 use crate::value::Object;
 
-pub(super) const BUILTINS: Group = &[("providers.aws.sign_req", sign)];
+pub(super) const BUILTINS: Group = &[("providers.aws.sign_req", Cost::Library, sign)];
 
 const REQUIRED: [&str; 4] = [
     "aws_service",
@@ -66,8 +66,7 @@ pub struct UnsignedRequest<'r> {
     pub body: &'r str,
 }
 
-fn sign(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    call.unfold(operands)?;
+fn sign(_: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let request = object(operands, 1)?;
     // Messages call the configuration the first operand here, and the second further on.
     let config = object(operands.get(1..).unwrap_or_default(), 1)?;

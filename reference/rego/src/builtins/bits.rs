@@ -4,23 +4,23 @@ use num_bigint::{BigInt, Sign};
 
 use super::expected::{CallResult, big_integer, mismatch};
 use super::operand::answer;
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{ArithmeticError, Number};
 
 pub(super) const BUILTINS: Group = &[
-    ("bits.and", |_, operands| {
+    ("bits.and", Cost::Linear, |_, operands| {
         whole(big_integer(operands, 1)? & big_integer(operands, 2)?)
     }),
-    ("bits.lsh", left),
-    ("bits.negate", |_, operands| {
+    ("bits.lsh", Cost::Stepping, left),
+    ("bits.negate", Cost::Linear, |_, operands| {
         whole(!big_integer(operands, 1)?)
     }),
-    ("bits.or", |_, operands| {
+    ("bits.or", Cost::Linear, |_, operands| {
         whole(big_integer(operands, 1)? | big_integer(operands, 2)?)
     }),
-    ("bits.rsh", right),
-    ("bits.xor", |_, operands| {
+    ("bits.rsh", Cost::Stepping, right),
+    ("bits.xor", Cost::Linear, |_, operands| {
         whole(big_integer(operands, 1)? ^ big_integer(operands, 2)?)
     }),
 ];

@@ -129,6 +129,12 @@ impl Call<'_> {
         unfolded.map_err(Failure::Ended)
     }
 
+    /// A value as a text, charged for what it unfolds to.
+    pub(crate) fn written(&self, value: &Value) -> Result<String, Failure> {
+        self.unfold([value])?;
+        Ok(value.to_string())
+    }
+
     /// What a function makes of a text: made once, and kept for the rest of the evaluation and
     /// for later ones.
     ///

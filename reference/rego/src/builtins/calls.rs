@@ -85,7 +85,7 @@ fn call(
     let Some(operands) = operands? else {
         return Ok(None);
     };
-    let Some(function) = function(&name) else {
+    let Some((_, function)) = function(&name) else {
         let missing = Failure::Halt("missing".to_owned());
         return Err((name, missing));
     };

@@ -4,16 +4,24 @@ use std::cmp::Ordering;
 
 use super::expected::CallResult;
 use super::operand::{answer, any};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
-    ("equal", equal),
-    ("gt", |_, operands| answer(compare(operands).is_gt())),
-    ("gte", |_, operands| answer(compare(operands).is_ge())),
-    ("lt", |_, operands| answer(compare(operands).is_lt())),
-    ("lte", |_, operands| answer(compare(operands).is_le())),
-    ("neq", |_, operands| {
+    ("equal", Cost::Linear, equal),
+    ("gt", Cost::Linear, |_, operands| {
+        answer(compare(operands).is_gt())
+    }),
+    ("gte", Cost::Linear, |_, operands| {
+        answer(compare(operands).is_ge())
+    }),
+    ("lt", Cost::Linear, |_, operands| {
+        answer(compare(operands).is_lt())
+    }),
+    ("lte", Cost::Linear, |_, operands| {
+        answer(compare(operands).is_le())
+    }),
+    ("neq", Cost::Linear, |_, operands| {
         answer(any(operands, 1) != any(operands, 2))
     }),
 ];

@@ -7,18 +7,26 @@ use sha2::{Digest, Sha256, Sha512};
 use subtle::ConstantTimeEq;
 
 use super::operand::{answer, bytes};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
-    ("crypto.hmac.equal", equal),
-    ("crypto.hmac.md5", authenticate::<Hmac<Md5>>),
-    ("crypto.hmac.sha1", authenticate::<Hmac<Sha1>>),
-    ("crypto.hmac.sha256", authenticate::<Hmac<Sha256>>),
-    ("crypto.hmac.sha512", authenticate::<Hmac<Sha512>>),
-    ("crypto.md5", digest::<Md5>),
-    ("crypto.sha1", digest::<Sha1>),
-    ("crypto.sha256", digest::<Sha256>),
+    ("crypto.hmac.equal", Cost::Linear, equal),
+    ("crypto.hmac.md5", Cost::Linear, authenticate::<Hmac<Md5>>),
+    ("crypto.hmac.sha1", Cost::Linear, authenticate::<Hmac<Sha1>>),
+    (
+        "crypto.hmac.sha256",
+        Cost::Linear,
+        authenticate::<Hmac<Sha256>>,
+    ),
+    (
+        "crypto.hmac.sha512",
+        Cost::Linear,
+        authenticate::<Hmac<Sha512>>,
+    ),
+    ("crypto.md5", Cost::Linear, digest::<Md5>),
+    ("crypto.sha1", Cost::Linear, digest::<Sha1>),
+    ("crypto.sha256", Cost::Linear, digest::<Sha256>),
 ];
 
 /// Bytes in lower-case hexadecimal digits.

@@ -10,35 +10,39 @@ use bstr::ByteSlice;
 use super::digests::hex;
 use super::expected::{CallResult, Items, mismatch};
 use super::operand::{answer, any, bytes, object, refuse, text};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
-    ("base64.decode", |_, operands| {
+    ("base64.decode", Cost::Linear, |_, operands| {
         decode(&STANDARD, text(operands, 1)?)
     }),
-    ("base64.encode", |_, operands| encode(&STANDARD, operands)),
-    ("base64.is_valid", |_, operands| {
+    ("base64.encode", Cost::Linear, |_, operands| {
+        encode(&STANDARD, operands)
+    }),
+    ("base64.is_valid", Cost::Linear, |_, operands| {
         let text = any(operands, 1).as_str();
         answer(text.is_some_and(|text| STANDARD.decode(without_breaks(text)).is_ok()))
     }),
-    ("base64url.decode", decode_url),
-    ("base64url.encode", |_, operands| {
+    ("base64url.decode", Cost::Linear, decode_url),
+    ("base64url.encode", Cost::Linear, |_, operands| {
         encode(&URL_SAFE, operands)
     }),
-    ("base64url.encode_no_pad", |_, operands| {
+    ("base64url.encode_no_pad", Cost::Linear, |_, operands| {
         encode(&URL_SAFE_NO_PAD, operands)
     }),
-    ("hex.decode", decode_hex),
-    ("hex.encode", |_, operands| answer(hex(bytes(operands, 1)?))),
-    ("urlquery.decode", |_, operands| {
+    ("hex.decode", Cost::Linear, decode_hex),
+    ("hex.encode", Cost::Linear, |_, operands| {
+        answer(hex(bytes(operands, 1)?))
+    }),
+    ("urlquery.decode", Cost::Linear, |_, operands| {
         answer(Value::string(&unescaped(bytes(operands, 1)?)?))
     }),
-    ("urlquery.decode_object", decode_object),
-    ("urlquery.encode", |_, operands| {
+    ("urlquery.decode_object", Cost::Stepping, decode_object),
+    ("urlquery.encode", Cost::Linear, |_, operands| {
         answer(escaped(bytes(operands, 1)?))
     }),
-    ("urlquery.encode_object", encode_object),
+    ("urlquery.encode_object", Cost::Stepping, encode_object),
 ];
 
 fn encode(engine: &GeneralPurpose, operands: &[Value]) -> CallResult {
@@ -155,21 +159,25 @@ fn unescaped(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok(out)
 }
 
-fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+fn encode_object(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     const WRONG: &str = "operand 1 values must be string, array[string], or set[string]";
     let mut pairs = Vec::new();
     for (name, value) in object(operands, 1)? {
         let name = match name.as_bytes() {
             Some(name) => escaped(name),
-            None => escaped(name.to_string().as_bytes()),
+            None => escaped(call.written(name)?.as_bytes()),
         };
         match (value.as_bytes(), Items::of(value)) {
-            (Some(text), _) => pairs.push(format!("{name}={}", escaped(text))),
+            (Some(text), _) => {
+                call.make((name.len() + 3 * text.len()) / 16)?;
+                pairs.push(format!("{name}={}", escaped(text)));
+            }
             (_, Some(items)) => {
                 for item in items {
                     let Some(text) = item.as_bytes() else {
                         return mismatch(WRONG);
                     };
+                    call.make((name.len() + 3 * text.len()) / 16)?;
                     pairs.push(format!("{name}={}", escaped(text)));
                 }
             }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::expected::CallResult;
 use super::operand::{answer, characters, refuse};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
-pub(super) const BUILTINS: Group = &[("regex.globs_match", globs_match)];
+pub(super) const BUILTINS: Group = &[("regex.globs_match", Cost::Stepping, globs_match)];
 
 /// As many pairs of places are looked at.
 const MAX_PAIRS: usize = 4_000_000;

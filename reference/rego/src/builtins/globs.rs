@@ -1,15 +1,16 @@
 //! `glob.*`
 
-use regex::{Regex, RegexBuilder};
+use std::sync::Arc;
 
 use super::expected::{CallResult, misfilled, mistyped_of};
 use super::operand::{answer, any, bytes, characters, not_utf8, refuse, text};
-use super::{Call, Failure, Group};
+use super::pattern::Pattern;
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
-    ("glob.match", is_match),
-    ("glob.quote_meta", |_, operands| {
+    ("glob.match", Cost::Match, is_match),
+    ("glob.quote_meta", Cost::Stepping, |_, operands| {
         let mut quoted = Vec::new();
         for byte in bytes(operands, 1)? {
             if b"*?\\[]{}".contains(byte) {
@@ -21,15 +22,12 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-/// A pattern may take so much memory.
-const MAX_SIZE: usize = 10 << 20;
-
 /// Alternatives may be nested so deep.
 const MAX_DEPTH: usize = 100;
 
 /// A pattern as `glob.match` knows them.
 #[derive(Debug, Clone)]
-pub struct Glob(Regex);
+pub struct Glob(Arc<Pattern>);
 
 impl Glob {
     /// A pattern whose single stars match none of the separators.
@@ -41,13 +39,13 @@ impl Glob {
             Failure::Type(why) | Failure::Value(why) | Failure::Halt(why) => why,
             Failure::Ended(_) => "it was not compiled".to_owned(),
         });
-        compiled.map(Self)
+        compiled.map(|pattern| Self(Arc::new(pattern)))
     }
 
     /// Whether it matches the whole of a text.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.0.is_match_at_once(text)
     }
 }
 
@@ -58,9 +56,10 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if whole.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
         return Err(not_utf8(3));
     }
+    call.spend(separators.len() + pattern.len())?;
     let kind = format!("{separators}\0{pattern}");
     let regex = call.prepared("glob", &kind.into(), || compile(pattern, &separators))?;
-    answer(regex.is_match(whole.as_str()))
+    answer(regex.is_match(call, whole.as_str())?)
 }
 
 /// What a star does not match: a dot unless others are named, or nothing.
@@ -86,11 +85,9 @@ fn separators(operands: &[Value]) -> Result<String, Failure> {
     }
 }
 
-fn compile(pattern: &str, separators: &str) -> Result<Regex, Failure> {
+fn compile(pattern: &str, separators: &str) -> Result<Pattern, Failure> {
     let expression = translated(pattern, separators)?;
-    let mut builder = RegexBuilder::new(&expression);
-    let built = builder.size_limit(MAX_SIZE).nest_limit(500).build();
-    built.or_else(|_| refuse("glob: the pattern is too large"))
+    Pattern::new(&expression).or_else(|_| refuse("glob: the pattern is too large"))
 }
 
 fn wrong<T>(at: usize, reason: &str) -> Result<T, Failure> {

@@ -5,14 +5,14 @@ use std::ptr;
 
 use super::expected::{CallResult, Items};
 use super::operand::{answer, any, mistyped, object, refuse};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::hash::HashSet;
 use crate::value::{Object, Set};
 
 pub(super) const BUILTINS: Group = &[
-    ("graph.reachable", reachable),
-    ("graph.reachable_paths", reachable_paths),
+    ("graph.reachable", Cost::Stepping, reachable),
+    ("graph.reachable_paths", Cost::Stepping, reachable_paths),
 ];
 
 /// Paths may come to so many nodes.

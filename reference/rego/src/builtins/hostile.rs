@@ -67,7 +67,7 @@ fn broken_operands_are_refused() {
                 .and_then(Value::as_array)
                 .expect("operands");
             let name = entry.get("call").and_then(Value::as_str).expect("a name");
-            let function = function(name).expect(name);
+            let (_, function) = function(name).expect(name);
             for (at, operand) in operands.iter().enumerate() {
                 for text in operand.as_str().map(broken).unwrap_or_default() {
                     let mut session = Session::default();

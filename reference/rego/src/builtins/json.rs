@@ -3,20 +3,24 @@
 use super::expected::{CallResult, mismatch};
 use super::marshal::{Layout, marshalled};
 use super::operand::{answer, any, characters, object, refuse};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::value::{Literal, SyntaxError, from_json};
 
 pub(super) const BUILTINS: Group = &[
-    ("json.is_valid", |_, operands| {
+    ("json.is_valid", Cost::Linear, |_, operands| {
         let text = any(operands, 1).as_lossy();
         answer(text.is_some_and(|text| from_json(text.as_bytes()).is_ok()))
     }),
-    ("json.marshal", |call, operands| {
+    ("json.marshal", Cost::Linear, |call, operands| {
         answer(marshalled(call, any(operands, 1), None)?)
     }),
-    ("json.marshal_with_options", marshal_with_options),
-    ("json.unmarshal", unmarshal),
+    (
+        "json.marshal_with_options",
+        Cost::Stepping,
+        marshal_with_options,
+    ),
+    ("json.unmarshal", Cost::Linear, unmarshal),
 ];
 
 fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> CallResult {

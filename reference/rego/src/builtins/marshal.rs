@@ -37,21 +37,21 @@ impl Writer<'_> {
             Value::Null | Value::Bool(_) | Value::Number(_) => {
                 self.out.push_str(&value.to_string());
             }
-            Value::String(text) => self.string(text),
-            Value::Bytes(bytes) => self.bytes(bytes.as_bytes()),
+            Value::String(text) => self.string(text)?,
+            Value::Bytes(bytes) => self.bytes(bytes.as_bytes())?,
             Value::Array(items) => self.items(items.iter(), depth)?,
             Value::Set(members) => self.items(members.iter(), depth)?,
             Value::Object(members) => {
                 let named = members.iter().map(|(key, value)| match key.as_bytes() {
-                    Some(name) => (Cow::Borrowed(name), value),
-                    None => (Cow::Owned(key.to_string().into_bytes()), value),
+                    Some(name) => Ok((Cow::Borrowed(name), value)),
+                    None => Ok((Cow::Owned(self.call.written(key)?.into_bytes()), value)),
                 });
-                let mut named: Vec<_> = named.collect();
+                let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| left.cmp(right));
                 self.out.push('{');
                 for (at, (name, value)) in named.iter().enumerate() {
                     self.item(at, depth + 1)?;
-                    self.bytes(name);
+                    self.bytes(name)?;
                     self.out.push(':');
                     if self.layout.is_some() {
                         self.out.push(' ');
@@ -106,7 +106,8 @@ impl Writer<'_> {
     }
 
     /// A string, with an escape for each byte that is not UTF-8.
-    fn bytes(&mut self, bytes: &[u8]) {
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.charge(bytes.len())?;
         self.out.push('"');
         for chunk in bytes.utf8_chunks() {
             self.characters(chunk.valid());
@@ -115,12 +116,21 @@ impl Writer<'_> {
             }
         }
         self.out.push('"');
+        Ok(())
     }
 
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, text: &str) -> Result<(), Failure> {
+        self.charge(text.len())?;
         self.out.push('"');
         self.characters(text);
         self.out.push('"');
+        Ok(())
+    }
+
+    /// Charges a text of this length before it is written.
+    fn charge(&self, length: usize) -> Result<(), Failure> {
+        bound(self.out.len().saturating_add(length))?;
+        self.call.make(length / 16)
     }
 
     fn characters(&mut self, text: &str) {

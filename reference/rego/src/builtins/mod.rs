@@ -34,11 +34,13 @@ mod objects;
 mod operand;
 mod patch;
 mod paths;
+mod pattern;
 mod quick;
 mod re2;
 mod regexes;
 mod requests;
 mod runtime;
+mod schema_cost;
 mod schema_errors;
 mod schemas;
 mod search;
@@ -46,6 +48,7 @@ mod semver;
 mod sets;
 mod signatures;
 mod sprintf;
+mod stepping_search;
 mod strings;
 mod subset;
 mod template;
@@ -67,7 +70,7 @@ mod tables;
 
 pub use caches::{CacheLimits, Caches};
 pub(crate) use call::{Answers, Call, Failure, Outside, Session};
-pub(crate) use cost::{Cost, cost, makes};
+pub(crate) use cost::{Cost, makes};
 pub use globs::Glob;
 pub(crate) use quick::{Quick, Small, quick};
 pub(crate) use signatures::{Signature, signature};
@@ -78,8 +81,8 @@ pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, 
 use crate::Value;
 use crate::hash::HashMap;
 
-/// The functions of one group, by name.
-type Group = &'static [(&'static str, Function)];
+/// The functions of one group: a name, the cost of a call, and what computes it.
+type Group = &'static [(&'static str, Cost, Function)];
 
 /// Every group, in the order of their files' names.
 const GROUPS: &[Group] = &[
@@ -123,10 +126,13 @@ const GROUPS: &[Group] = &[
     yaml::BUILTINS,
 ];
 
-static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =
-    LazyLock::new(|| GROUPS.iter().copied().flatten().copied().collect());
+static FUNCTIONS: LazyLock<HashMap<&'static str, (Cost, Function)>> = LazyLock::new(|| {
+    let all = GROUPS.iter().copied().flatten();
+    all.map(|(name, cost, function)| (*name, (*cost, *function)))
+        .collect()
+});
 
-/// The function of this name.
-pub(crate) fn function(name: &str) -> Option<Function> {
+/// The function of this name, and the cost of a call.
+pub(crate) fn function(name: &str) -> Option<(Cost, Function)> {
     FUNCTIONS.get(name).copied()
 }

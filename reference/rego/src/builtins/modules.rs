@@ -2,11 +2,11 @@
 
 use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::syntax::parse_module;
 
-pub(super) const BUILTINS: Group = &[("rego.parse_module", parse)];
+pub(super) const BUILTINS: Group = &[("rego.parse_module", Cost::Library, parse)];
 
 fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let file = text(operands, 1)?;

@@ -4,15 +4,15 @@ use num_bigint::{BigInt, Sign};
 
 use super::expected::{CallResult, big_integer, integer, mismatch, mistyped_of};
 use super::operand::{answer, any, refuse, text};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::value::{Number, quoted};
 
 pub(super) const BUILTINS: Group = &[
-    ("numbers.range", range),
-    ("numbers.range_step", range_step),
-    ("rand.intn", random),
-    ("to_number", to_number),
+    ("numbers.range", Cost::Stepping, range),
+    ("numbers.range_step", Cost::Stepping, range_step),
+    ("rand.intn", Cost::Outside, random),
+    ("to_number", Cost::Linear, to_number),
 ];
 
 /// Ranges with more numbers are refused.

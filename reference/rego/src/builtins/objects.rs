@@ -3,18 +3,18 @@
 use super::aggregates::index;
 use super::expected::{CallResult, Items, array, misfilled, mistyped_of};
 use super::operand::{answer, any, object};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{Object, Set};
 use std::collections::BTreeMap;
 
 pub(super) const BUILTINS: Group = &[
-    ("object.filter", filter),
-    ("object.get", get),
-    ("object.keys", keys),
-    ("object.remove", remove),
-    ("object.union", union),
-    ("object.union_n", union_n),
+    ("object.filter", Cost::Linear, filter),
+    ("object.get", Cost::LinearBut(0b101), get),
+    ("object.keys", Cost::Linear, keys),
+    ("object.remove", Cost::Linear, remove),
+    ("object.union", Cost::Linear, union),
+    ("object.union_n", Cost::Stepping, union_n),
 ];
 
 fn get(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -75,28 +75,34 @@ fn filter(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn union(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (object(operands, 1)?, object(operands, 2)?);
     call.foresee(left.len().saturating_add(right.len()))?;
-    answer(merged(any(operands, 1), any(operands, 2), left, right))
+    let (whole_left, whole_right) = (any(operands, 1), any(operands, 2));
+    answer(merged(call, (whole_left, left), (whole_right, right))?)
 }
 
 /// Both objects as one; where both have a member, the second's counts unless both are objects.
-fn merged(left: &Value, right: &Value, ours: &Object, theirs: &Object) -> Value {
+fn merged(
+    call: &Call<'_>,
+    (left, ours): (&Value, &Object),
+    (right, theirs): (&Value, &Object),
+) -> Result<Value, Failure> {
     if ours.is_empty() {
-        return right.clone();
+        return Ok(right.clone());
     }
     if theirs.is_empty() {
-        return left.clone();
+        return Ok(left.clone());
     }
+    call.make(2 * theirs.len())?;
     let mut all = ours.clone();
     for (key, value) in theirs {
         let value = match (all.get_value(key), value) {
             (Some(old @ Value::Object(ours)), Value::Object(theirs)) => {
-                merged(old, value, ours, theirs)
+                merged(call, (old, ours), (value, theirs))?
             }
             _ => value.clone(),
         };
         all.insert(key.clone(), value);
     }
-    Value::from(all)
+    Ok(Value::from(all))
 }
 
 fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -106,7 +112,7 @@ fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     for item in objects.iter() {
         call.check()?;
         match item {
-            Value::Object(members) => all.merge(members),
+            Value::Object(members) => all.merge(call, members)?,
             other => return Err(misfilled(1, whole, other, "object")),
         }
     }
@@ -123,16 +129,17 @@ enum Part<'v> {
 }
 
 impl<'v> Union<'v> {
-    fn merge(&mut self, members: &'v Object) {
+    fn merge(&mut self, call: &Call<'_>, members: &'v Object) -> Result<(), Failure> {
         for (key, value) in members {
+            call.make(2)?;
             match (self.0.get_mut(key), value) {
-                (Some(Part::Union(union)), Value::Object(theirs)) => union.merge(theirs),
+                (Some(Part::Union(union)), Value::Object(theirs)) => union.merge(call, theirs)?,
                 (Some(part @ Part::Whole(Value::Object(_))), Value::Object(theirs)) => {
                     let mut union = Union::default();
                     if let Part::Whole(Value::Object(ours)) = part {
-                        union.merge(ours);
+                        union.merge(call, ours)?;
                     }
-                    union.merge(theirs);
+                    union.merge(call, theirs)?;
                     *part = Part::Union(union);
                 }
                 _ => {
@@ -140,6 +147,7 @@ impl<'v> Union<'v> {
                 }
             }
         }
+        Ok(())
     }
 
     fn into_value(self) -> Value {

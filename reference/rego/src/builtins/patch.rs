@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::expected::{CallResult, array};
 use super::operand::{any, refuse};
 use super::paths::keys;
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{Literal, MAX_DEPTH, Object};
 
-pub(super) const BUILTINS: Group = &[("json.patch", patch)];
+pub(super) const BUILTINS: Group = &[("json.patch", Cost::Library, patch)];
 
 /// A patched document may be nested this deep.
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
@@ -43,7 +43,7 @@ fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> R
         let kind = name.kind();
         return refuse(format!("attribute 'op' must be a string but found: {kind}"));
     };
-    let path = keys(path)?;
+    let path = keys(call, path)?;
     match name {
         "add" => add(document, &path, attribute(operation, "value")?.clone()),
         "remove" => remove(document, &path),
@@ -52,7 +52,7 @@ fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> R
             add(document, &path, attribute(operation, "value")?.clone())
         }
         "move" | "copy" => {
-            let from = keys(attribute(operation, "from")?)?;
+            let from = keys(call, attribute(operation, "from")?)?;
             let value = found(document.as_ref(), &from)?.clone();
             if name == "move" {
                 remove(document, &from)?;

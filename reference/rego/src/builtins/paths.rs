@@ -6,23 +6,29 @@ use bstr::ByteSlice;
 
 use super::expected::{CallResult, items, mismatch};
 use super::operand::{answer, any, object};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{Object, Set};
 
-pub(super) const BUILTINS: Group = &[("json.filter", filter), ("json.remove", remove)];
+pub(super) const BUILTINS: Group = &[
+    ("json.filter", Cost::Linear, filter),
+    ("json.remove", Cost::Linear, remove),
+];
 
 /// The keys of a path: of a pointer between its slashes, or the items of an array.
-pub(super) fn keys(path: &Value) -> Result<Vec<Value>, Failure> {
+pub(super) fn keys(call: &Call<'_>, path: &Value) -> Result<Vec<Value>, Failure> {
     match path {
         Value::String(text) if text.is_empty() => Ok(Vec::new()),
         Value::String(_) | Value::Bytes(_) => {
             let pointer = path.as_bytes().unwrap_or_default();
+            call.make(pointer.len() / 16)?;
             let pointer = pointer.trim_start_with(|character| character == '/');
             let parts = pointer.split_str("/");
-            Ok(parts
-                .map(|part| Value::string(&part.replace("~1", "/").replace("~0", "~")))
-                .collect())
+            let keys = parts.map(|part| {
+                call.make(2)?;
+                Ok(Value::string(&part.replace("~1", "/").replace("~0", "~")))
+            });
+            keys.collect()
         }
         Value::Array(items) => Ok(items.to_vec()),
         other => mismatch(format!(
@@ -73,13 +79,14 @@ impl Drop for Tree<'_> {
     }
 }
 
-fn paths(operands: &[Value]) -> Result<Vec<Vec<Value>>, Failure> {
-    items(operands, 2, &["set", "array"])?.map(keys).collect()
+fn paths(call: &Call<'_>, operands: &[Value]) -> Result<Vec<Vec<Value>>, Failure> {
+    let paths = items(operands, 2, &["set", "array"])?;
+    paths.map(|path| keys(call, path)).collect()
 }
 
 fn filter(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     object(operands, 1)?;
-    let paths = paths(operands)?;
+    let paths = paths(call, operands)?;
     answer(filtered(call, any(operands, 1), &Tree::of(&paths))?)
 }
 
@@ -122,7 +129,7 @@ fn filtered(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Fa
 
 fn remove(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     object(operands, 1)?;
-    let paths = paths(operands)?;
+    let paths = paths(call, operands)?;
     answer(removed(call, any(operands, 1), &Tree::of(&paths))?)
 }
 

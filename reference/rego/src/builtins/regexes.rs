@@ -1,54 +1,53 @@
 //! `regex.*`, except `regex.globs_match`.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bstr::ByteSlice;
-use regex::{Captures, Regex, RegexBuilder};
 
 use super::expected::{CallResult, integer};
 use super::operand::{answer, any, bytes, characters, refuse, text};
+use super::pattern::{Groups, Pattern};
 use super::strings::bound;
-use super::{Call, Failure, Group, re2};
+use super::{Call, Cost, Failure, Group, re2};
 use crate::Value;
 use crate::value::{Characters, Text, quoted};
 
 pub(super) const BUILTINS: Group = &[
-    ("re_match", is_match),
-    ("regex.find_all_string_submatch_n", find_groups),
-    ("regex.find_n", find),
-    ("regex.is_valid", |_, operands| {
+    ("re_match", Cost::Match, is_match),
+    (
+        "regex.find_all_string_submatch_n",
+        Cost::Stepping,
+        find_groups,
+    ),
+    ("regex.find_n", Cost::Stepping, find),
+    ("regex.is_valid", Cost::Library, |_, operands| {
         let pattern = any(operands, 1).as_str();
         answer(pattern.is_some_and(|pattern| compile(pattern).is_ok()))
     }),
-    ("regex.match", is_match),
-    ("regex.replace", replace),
-    ("regex.split", split),
-    ("regex.template_match", template_match),
+    ("regex.match", Cost::Match, is_match),
+    ("regex.replace", Cost::Stepping, replace),
+    ("regex.split", Cost::Stepping, split),
+    ("regex.template_match", Cost::Stepping, template_match),
 ];
 
-/// So many bytes of a text are searched in the time of a unit of the meter.
-const SEARCHED: usize = 256;
-
-/// A pattern may take so much memory.
-const MAX_SIZE: usize = 10 << 20;
-
-fn compile(pattern: &str) -> Result<Regex, String> {
-    let translated = re2::translated(pattern)?;
-    let mut builder = RegexBuilder::new(&translated);
-    let built = builder.size_limit(MAX_SIZE).build();
-    built.map_err(|error| match error {
+fn compile(expression: &str) -> Result<Pattern, String> {
+    let translated = re2::translated(expression)?;
+    Pattern::new(&translated).map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => "error parsing regexp: expression too large".to_owned(),
         other => re2::explained(&translated, &other),
     })
 }
 
-fn pattern(call: &mut Call<'_>, pattern: &Text) -> Result<Arc<Regex>, Failure> {
-    call.prepared("regex", pattern, || compile(pattern).or_else(refuse))
+fn pattern(call: &mut Call<'_>, expression: &Text) -> Result<Arc<Pattern>, Failure> {
+    // Compilation takes time with the pattern, and cannot be interrupted.
+    call.spend(expression.len())?;
+    call.prepared("regex", expression, || compile(expression).or_else(refuse))
 }
 
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
-    answer(pattern(call, expression)?.is_match(whole.as_str()))
+    answer(pattern(call, expression)?.is_match(call, whole.as_str())?)
 }
 
 /// How many results are wanted: all for a negative number.
@@ -56,14 +55,25 @@ fn limit(operands: &[Value]) -> Result<usize, Failure> {
     Ok(usize::try_from(integer(operands, 3)?).unwrap_or(usize::MAX))
 }
 
+/// Whether a search goes on after so many results.
+fn until(count: usize, limit: usize) -> ControlFlow<()> {
+    match count < limit {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    }
+}
+
 fn find(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
     let limit = limit(operands)?;
-    let regex = pattern(call, expression)?;
+    let pattern = pattern(call, expression)?;
     let mut all = Vec::new();
-    for found in regex.find_iter(whole.as_str()).take(limit) {
-        call.search(&whole, &found)?;
-        all.push(Value::string(whole.bytes(found.range())));
+    if limit > 0 {
+        pattern.each_match(call, whole.as_str(), &mut |groups| {
+            call.make(2)?;
+            all.push(Value::string(whole.bytes(groups.whole())));
+            Ok(until(all.len(), limit))
+        })?;
     }
     answer(all)
 }
@@ -71,16 +81,17 @@ fn find(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
     let limit = limit(operands)?;
-    let regex = pattern(call, expression)?;
+    let pattern = pattern(call, expression)?;
     let mut all = Vec::new();
-    for groups in regex.captures_iter(whole.as_str()).take(limit) {
-        call.make(groups.len())?;
-        if let Some(found) = groups.get(0) {
-            call.search(&whole, &found)?;
-        }
-        let bytes = |group: regex::Match<'_>| whole.bytes(group.range());
-        let groups = groups.iter().map(|group| group.map_or(&b""[..], bytes));
-        all.push(Value::from(groups.map(Value::string).collect::<Vec<_>>()));
+    if limit > 0 {
+        pattern.each_groups(call, whole.as_str(), &mut |groups| {
+            let bytes = |span: Option<_>| span.map_or(&b""[..], |span| whole.bytes(span));
+            let groups = groups.iter().map(bytes).map(Value::string);
+            let groups: Vec<_> = groups.collect();
+            call.make(2 + groups.len())?;
+            all.push(Value::from(groups));
+            Ok(until(all.len(), limit))
+        })?;
     }
     answer(all)
 }
@@ -88,34 +99,25 @@ fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, expression) = (characters(operands, 1)?, text(operands, 2)?);
     let parts = Replacement::parse(bytes(operands, 3)?);
-    let regex = pattern(call, expression)?;
+    let pattern = pattern(call, expression)?;
     let (mut result, mut last) = (Vec::new(), 0);
-    for groups in regex.captures_iter(whole.as_str()) {
-        let Some(found) = groups.get(0) else { continue };
-        call.search(&whole, &found)?;
-        append(&mut result, whole.bytes(last..found.start()))?;
+    pattern.each_groups(call, whole.as_str(), &mut |groups| {
+        let found = groups.whole();
+        append(call, &mut result, whole.bytes(last..found.start))?;
         for part in &parts {
-            call.check()?;
-            append(&mut result, part.expand(&groups, &whole))?;
+            append(call, &mut result, part.expand(&groups, &whole))?;
         }
-        last = found.end();
-    }
-    append(&mut result, whole.bytes(last..whole.as_str().len()))?;
+        last = found.end;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    append(call, &mut result, whole.bytes(last..whole.as_str().len()))?;
     answer(Value::string(&result))
 }
 
-impl Call<'_> {
-    /// Counts the search for a match. It may have looked as far as the end of the text, and the next
-    /// one may do so, too.
-    fn search(&self, whole: &Characters<'_>, found: &regex::Match<'_>) -> Result<(), Failure> {
-        let ahead = whole.as_str().len().saturating_sub(found.start());
-        self.spend(1 + ahead / SEARCHED)
-    }
-}
-
 /// Appends to a result, which has a bound.
-fn append(result: &mut Vec<u8>, part: &[u8]) -> Result<(), Failure> {
+fn append(call: &Call<'_>, result: &mut Vec<u8>, part: &[u8]) -> Result<(), Failure> {
     bound(result.len().saturating_add(part.len()))?;
+    call.make(1 + part.len() / 16)?;
     result.extend_from_slice(part);
     Ok(())
 }
@@ -170,13 +172,13 @@ impl<'r> Replacement<'r> {
     }
 
     /// The bytes of the part for a match.
-    fn expand<'b>(&'b self, groups: &Captures<'_>, whole: &Characters<'b>) -> &'b [u8] {
+    fn expand<'b>(&'b self, groups: &Groups<'_>, whole: &Characters<'b>) -> &'b [u8] {
         let group = match self {
             Self::Plain(bytes) => return bytes,
             Self::Numbered(number) => groups.get(*number),
             Self::Named(name) => groups.name(name),
         };
-        group.map_or(b"", |group| whole.bytes(group.range()))
+        group.map_or(b"", |group| whole.bytes(group))
     }
 }
 
@@ -201,22 +203,24 @@ fn group_name(text: &[u8]) -> Option<(&str, &[u8])> {
 
 fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, characters) = (text(operands, 1)?, characters(operands, 2)?);
-    let regex = pattern(call, expression)?;
+    let pattern = pattern(call, expression)?;
     let whole = characters.as_str();
     let part = |range| Value::string(characters.bytes(range));
     if whole.is_empty() && !expression.is_empty() {
         return answer(vec![Value::from("")]);
     }
     let (mut parts, mut start, mut end) = (Vec::new(), 0, 0);
-    for found in regex.find_iter(whole) {
-        call.search(&characters, &found)?;
-        end = found.start();
+    pattern.each_match(call, whole, &mut |groups| {
+        let found = groups.whole();
+        end = found.start;
         // An empty match before all text parts nothing.
-        if found.end() > 0 {
+        if found.end > 0 {
+            call.make(2)?;
             parts.push(part(start..end));
         }
-        start = found.end();
-    }
+        start = found.end;
+        Ok(ControlFlow::Continue(()))
+    })?;
     if end != whole.len() {
         parts.push(part(start..whole.len()));
     }
@@ -238,7 +242,7 @@ fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     };
     let (open, close) = (delimiter(start, "start")?, delimiter(end, "end")?);
     let expression = joined(template, open, close)?;
-    answer(pattern(call, &expression.into())?.is_match(whole.as_str()))
+    answer(pattern(call, &expression.into())?.is_match(call, whole.as_str())?)
 }
 
 /// The pattern that a template means.

@@ -4,11 +4,14 @@ use std::time::SystemTime;
 
 use super::expected::CallResult;
 use super::operand::answer;
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::value::Object;
 
-pub(super) const BUILTINS: Group = &[("opa.runtime", runtime), ("time.now_ns", now)];
+pub(super) const BUILTINS: Group = &[
+    ("opa.runtime", Cost::Outside, runtime),
+    ("time.now_ns", Cost::Linear, now),
+];
 
 fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     let now = call.session.now();

@@ -6,13 +6,13 @@ use serde_json::Value as Json;
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse};
 use super::schema_errors::{Complaint, complaints, misdeclared};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group, schema_cost};
 use crate::Value;
 use crate::value::{Text, from_json};
 
 pub(super) const BUILTINS: Group = &[
-    ("json.match_schema", match_schema),
-    ("json.verify_schema", verify_schema),
+    ("json.match_schema", Cost::Library, match_schema),
+    ("json.verify_schema", Cost::Library, verify_schema),
 ];
 
 /// The document that an operand is or, a string, contains.
@@ -52,8 +52,7 @@ fn compile(text: Json) -> Result<Schema, String> {
     }
 }
 
-fn verify_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    call.unfold(operands)?;
+fn verify_schema(_: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let read = document(any(operands, 1)).map_err(str::to_owned);
     match read.and_then(compile) {
         Ok(_) => answer(vec![Value::from(true), Value::Null]),
@@ -65,13 +64,13 @@ fn verify_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    call.unfold(operands)?;
     let read = |position| document(any(operands, position)).or_else(refuse);
     let document = read(1)?;
     let key = Text::from(any(operands, 2).to_string());
     let schema = call.prepared("schema", &key, || -> Result<Schema, Failure> {
         compile(read(2)?).or_else(refuse)
     })?;
+    schema_cost::afford(call, &schema.text, &document)?;
     let errors: Vec<ValidationError<'_>> = schema.validator.iter_errors(&document).collect();
     let mut found: Vec<Complaint> = Vec::new();
     for error in &errors {

@@ -5,32 +5,38 @@ use num_bigint::BigInt;
 
 use super::expected::{CallResult, mismatch, mistyped_of, number, strings};
 use super::operand::{answer, any, bytes, characters, refuse};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::Characters;
 
 pub(super) const BUILTINS: Group = &[
-    ("contains", |_, operands| {
+    ("contains", Cost::Linear, |_, operands| {
         answer(bytes(operands, 1)?.contains_str(bytes(operands, 2)?))
     }),
-    ("endswith", |_, operands| {
+    ("endswith", Cost::Linear, |_, operands| {
         answer(bytes(operands, 1)?.ends_with(bytes(operands, 2)?))
     }),
-    ("format_int", format_int),
-    ("indexof", index_of),
-    ("indexof_n", index_of_all),
-    ("startswith", |_, operands| {
+    ("format_int", Cost::Stepping, format_int),
+    ("indexof", Cost::Linear, index_of),
+    ("indexof_n", Cost::Stepping, index_of_all),
+    ("startswith", Cost::Linear, |_, operands| {
         answer(bytes(operands, 1)?.starts_with(bytes(operands, 2)?))
     }),
-    ("strings.any_prefix_match", |call, operands| {
-        any_match(call, operands, |bytes| bytes.to_vec())
-    }),
-    ("strings.any_suffix_match", |call, operands| {
-        any_match(call, operands, |bytes| {
-            bytes.iter().rev().copied().collect()
-        })
-    }),
-    ("strings.count", count),
+    (
+        "strings.any_prefix_match",
+        Cost::Linear,
+        |call, operands| any_match(call, operands, |bytes| bytes.to_vec()),
+    ),
+    (
+        "strings.any_suffix_match",
+        Cost::Linear,
+        |call, operands| {
+            any_match(call, operands, |bytes| {
+                bytes.iter().rev().copied().collect()
+            })
+        },
+    ),
+    ("strings.count", Cost::Linear, count),
 ];
 
 fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -87,15 +93,25 @@ fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failur
 /// Whether any of the first strings begins with any of the second, both as a key sees them.
 fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&[u8]) -> Vec<u8>) -> CallResult {
     let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
-    call.spend(wholes.len() + parts.len())?;
-    let mut wholes: Vec<Vec<u8>> = wholes.into_iter().map(key).collect();
+    let key = |text: &[u8]| {
+        call.make(1 + text.len() / 16)?;
+        Ok(key(text))
+    };
+    let wholes = wholes.into_iter().map(key);
+    let mut wholes = wholes.collect::<Result<Vec<Vec<u8>>, Failure>>()?;
     // What begins with a part stands directly behind it.
     wholes.sort_unstable();
-    answer(parts.into_iter().any(|part| {
-        let part = key(part);
+    for part in parts {
+        let part = key(part)?;
+        // Each comparison may look at the whole part.
+        let comparisons = wholes.len().checked_ilog2().map_or(0, |log| log as usize);
+        call.spend(comparisons * part.len() / 1024)?;
         let at = wholes.partition_point(|whole| *whole < part);
-        wholes.get(at).is_some_and(|whole| whole.starts_with(&part))
-    }))
+        if wholes.get(at).is_some_and(|whole| whole.starts_with(&part)) {
+            return answer(true);
+        }
+    }
+    answer(false)
 }
 
 fn format_int(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {

@@ -6,13 +6,13 @@ use semver::Version;
 
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse, text};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::quoted;
 
 pub(super) const BUILTINS: Group = &[
-    ("semver.compare", compare),
-    ("semver.is_valid", |_, operands| {
+    ("semver.compare", Cost::Linear, compare),
+    ("semver.is_valid", Cost::Linear, |_, operands| {
         let text = any(operands, 1).as_str();
         answer(text.and_then(parsed).is_some())
     }),

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use super::expected::{CallResult, set};
 use super::operand::{answer, mistyped};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::value::{Set, distinct};
 
 pub(super) const BUILTINS: Group = &[
-    ("and", |_, operands| {
+    ("and", Cost::Linear, |_, operands| {
         answer(common(set(operands, 1)?, set(operands, 2)?))
     }),
-    ("intersection", intersection),
-    ("or", or),
-    ("set_diff", |_, operands| {
+    ("intersection", Cost::Linear, intersection),
+    ("or", Cost::Linear, or),
+    ("set_diff", Cost::Linear, |_, operands| {
         answer(difference(set(operands, 1)?, set(operands, 2)?))
     }),
-    ("union", union),
+    ("union", Cost::Linear, union),
 ];
 
 /// The members of the first that are not in the second.

@@ -9,12 +9,12 @@ use super::expected::{CallResult, array};
 use super::floats::{Style, exponential, fixed, hexadecimal, shortest};
 use super::operand::{answer, characters};
 use super::strings::bound;
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
-use crate::meter::Ended;
+use crate::meter::{Ended, Meter};
 use crate::value::{Array, Characters, Literal, escape, escape_code, quoted_bytes};
 
-pub(super) const BUILTINS: Group = &[("sprintf", sprintf)];
+pub(super) const BUILTINS: Group = &[("sprintf", Cost::Product, sprintf)];
 
 /// Widths and precisions from here on are no formats: a digit follows more than a million.
 const MAX_SIZE: usize = 10_000_010;
@@ -36,9 +36,9 @@ impl<'v> Argument<'v> {
                 let float = number.as_f64();
                 match number.as_i64() {
                     Some(integer) => Self::Integer(integer.into()),
-                    None if !text.contains(['.', 'e', 'E']) => match text.parse() {
-                        Ok(integer) => Self::Integer(integer),
-                        Err(_) => Self::of_text(text),
+                    None if !text.contains(['.', 'e', 'E']) => match number.to_integer() {
+                        Ok(Some(integer)) => Self::Integer(integer),
+                        _ => Self::of_text(text),
                     },
                     None if float.is_finite() => Self::Float(float),
                     None => Self::of_text(text),
@@ -79,6 +79,7 @@ struct Flags {
 }
 
 struct Formatter<'v> {
+    meter: &'v Meter,
     arguments: &'v Array,
     next: usize,
     /// Whether an argument was named by its index, so that others may be left over.
@@ -107,6 +108,7 @@ pub(super) fn formatted(
     arguments: &Array,
 ) -> Result<Vec<u8>, Failure> {
     let mut formatter = Formatter {
+        meter: call.meter,
         arguments,
         next: 0,
         reordered: false,
@@ -131,6 +133,9 @@ pub(super) fn formatted(
         rest = formatter.directive(directive)?;
     }
     formatter.left_over();
+    // An argument that is too large is left out, and ends the evaluation here.
+    call.check()?;
+    bound(formatter.out.len())?;
     Ok(formatter.out)
 }
 
@@ -254,6 +259,9 @@ impl Formatter<'_> {
     fn value(&mut self, value: &Value, verb: char, mut flags: Flags) {
         // What is shown in its usual form has no sign that is not needed.
         flags.plus &= verb != 'v';
+        if bound(self.out.len()).is_err() || !self.meter.unfolds(value) {
+            return;
+        }
         let argument = Argument::of(value);
         if verb == 'T' {
             let kind = argument.kind();
@@ -428,6 +436,9 @@ impl Formatter<'_> {
         self.push("%!(EXTRA ");
         for (at, value) in rest.enumerate() {
             let comma = if at > 0 { ", " } else { "" };
+            if bound(self.out.len()).is_err() || !self.meter.unfolds(value) {
+                return;
+            }
             let kind = Argument::of(value).kind();
             self.push(&format!("{comma}{kind}="));
             self.value(value, 'v', Flags::default());

@@ -5,51 +5,59 @@ use smol_str::StrExt;
 
 use super::expected::{CallResult, integer, items, mismatch, strings};
 use super::operand::{answer, any, bytes, characters, object, refuse};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::hash::HashSet;
 use crate::value::{Characters, Literal, Text};
 
 pub(super) const BUILTINS: Group = &[
-    ("concat", concat),
-    ("internal.template_string", template_string),
-    ("lower", lower),
-    ("replace", replace),
-    ("split", split),
-    ("strings.replace_n", replace_n),
-    ("strings.reverse", |_, operands| {
+    ("concat", Cost::Product, concat),
+    ("internal.template_string", Cost::Product, template_string),
+    ("lower", Cost::Linear, lower),
+    ("replace", Cost::Product, replace),
+    ("split", Cost::Linear, split),
+    ("strings.replace_n", Cost::Stepping, replace_n),
+    ("strings.reverse", Cost::Linear, |_, operands| {
         answer(Value::string(&reversed(bytes(operands, 1)?)))
     }),
-    ("strings.split_n", split_n),
-    ("substring", substring),
-    ("trim", |_, operands| {
+    ("strings.split_n", Cost::Stepping, split_n),
+    ("substring", Cost::Linear, substring),
+    ("trim", Cost::Linear, |_, operands| {
         let set = characters(operands, 2)?;
         trimmed(operands, |text| text.trim_matches(within(set.as_str())))
     }),
-    ("trim_left", |_, operands| {
+    ("trim_left", Cost::Linear, |_, operands| {
         let set = characters(operands, 2)?;
         trimmed(operands, |text| {
             text.trim_start_matches(within(set.as_str()))
         })
     }),
-    ("trim_prefix", |_, operands| {
+    ("trim_prefix", Cost::Linear, |_, operands| {
         let (whole, prefix) = (bytes(operands, 1)?, bytes(operands, 2)?);
         part_of_first(operands, whole.strip_prefix(prefix).unwrap_or(whole))
     }),
-    ("trim_right", |_, operands| {
+    ("trim_right", Cost::Linear, |_, operands| {
         let set = characters(operands, 2)?;
         trimmed(operands, |text| text.trim_end_matches(within(set.as_str())))
     }),
-    ("trim_space", |_, operands| trimmed(operands, str::trim)),
-    ("trim_suffix", |_, operands| {
+    ("trim_space", Cost::Linear, |_, operands| {
+        trimmed(operands, str::trim)
+    }),
+    ("trim_suffix", Cost::Linear, |_, operands| {
         let (whole, suffix) = (bytes(operands, 1)?, bytes(operands, 2)?);
         part_of_first(operands, whole.strip_suffix(suffix).unwrap_or(whole))
     }),
-    ("upper", upper),
+    ("upper", Cost::Linear, upper),
 ];
 
 /// Strings that would become longer are refused.
 pub(super) const MAX_LENGTH: usize = 64 << 20;
+
+/// Charges a string of this length before it is made.
+fn lengthened(call: &Call<'_>, length: usize) -> Result<(), Failure> {
+    bound(length)?;
+    call.make(length / 16)
+}
 
 /// Fails before a string of this length is made.
 pub(super) fn bound(length: usize) -> Result<(), Failure> {
@@ -71,7 +79,7 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     call.spend(parts.len())?;
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let length = length.saturating_add(separator.len().saturating_mul(parts.len()));
-    bound(length)?;
+    lengthened(call, length)?;
     answer(Value::string(&parts.join(separator)))
 }
 
@@ -167,20 +175,26 @@ fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     );
     call.check()?;
     if old.is_empty() {
-        return interleaved(whole, new);
+        return interleaved(call, whole, new);
     }
     let count = whole.find_iter(old).count();
     if count == 0 {
         return answer(any(operands, 1).clone());
     }
-    bound(whole.len().saturating_add(count.saturating_mul(new.len())))?;
+    lengthened(
+        call,
+        whole.len().saturating_add(count.saturating_mul(new.len())),
+    )?;
     answer(Value::string(&whole.replace(old, new)))
 }
 
 /// A string with another one before, behind and between all of its bytes.
-fn interleaved(whole: &[u8], new: &[u8]) -> CallResult {
+fn interleaved(call: &Call<'_>, whole: &[u8], new: &[u8]) -> CallResult {
     let count = whole.len() + 1;
-    bound(whole.len().saturating_add(count.saturating_mul(new.len())))?;
+    lengthened(
+        call,
+        whole.len().saturating_add(count.saturating_mul(new.len())),
+    )?;
     let mut result = new.to_vec();
     for byte in whole {
         result.push(*byte);
@@ -215,14 +229,16 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         bound(result.len())?;
         let head = first(rest);
         let from = pairs.partition_point(|(old, _)| first(old) < head);
-        let candidates = pairs.get(from..).unwrap_or_default().iter();
-        let mut candidates = candidates.take_while(|(old, _)| first(old) == head);
+        let until = pairs.partition_point(|(old, _)| first(old) <= head);
+        let mut candidates = pairs.get(from..until).unwrap_or_default().iter();
+        call.spend(candidates.len() / 16)?;
         let found = empty.filter(|_| !emptied).or_else(|| {
             let fits = |(old, _): &&(&[u8], _)| !old.is_empty() && rest.starts_with(old);
             candidates.find(fits).copied()
         });
         emptied = found.is_some_and(|(old, _)| old.is_empty());
         if let Some((old, new)) = found {
+            lengthened(call, new.len())?;
             result.extend_from_slice(new);
             rest = rest.get(old.len()..).unwrap_or_default();
             continue;
@@ -297,7 +313,7 @@ fn substring(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 /// Joins the parts of a template string: scalars, and sets of at most one value.
-fn template_string(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+fn template_string(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut result = Vec::new();
     for part in items(operands, 1, &["array"])? {
         let shown = match part {
@@ -318,11 +334,19 @@ fn template_string(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             }
             scalar => Some(scalar),
         };
+        call.check()?;
         match shown {
             None => result.extend_from_slice(b"<undefined>"),
             Some(value) => match value.as_bytes() {
-                Some(bytes) => result.extend_from_slice(bytes),
-                None => result.extend_from_slice(Literal(value).to_string().as_bytes()),
+                Some(bytes) => {
+                    bound(result.len().saturating_add(bytes.len()))?;
+                    call.make(bytes.len() / 16)?;
+                    result.extend_from_slice(bytes);
+                }
+                None => {
+                    call.unfold([value])?;
+                    result.extend_from_slice(Literal(value).to_string().as_bytes());
+                }
             },
         }
         bound(result.len())?;

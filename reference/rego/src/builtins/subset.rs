@@ -2,11 +2,11 @@
 
 use super::expected::{CallResult, mismatch};
 use super::operand::{answer, any};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{Array, Object};
 
-pub(super) const BUILTINS: Group = &[("object.subset", subset)];
+pub(super) const BUILTINS: Group = &[("object.subset", Cost::Stepping, subset)];
 
 fn subset(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = (any(operands, 1), any(operands, 2));

@@ -32,7 +32,7 @@ fn operand(written: &Value) -> Value {
 /// What is wrong with the answer to an entry.
 fn check(entry: &Value) -> Option<String> {
     let name = entry.get("call")?.as_str()?;
-    let Some(function) = function(name) else {
+    let Some((_, function)) = function(name) else {
         return Some(format!("{name} is missing"));
     };
     let operands: Vec<Value> = entry

@@ -2,29 +2,51 @@
 
 use super::expected::{CallResult, items};
 use super::operand::{answer, any, mistyped};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::value::Set;
 
 pub(super) const BUILTINS: Group = &[
-    ("cast_array", |_, operands| {
+    ("cast_array", Cost::Linear, |_, operands| {
         answer(items(operands, 1, COLLECTION)?.cloned().collect::<Vec<_>>())
     }),
-    ("cast_boolean", |_, operands| same(operands, "boolean")),
-    ("cast_null", |_, operands| same(operands, "null")),
-    ("cast_object", |_, operands| same(operands, "object")),
-    ("cast_set", |_, operands| {
+    ("cast_boolean", Cost::Linear, |_, operands| {
+        same(operands, "boolean")
+    }),
+    ("cast_null", Cost::Linear, |_, operands| {
+        same(operands, "null")
+    }),
+    ("cast_object", Cost::Linear, |_, operands| {
+        same(operands, "object")
+    }),
+    ("cast_set", Cost::Linear, |_, operands| {
         answer(items(operands, 1, COLLECTION)?.cloned().collect::<Set>())
     }),
-    ("cast_string", |_, operands| same(operands, "string")),
-    ("is_array", |_, operands| is(operands, "array")),
-    ("is_boolean", |_, operands| is(operands, "boolean")),
-    ("is_null", |_, operands| is(operands, "null")),
-    ("is_number", |_, operands| is(operands, "number")),
-    ("is_object", |_, operands| is(operands, "object")),
-    ("is_set", |_, operands| is(operands, "set")),
-    ("is_string", |_, operands| is(operands, "string")),
-    ("type_name", type_name),
+    ("cast_string", Cost::Linear, |_, operands| {
+        same(operands, "string")
+    }),
+    ("is_array", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "array")
+    }),
+    ("is_boolean", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "boolean")
+    }),
+    ("is_null", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "null")
+    }),
+    ("is_number", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "number")
+    }),
+    ("is_object", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "object")
+    }),
+    ("is_set", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "set")
+    }),
+    ("is_string", Cost::LinearBut(0b1), |_, operands| {
+        is(operands, "string")
+    }),
+    ("type_name", Cost::LinearBut(0b1), type_name),
 ];
 
 const COLLECTION: &[&str] = &["array", "set"];

@@ -4,11 +4,14 @@ use num_bigint::BigInt;
 
 use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::Number;
 
-pub(super) const BUILTINS: Group = &[("units.parse", parse), ("units.parse_bytes", parse_bytes)];
+pub(super) const BUILTINS: Group = &[
+    ("units.parse", Cost::Library, parse),
+    ("units.parse_bytes", Cost::Library, parse_bytes),
+];
 
 /// Exponents may have so many digits.
 const MAX_EXPONENT: usize = 6;

@@ -2,10 +2,13 @@
 
 use super::operand::{answer, any, text};
 use super::url::Url;
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
-pub(super) const BUILTINS: Group = &[("uri.is_valid", is_valid), ("uri.parse", parse)];
+pub(super) const BUILTINS: Group = &[
+    ("uri.is_valid", Cost::Library, is_valid),
+    ("uri.parse", Cost::Library, parse),
+];
 
 fn is_valid(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let text = any(operands, 1).as_str().unwrap_or_default();

@@ -4,10 +4,13 @@ use uuid::{Builder, Uuid, Variant};
 
 use super::expected::CallResult;
 use super::operand::{any, text};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 
-pub(super) const BUILTINS: Group = &[("uuid.parse", parse), ("uuid.rfc4122", random)];
+pub(super) const BUILTINS: Group = &[
+    ("uuid.parse", Cost::Linear, parse),
+    ("uuid.rfc4122", Cost::Outside, random),
+];
 
 /// One for each operand in an evaluation.
 fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {

@@ -3,19 +3,19 @@
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse, text};
 use super::yaml_text::marshalled;
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use crate::value::{YamlError, from_yaml};
 
 pub(super) const BUILTINS: Group = &[
-    ("yaml.is_valid", |_, operands| {
+    ("yaml.is_valid", Cost::Library, |_, operands| {
         let text = any(operands, 1).as_str();
         answer(text.is_some_and(|text| from_yaml(text.as_bytes()).is_ok()))
     }),
-    ("yaml.marshal", |call, operands| {
+    ("yaml.marshal", Cost::Library, |call, operands| {
         answer(marshalled(call, any(operands, 1))?)
     }),
-    ("yaml.unmarshal", unmarshal),
+    ("yaml.unmarshal", Cost::Library, unmarshal),
 ];
 
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {

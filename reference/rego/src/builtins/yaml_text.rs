@@ -52,16 +52,16 @@ impl Writer<'_> {
                 }
             }
             Value::Null | Value::Bool(_) => self.out.push_str(&value.to_string()),
-            Value::String(text) => self.string(text, indent),
-            Value::Bytes(bytes) => self.string(&bytes.to_lossy(), indent),
+            Value::String(text) => self.string(text, indent)?,
+            Value::Bytes(bytes) => self.string(&bytes.to_lossy(), indent)?,
             Value::Array(items) => self.items(items.iter(), indent)?,
             Value::Set(members) => self.items(members.iter(), indent)?,
             Value::Object(members) => {
-                let named = members.iter().map(|(key, value)| {
-                    let name = key.as_lossy();
-                    (name.unwrap_or_else(|| key.to_string().into()), value)
+                let named = members.iter().map(|(key, value)| match key.as_lossy() {
+                    Some(name) => Ok((name, value)),
+                    None => Ok((Cow::Owned(self.call.written(key)?), value)),
                 });
-                let mut named: Vec<(Cow<'_, str>, &Value)> = named.collect();
+                let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| natural(left, right));
                 if named.is_empty() {
                     self.out.push_str("{}");
@@ -80,10 +80,10 @@ impl Writer<'_> {
     fn member(&mut self, name: &str, value: &Value, indent: usize) -> Result<(), Failure> {
         if name.contains('\n') || name.len() > 128 {
             self.out.push_str("? ");
-            self.string(name, indent + 2);
+            self.string(name, indent + 2)?;
             self.line(indent);
         } else {
-            self.string(name, indent);
+            self.string(name, indent)?;
         }
         self.out.push(':');
         let parts = match value {
@@ -125,7 +125,11 @@ impl Writer<'_> {
         self.out.push_str(&" ".repeat(indent));
     }
 
-    fn string(&mut self, text: &str, indent: usize) {
+    fn string(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        let length = text.len().saturating_add(lines.saturating_mul(indent));
+        bound(self.out.len().saturating_add(length))?;
+        self.call.make(length / 16)?;
         let special = text.chars().any(|c| c != '\n' && !printable(c));
         let quoted = means_other(text);
         if !quoted
@@ -134,10 +138,12 @@ impl Writer<'_> {
             && !text.contains(" \n")
             && !text.ends_with(' ')
         {
-            return self.block(text, indent.max(2));
+            self.block(text, indent.max(2));
+            return Ok(());
         }
         if quoted || special || text.contains('\n') {
-            return self.double(text);
+            self.double(text);
+            return Ok(());
         }
         if plain(text) {
             self.out.push_str(text);
@@ -145,6 +151,7 @@ impl Writer<'_> {
             self.out
                 .push_str(&format!("'{}'", text.replace('\'', "''")));
         }
+        Ok(())
     }
 
     /// Writes lines as they are below a bar.
@@ -248,41 +255,87 @@ fn plain(text: &str) -> bool {
 
 /// The order of names: numbers in them by their value.
 fn natural(left: &str, right: &str) -> Ordering {
-    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-    let same = left.iter().zip(&right).take_while(|(l, r)| l == r).count();
-    let (Some(first), Some(second)) = (left.get(same), right.get(same)) else {
+    let pairs = left.char_indices().zip(right.chars());
+    let differing = pairs.clone().find(|((_, one), other)| one != other);
+    let Some(((same, first), second)) = differing else {
         return left.len().cmp(&right.len());
     };
-    let after_digit = same
-        .checked_sub(1)
-        .and_then(|at| left.get(at))
-        .is_some_and(char::is_ascii_digit);
+    let (before, left) = left.split_at(same);
+    let right = right.get(same..).unwrap_or_default();
+    let after_digit = before.ends_with(|c: char| c.is_ascii_digit());
     match (first.is_alphabetic(), second.is_alphabetic()) {
-        (true, true) => return first.cmp(second),
+        (true, true) => return first.cmp(&second),
         (true, false) if after_digit => return Ordering::Less,
         (false, true) if after_digit => return Ordering::Greater,
         (true, false) => return Ordering::Greater,
         (false, true) => return Ordering::Less,
         (false, false) => {}
     }
-    let run = |characters: &[char]| -> String {
-        let rest = characters.get(same..).unwrap_or_default().iter();
-        rest.take_while(|c| c.is_ascii_digit()).collect()
+    let first_run = digits(left);
+    let second_run = digits(right);
+    // Behind other digits of a number its zeros count, before them they do not.
+    let mut before = before.bytes().rev().take_while(u8::is_ascii_digit);
+    let continues = before.any(|digit| digit != b'0');
+    let (one, other) = match continues {
+        true => (first_run, second_run),
+        false => (
+            first_run.trim_start_matches('0'),
+            second_run.trim_start_matches('0'),
+        ),
     };
-    let (first_run, second_run) = (run(&left), run(&right));
-    let size = |run: &str| run.trim_start_matches('0').len();
-    let lead = if after_digit {
-        first_run.len().cmp(&second_run.len())
-    } else {
-        size(&first_run).cmp(&size(&second_run))
-    };
-    let values = || {
-        first_run
-            .trim_start_matches('0')
-            .cmp(second_run.trim_start_matches('0'))
-    };
-    let lengths = || first_run.len().cmp(&second_run.len());
-    lead.then_with(values)
-        .then_with(lengths)
-        .then_with(|| first.cmp(second))
+    (one.len().cmp(&other.len()))
+        .then_with(|| one.cmp(other))
+        .then_with(|| first_run.len().cmp(&second_run.len()))
+        .then_with(|| first.cmp(&second))
+}
+
+/// The digits with which a text begins.
+fn digits(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use proptest::prelude::*;
+
+    use super::natural;
+
+    #[test]
+    fn names_have_one_order() {
+        // Every name with its successor, and all of them with each other.
+        let ordered = [
+            "-", "0", "00", "1", "01", "9", "10", "Z", "a", "k", "k-1", "k0", "k00", "k000", "k1",
+            "k1a", "k1-", "k01", "k001", "k2", "k10", "k010", "k12", "k100", "k1005", "k1013",
+            "ka", "l", "z",
+        ];
+        for (at, left) in ordered.iter().enumerate() {
+            for (other, right) in ordered.iter().enumerate() {
+                assert_eq!(natural(left, right), at.cmp(&other), "{left}, {right}");
+            }
+        }
+        let mut names: Vec<_> = (0..5000).map(|number| format!("k{number}")).collect();
+        names.sort_by(|left, right| natural(right, left));
+        names.sort_by(|left, right| natural(left, right));
+        let is_sorted = names.windows(2).all(|pair| match pair {
+            [left, right] => natural(left, right) == Ordering::Less && left.len() <= right.len(),
+            _ => false,
+        });
+        assert!(is_sorted);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn names_are_in_a_total_order(names in proptest::collection::vec("[a0-1-Zé٣]{0,4}", 3)) {
+            let [first, second, third] = names.as_slice() else { return Ok(()) };
+            prop_assert_eq!(natural(first, second), natural(second, first).reverse());
+            if natural(first, second).is_le() && natural(second, third).is_le() {
+                prop_assert!(natural(first, third).is_le(), "{:?}", names);
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use super::machine::{Flow, Frame, Machine, Next, Stop};
 use crate::Value;
-use crate::builtins::{self, Call, Failure, Function, Small};
+use crate::builtins::{self, Call, Cost, Failure, Function, Small};
 use crate::error::{EvalCode, EvalError};
 use crate::meter::Ended;
 use crate::value::Array;
@@ -23,7 +23,10 @@ impl Builtin {
             "walk" => Operator::Walk,
             "internal.print" => Operator::Print,
             "trace" => Operator::Note,
-            name => builtins::function(name).map_or(Operator::Unsupported, Operator::Function),
+            name => match builtins::function(name) {
+                Some((cost, function)) => Operator::Function(cost, function),
+                None => Operator::Unsupported,
+            },
         };
         Some(Self {
             name: signature.name,
@@ -31,7 +34,6 @@ impl Builtin {
             quick: builtins::quick(signature.name),
             nondeterministic: signature.nondeterministic,
             void: signature.void,
-            cost: builtins::cost(signature.name),
             makes: builtins::makes(signature.name),
             arity: signature.arity,
         })
@@ -130,20 +132,20 @@ impl<'p> Machine<'p> {
                 let text = self.value(frame, text);
                 self.note(frame, text)
             }
-            (Operator::Function(function), [first, second]) => {
+            (Operator::Function(cost, function), [first, second]) => {
                 let (Some(first), Some(second)) =
                     (self.value(frame, first), self.value(frame, second))
                 else {
                     return Ok(None);
                 };
-                self.apply(expr, builtin, function, &[first, second])
+                self.apply(expr, builtin, (cost, function), &[first, second])
             }
-            (Operator::Function(function), args) => {
+            (Operator::Function(cost, function), args) => {
                 let args = args.iter().map(|arg| self.value(frame, arg));
                 let Some(args) = args.collect::<Option<SmallVec<[Value; 4]>>>() else {
                     return Ok(None);
                 };
-                self.apply(expr, builtin, function, &args)
+                self.apply(expr, builtin, (cost, function), &args)
             }
             _ => {
                 let message = format!("unsupported built-in: {}", builtin.name);
@@ -169,7 +171,7 @@ impl<'p> Machine<'p> {
         &mut self,
         expr: &Expr,
         builtin: Builtin,
-        function: Function,
+        (cost, function): (Cost, Function),
         args: &[Value],
     ) -> Outcome {
         let key = builtin
@@ -187,7 +189,7 @@ impl<'p> Machine<'p> {
             meter: self.meter,
             outside: self.outside,
         };
-        context.afford(builtin.cost, args)?;
+        context.afford(cost, args)?;
         let answer = function(&mut context, args)?;
         let meter = &self.meter;
         if let Some(value) = answer.as_ref().filter(|_| builtin.makes) {

@@ -205,7 +205,7 @@ pub(super) enum Collect {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operator {
     /// Computes.
-    Function(Function),
+    Function(Cost, Function),
     /// `walk`: has many results.
     Walk,
     /// `internal.print`
@@ -229,8 +229,6 @@ pub(super) struct Builtin {
     pub(super) nondeterministic: bool,
     /// Whether it has no result.
     pub(super) void: bool,
-    /// How long a call may take.
-    pub(super) cost: Cost,
     /// Whether it makes its result, and does not only choose it.
     pub(super) makes: bool,
     /// The number of its operands.

@@ -268,7 +268,7 @@ impl<'p> Machine<'p> {
     ) -> Result<Option<&'v [Entry]>, Stop> {
         match sought {
             Ground::Value(sought) | Ground::Lent(sought) => {
-                let places = lookup::places(&self.meter, list, path, sought);
+                let places = lookup::places(self.meter, list, path, sought);
                 places.map_err(Stop::ended)
             }
             Ground::Undefined => Ok(Some(&[])),

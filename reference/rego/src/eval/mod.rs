@@ -49,7 +49,7 @@ pub use query::{Query, QueryOptions};
 pub(crate) use reference::{member, stored};
 
 /// The place of what stands nowhere.
-fn no_location() -> Location {
+pub(crate) fn no_location() -> Location {
     Location {
         file: "".into(),
         row: 0,

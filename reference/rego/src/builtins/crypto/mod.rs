@@ -1,6 +1,6 @@
 //! `crypto.x509.*` and `crypto.parse_private_keys`: certificates and keys.
 
-use super::Group;
+use super::{Cost, Group};
 
 mod certificate;
 mod chain;
@@ -15,20 +15,35 @@ mod request;
 mod tlv;
 
 pub(super) const BUILTINS: Group = &[
-    ("crypto.parse_private_keys", private::parse_private_keys),
+    (
+        "crypto.parse_private_keys",
+        Cost::Library,
+        private::parse_private_keys,
+    ),
     (
         "crypto.x509.parse_and_verify_certificates",
+        Cost::Library,
         read::parse_and_verify,
     ),
     (
         "crypto.x509.parse_and_verify_certificates_with_options",
+        Cost::Library,
         read::parse_and_verify_with_options,
     ),
-    ("crypto.x509.parse_certificate_request", request::parse),
-    ("crypto.x509.parse_certificates", read::parse),
-    ("crypto.x509.parse_keypair", private::parse_keypair),
+    (
+        "crypto.x509.parse_certificate_request",
+        Cost::Library,
+        request::parse,
+    ),
+    ("crypto.x509.parse_certificates", Cost::Library, read::parse),
+    (
+        "crypto.x509.parse_keypair",
+        Cost::Library,
+        private::parse_keypair,
+    ),
     (
         "crypto.x509.parse_rsa_private_key",
+        Cost::Library,
         private::parse_rsa_private_key,
     ),
 ];

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operand::{answer, any, mistyped, text};
-use super::{Call, Failure, Group};
+use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{Object, from_json};
 
@@ -28,12 +28,12 @@ mod values;
 use types::Types;
 
 pub(super) const BUILTINS: Group = &[
-    ("graphql.is_valid", is_valid),
-    ("graphql.parse", parse),
-    ("graphql.parse_and_verify", parse_and_verify),
-    ("graphql.parse_query", parse_query),
-    ("graphql.parse_schema", parse_schema),
-    ("graphql.schema_is_valid", schema_is_valid),
+    ("graphql.is_valid", Cost::Library, is_valid),
+    ("graphql.parse", Cost::Library, parse),
+    ("graphql.parse_and_verify", Cost::Library, parse_and_verify),
+    ("graphql.parse_query", Cost::Library, parse_query),
+    ("graphql.parse_schema", Cost::Library, parse_schema),
+    ("graphql.schema_is_valid", Cost::Library, schema_is_valid),
 ];
 
 /// The longest document.
@@ -121,7 +121,7 @@ fn verified(call: &mut Call<'_>, operands: &[Value]) -> Result<[Value; 2], Failu
     let query = document(operands, 1, read_query)?;
     let schema: ast::Schema = document(operands, 2, read_schema)?;
     let types = types(call, operands, 2)?;
-    let mistakes = validate::check(&types, &query);
+    let mistakes = validate::check(&types, &query, call.meter).map_err(Failure::Ended)?;
     if !mistakes.is_empty() {
         return Err(Failure::Value(mistake::query_message(&mistakes)));
     }
@@ -135,6 +135,7 @@ fn parse(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
 fn parse_and_verify(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let (fits, [query, schema]) = match verified(call, operands) {
         Ok(trees) => (true, trees),
+        Err(ended @ Failure::Ended(_)) => return Err(ended),
         Err(_) => (false, [Object::new(), Object::new()].map(Value::from)),
     };
     answer(vec![Value::from(fits), query, schema])
@@ -144,7 +145,9 @@ fn is_valid(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Fa
     let query = document(operands, 1, read_query);
     let types = types(call, operands, 2);
     answer(match (query, types) {
-        (Ok(query), Ok(types)) => validate::check(&types, &query).is_empty(),
+        (Ok(query), Ok(types)) => validate::check(&types, &query, call.meter)
+            .map_err(Failure::Ended)?
+            .is_empty(),
         _ => false,
     })
 }

@@ -49,7 +49,7 @@ impl<'d> Walk<'d> {
     ) {
         for selection in set {
             self.steps += 1;
-            if self.steps > MAX_STEPS {
+            if self.steps > MAX_STEPS || !self.step(1) {
                 return;
             }
             match selection {
@@ -88,7 +88,7 @@ impl<'d> Walk<'d> {
             return None;
         }
         self.steps += 1;
-        if self.steps > MAX_STEPS {
+        if self.steps > MAX_STEPS || !self.step(2) {
             return Some(TOO_MANY.to_owned());
         }
         let apart = apart

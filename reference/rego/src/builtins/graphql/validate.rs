@@ -11,6 +11,7 @@ use super::overlap::deep;
 use super::suggest;
 use super::types::Types;
 use super::values::Expected;
+use crate::meter::{Ended, Meter};
 
 /// Mistakes beyond these are not told.
 const MAX_MISTAKES: usize = 100;
@@ -34,11 +35,17 @@ pub(super) struct Walk<'d> {
     misplaced: BTreeSet<(&'d str, u32, u32)>,
     /// How many fields were collected and compared.
     pub(super) steps: usize,
+    meter: &'d Meter,
+    /// Why the evaluation has to end.
+    ended: Option<Ended>,
     mistakes: Vec<Mistake>,
 }
 
 /// All mistakes of a query.
-pub(super) fn check(types: &Types, query: &Query) -> Vec<Mistake> {
+///
+/// # Errors
+/// When the evaluation has to end.
+pub(super) fn check(types: &Types, query: &Query, meter: &Meter) -> Result<Vec<Mistake>, Ended> {
     let mut fragments = BTreeMap::new();
     for fragment in &query.fragments {
         fragments.entry(fragment.name.as_str()).or_insert(fragment);
@@ -54,6 +61,8 @@ pub(super) fn check(types: &Types, query: &Query) -> Vec<Mistake> {
         searched: BTreeSet::new(),
         misplaced: BTreeSet::new(),
         steps: 0,
+        meter,
+        ended: None,
         mistakes: Vec::new(),
     };
     let mut names = BTreeSet::new();
@@ -74,10 +83,18 @@ pub(super) fn check(types: &Types, query: &Query) -> Vec<Mistake> {
             walk.wrong(fragment.position, message);
         }
     }
-    walk.mistakes
+    walk.ended.map_or(Ok(walk.mistakes), Err)
 }
 
 impl<'d> Walk<'d> {
+    /// Charges steps of the walk. Tells whether it goes on.
+    pub(super) fn step(&mut self, units: usize) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.meter.spend(units).err();
+        }
+        self.ended.is_none()
+    }
+
     pub(super) fn wrong(&mut self, position: Position, message: impl Into<String>) {
         if self.mistakes.len() < MAX_MISTAKES {
             self.mistakes.push(Mistake::at(position, message));
@@ -237,6 +254,9 @@ impl<'d> Walk<'d> {
             return;
         }
         for spread in spreads(&fragment.selection_set) {
+            if !self.step(1 + path.len() / 16) {
+                return;
+            }
             path.push((&fragment.name, spread));
             let start = path.iter().position(|(name, _)| *name == spread.name);
             let next = self.fragments.get(spread.name.as_str()).copied();
@@ -261,6 +281,9 @@ impl<'d> Walk<'d> {
 
     fn selections(&mut self, parent: Option<&'d Definition>, set: &'d [Selection]) {
         for selection in set {
+            if !self.step(1) {
+                return;
+            }
             match selection {
                 Selection::Field(field) => self.field(parent, field),
                 Selection::Inline(fragment) => self.inline(parent, fragment),

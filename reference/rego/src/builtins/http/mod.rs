@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use super::caches::lock;
 use super::operand::{answer, object};
-use super::{Call, Failure, Group, requests};
+use super::{Call, Cost, Failure, Group, requests};
 use crate::Value;
 use crate::meter::Ended;
 use crate::value::{Literal, Object, Text};
@@ -32,14 +32,13 @@ use options::{Caching, Options};
 use response::Response;
 use trouble::Trouble;
 
-pub(super) const BUILTINS: Group = &[("http.send", send)];
+pub(super) const BUILTINS: Group = &[("http.send", Cost::Outside, send)];
 
 /// What a request came to; the same for all calls of one evaluation.
 type Outcome = Result<Value, Trouble>;
 
 fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let request = object(operands, 1)?;
-    call.unfold(operands)?;
     let raise = match request.get("raise_error") {
         None => true,
         Some(Value::Bool(raise)) => *raise,

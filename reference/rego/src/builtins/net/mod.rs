@@ -1,6 +1,6 @@
 //! `net.*`: networks and names of hosts.
 
-use super::Group;
+use super::{Cost, Group};
 
 mod lookup;
 mod matches;
@@ -9,12 +9,16 @@ mod network;
 mod ranges;
 
 pub(super) const BUILTINS: Group = &[
-    ("net.cidr_contains", ranges::contains),
-    ("net.cidr_contains_matches", matches::matches),
-    ("net.cidr_expand", ranges::expand),
-    ("net.cidr_intersects", ranges::intersects),
-    ("net.cidr_is_valid", ranges::is_valid),
-    ("net.cidr_merge", merge::merge),
-    ("net.cidr_overlap", ranges::contains),
-    ("net.lookup_ip_addr", lookup::lookup),
+    ("net.cidr_contains", Cost::Linear, ranges::contains),
+    (
+        "net.cidr_contains_matches",
+        Cost::Stepping,
+        matches::matches,
+    ),
+    ("net.cidr_expand", Cost::Stepping, ranges::expand),
+    ("net.cidr_intersects", Cost::Linear, ranges::intersects),
+    ("net.cidr_is_valid", Cost::Linear, ranges::is_valid),
+    ("net.cidr_merge", Cost::Stepping, merge::merge),
+    ("net.cidr_overlap", Cost::Linear, ranges::contains),
+    ("net.lookup_ip_addr", Cost::Outside, lookup::lookup),
 ];

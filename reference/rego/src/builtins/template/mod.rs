@@ -6,10 +6,10 @@ mod render;
 
 use super::expected::CallResult;
 use super::operand::{answer, any, object, refuse, text};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 
-pub(super) const BUILTINS: Group = &[("strings.render_template", render)];
+pub(super) const BUILTINS: Group = &[("strings.render_template", Cost::Library, render)];
 
 fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let template = text(operands, 1)?;

@@ -9,20 +9,20 @@ use chrono::{Datelike, Timelike};
 
 use super::expected::{CallResult, integer};
 use super::operand::{answer, refuse, text};
-use super::{Call, Group};
+use super::{Call, Cost, Group};
 use crate::Value;
 use moment::{Moment, moment, nanoseconds};
 
 pub(super) const BUILTINS: Group = &[
-    ("time.add_date", add_date),
-    ("time.clock", clock),
-    ("time.date", date),
-    ("time.diff", diff),
-    ("time.format", format),
-    ("time.parse_duration_ns", parse_duration),
-    ("time.parse_ns", parse_time),
-    ("time.parse_rfc3339_ns", parse_rfc3339),
-    ("time.weekday", weekday),
+    ("time.add_date", Cost::Linear, add_date),
+    ("time.clock", Cost::Linear, clock),
+    ("time.date", Cost::Linear, date),
+    ("time.diff", Cost::Linear, diff),
+    ("time.format", Cost::Library, format),
+    ("time.parse_duration_ns", Cost::Linear, parse_duration),
+    ("time.parse_ns", Cost::Library, parse_time),
+    ("time.parse_rfc3339_ns", Cost::Linear, parse_rfc3339),
+    ("time.weekday", Cost::Linear, weekday),
 ];
 
 /// The text in quotes, all but visible ASCII by its bytes.

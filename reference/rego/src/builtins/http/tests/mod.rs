@@ -173,7 +173,7 @@ fn send(session: &mut Session, outside: Outside<'_>, request: &str) -> Result<Va
         meter: &Meter::default(),
         outside,
     };
-    let function = function("http.send").expect("the function");
+    let (_, function) = function("http.send").expect("the function");
     function(&mut call, &[request]).map(|answer| answer.expect("an answer"))
 }
 

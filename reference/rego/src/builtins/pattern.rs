@@ -1,0 +1,353 @@
+//! Compiled regular expressions, whose searches can be interrupted however long they take.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
+
+use regex::{Regex, RegexBuilder};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::syntax;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::stepping_search::{Slots, SteppingSearch};
+use super::{Call, Failure};
+
+/// A pattern may take so much memory.
+const MAX_SIZE: usize = 10 << 20;
+
+/// Groups of a pattern may be nested so deep.
+const MAX_DEPTH: u32 = 500;
+
+/// States of an automaton times bytes of a text. The library's search takes at most as many steps; if
+/// they may be more, the search is made in steps that are charged.
+const MAX_AT_ONCE: usize = 1 << 23;
+
+/// So many bytes of a text are searched in the time of a unit of the meter.
+const SEARCHED: usize = 256;
+
+/// A compiled regular expression.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    regex: Regex,
+    nfa: OnceLock<Option<NFA>>,
+    /// An upper bound of the automaton's states.
+    states: usize,
+}
+
+/// The spans of a match, by the numbers of the groups. That of the whole match is the first.
+#[derive(Debug)]
+pub(super) struct Groups<'p> {
+    pattern: &'p Pattern,
+    slots: Slots,
+}
+
+/// What a search does with each match.
+type Each<'e> = dyn FnMut(Groups<'_>) -> Result<ControlFlow<()>, Failure> + 'e;
+
+impl Pattern {
+    /// Compiles an expression in the library's syntax.
+    ///
+    /// # Errors
+    /// When it is invalid or too large.
+    pub(super) fn new(expression: &str) -> Result<Self, regex::Error> {
+        let mut builder = RegexBuilder::new(expression);
+        let regex = builder.size_limit(MAX_SIZE).nest_limit(MAX_DEPTH).build()?;
+        let parsed = ParserBuilder::new()
+            .nest_limit(MAX_DEPTH)
+            .build()
+            .parse(expression);
+        Ok(Self {
+            regex,
+            nfa: OnceLock::new(),
+            states: parsed.map_or(usize::MAX, |parsed| states(&parsed)),
+        })
+    }
+
+    /// Whether it matches somewhere in a text.
+    ///
+    /// # Errors
+    /// When the evaluation has to end.
+    pub(super) fn is_match(&self, call: &Call<'_>, text: &str) -> Result<bool, Failure> {
+        if self.is_quick(text) {
+            call.spend(text.len() / SEARCHED)?;
+            return Ok(self.regex.is_match(text));
+        }
+        let found = match self.nfa() {
+            Some(nfa) => SteppingSearch::new(call, nfa, text, 2)?.find(call, 0)?,
+            None => return Err(too_large()),
+        };
+        Ok(found.is_some())
+    }
+
+    /// Whether it matches somewhere in a text, however long that takes.
+    pub(super) fn is_match_at_once(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// Visits the matches in a text from left to right; none overlaps another.
+    ///
+    /// # Errors
+    /// When the evaluation has to end, or the visit fails.
+    pub(super) fn each_match(
+        &self,
+        call: &Call<'_>,
+        text: &str,
+        each: &mut Each<'_>,
+    ) -> Result<(), Failure> {
+        if !self.is_quick(text) {
+            return self.each_in_steps(call, text, 2, each);
+        }
+        for found in self.regex.find_iter(text) {
+            searched(call, text, found.start())?;
+            let slots = vec![Some(found.start()), Some(found.end())];
+            if each(Groups {
+                pattern: self,
+                slots,
+            })?
+            .is_break()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits the matches in a text with all groups.
+    ///
+    /// # Errors
+    /// When the evaluation has to end, or the visit fails.
+    pub(super) fn each_groups(
+        &self,
+        call: &Call<'_>,
+        text: &str,
+        each: &mut Each<'_>,
+    ) -> Result<(), Failure> {
+        let slots = 2 * self.regex.captures_len();
+        if !self.is_quick(text) {
+            return self.each_in_steps(call, text, slots, each);
+        }
+        for found in self.regex.captures_iter(text) {
+            call.make(slots / 2)?;
+            let spans = found.iter().map(|group| group.map(|group| group.range()));
+            let slots = spans.flat_map(|span| {
+                [
+                    span.clone().map(|span| span.start),
+                    span.map(|span| span.end),
+                ]
+            });
+            let groups = Groups {
+                pattern: self,
+                slots: slots.collect(),
+            };
+            searched(call, text, groups.whole().start)?;
+            if each(groups)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_in_steps(
+        &self,
+        call: &Call<'_>,
+        text: &str,
+        slots: usize,
+        each: &mut Each<'_>,
+    ) -> Result<(), Failure> {
+        let nfa = self.nfa().ok_or_else(too_large)?;
+        let mut search = SteppingSearch::new(call, nfa, text, slots)?;
+        let (mut from, mut last) = (0, None);
+        while let Some(slots) = search.find(call, from)? {
+            call.make(slots.len() / 2)?;
+            let groups = Groups {
+                pattern: self,
+                slots,
+            };
+            let whole = groups.whole();
+            // An empty match right behind the last match is none.
+            if whole.is_empty() && last == Some(whole.end) {
+                from = whole.end + 1;
+                if from > text.len() {
+                    break;
+                }
+                continue;
+            }
+            (from, last) = (whole.end, Some(whole.end));
+            if each(groups)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the library's search is short, however it goes about it.
+    fn is_quick(&self, text: &str) -> bool {
+        self.states.saturating_mul(text.len()) <= MAX_AT_ONCE
+    }
+
+    /// The automaton.
+    fn nfa(&self) -> Option<&NFA> {
+        let compile = || {
+            let config = thompson::Config::new()
+                .nfa_size_limit(Some(MAX_SIZE))
+                .which_captures(WhichCaptures::All);
+            let syntax = syntax::Config::new().nest_limit(MAX_DEPTH);
+            let mut compiler = thompson::Compiler::new();
+            compiler.configure(config).syntax(syntax);
+            compiler.build(self.regex.as_str()).ok()
+        };
+        self.nfa.get_or_init(compile).as_ref()
+    }
+}
+
+impl Groups<'_> {
+    /// The span of the whole match.
+    pub(super) fn whole(&self) -> Range<usize> {
+        self.get(0).unwrap_or_default()
+    }
+
+    /// The span of a group, if it is part of the match.
+    pub(super) fn get(&self, number: usize) -> Option<Range<usize>> {
+        let slot = |at: usize| self.slots.get(at).copied().flatten();
+        let first = number.checked_mul(2)?;
+        Some(slot(first)?..slot(first + 1)?)
+    }
+
+    /// The span of the group of this name, if it is part of the match.
+    pub(super) fn name(&self, name: &str) -> Option<Range<usize>> {
+        let mut names = self.pattern.regex.capture_names();
+        self.get(names.position(|other| other == Some(name))?)
+    }
+
+    /// The spans of all groups.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<Range<usize>>> {
+        (0..self.slots.len() / 2).map(|number| self.get(number))
+    }
+}
+
+/// Charges the search for a match that begins at a place. It may have looked as far as the end of
+/// the text, and the next one may do so, too.
+fn searched(call: &Call<'_>, text: &str, start: usize) -> Result<(), Failure> {
+    call.spend(1 + text.len().saturating_sub(start) / SEARCHED)
+}
+
+fn too_large() -> Failure {
+    Failure::Value("the pattern is too large for this text".to_owned())
+}
+
+/// An upper bound of the steps of a search in a text.
+pub(super) fn search_steps(expression: &str, text: &str) -> usize {
+    let parsed = ParserBuilder::new()
+        .nest_limit(MAX_DEPTH)
+        .build()
+        .parse(expression);
+    let states = parsed.map_or(0, |parsed| states(&parsed));
+    states.saturating_mul(text.len())
+}
+
+/// An upper bound of the states of an automaton, roughly.
+fn states(parsed: &Hir) -> usize {
+    stacker::maybe_grow(64 << 10, 1 << 20, || match parsed.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
+        HirKind::Literal(literal) => literal.0.len(),
+        // A range of characters is a few sequences of at most four bytes each.
+        HirKind::Class(Class::Unicode(class)) => 8usize.saturating_mul(class.ranges().len()),
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min.saturating_add(1));
+            let times = usize::try_from(times).unwrap_or(usize::MAX);
+            states(&repetition.sub)
+                .saturating_add(1)
+                .saturating_mul(times)
+        }
+        HirKind::Capture(capture) => states(&capture.sub).saturating_add(2),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            let parts = parts.iter().map(states);
+            parts.fold(1usize, |sum, part| {
+                sum.saturating_add(part).saturating_add(1)
+            })
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::{ControlFlow, Range};
+
+    use proptest::prelude::*;
+
+    use super::super::{Call, Outside, Session};
+    use super::{Groups, Pattern};
+    use crate::eval::no_location;
+    use crate::meter::Meter;
+
+    type Spans = Vec<Option<Range<usize>>>;
+
+    fn expressions() -> impl Strategy<Value = String> {
+        let atoms = [
+            "a", "b", "ä", ".", "[ab]", "[^a]", "^", "$", r"\b", r"\B", r"\A", r"\z", r"\w", "",
+            "(?i)A",
+        ];
+        let atom = proptest::sample::select(atoms.map(str::to_owned).to_vec());
+        atom.prop_recursive(4, 24, 4, |inner| {
+            let repeated =
+                proptest::sample::select(vec!["*", "+", "?", "*?", "+?", "??", "{2}", "{1,3}"]);
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+                proptest::collection::vec(inner.clone(), 2..4)
+                    .prop_map(|parts| format!("(?:{})", parts.join("|"))),
+                inner.clone().prop_map(|inner| format!("({inner})")),
+                (inner, repeated).prop_map(|(inner, times)| format!("(?:{inner}){times}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn searches_in_steps_find_what_the_library_finds(
+            expression in expressions(),
+            text in "[abä \n]{0,12}",
+        ) {
+            let Ok(pattern) = Pattern::new(&expression) else { return Ok(()) };
+            let (location, mut session, meter) = (no_location(), Session::default(), Meter::default());
+            let call = Call { location: &location, session: &mut session, meter: &meter, outside: Outside::default() };
+            let slots = 2 * pattern.regex.captures_len();
+            let mut found: Vec<Spans> = Vec::new();
+            let mut each = |groups: Groups<'_>| {
+                found.push(groups.iter().collect());
+                Ok(ControlFlow::Continue(()))
+            };
+            prop_assert!(pattern.each_in_steps(&call, &text, slots, &mut each).is_ok());
+            let wanted: Vec<Spans> = pattern
+                .regex
+                .captures_iter(&text)
+                .map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect())
+                .collect();
+            prop_assert_eq!(found, wanted, "{}", expression);
+        }
+    }
+
+    #[test]
+    fn a_pattern_has_at_most_as_many_states_as_estimated() {
+        for expression in [
+            "a",
+            "ab|c",
+            "[a-z]+",
+            r"\w",
+            r"\p{L}{3}",
+            "((a{1,50}){1,50})b",
+            "(?i)k",
+            "(a?){20}",
+            "x{0}",
+            ".",
+        ] {
+            let pattern = Pattern::new(expression);
+            let states = pattern
+                .ok()
+                .and_then(|pattern| Some((pattern.nfa()?.states().len(), pattern.states)));
+            let estimated = states.is_some_and(|(states, estimated)| states <= 8 + 2 * estimated);
+            assert!(estimated, "{expression}: {states:?}");
+        }
+    }
+}

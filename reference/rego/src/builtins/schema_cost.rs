@@ -1,0 +1,221 @@
+//! Bounds of the work of checking a document by a JSON schema. The library that checks it cannot be
+//! interrupted, and subschemas that refer to others several times multiply the work.
+
+use serde_json::Value as Json;
+
+use super::pattern::search_steps;
+use super::{Call, Failure};
+use crate::hash::HashMap;
+
+/// The library checks at most this many subschemas against parts of a document.
+const MAX_CHECKS: u64 = 10_000_000;
+
+/// References are followed so deep.
+const MAX_DEPTH: usize = 2000;
+
+/// Keywords whose subschemas apply to the same part of the document.
+const HERE: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+
+/// Keywords whose subschemas apply to all items or members of a part of the document.
+const BELOW: &[&str] = &[
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+];
+
+/// Fails when checking the document could take too many steps, and charges those that it takes.
+///
+/// # Errors
+/// When the evaluation has to end.
+pub(super) fn afford(call: &Call<'_>, schema: &Json, document: &Json) -> Result<(), Failure> {
+    let mut places = HashMap::default();
+    name_places(schema, &mut places);
+    let mut counter = Counter {
+        call,
+        root: schema,
+        places,
+        known: HashMap::default(),
+    };
+    let checks = counter.checks(schema, document, 0)?;
+    if checks > MAX_CHECKS {
+        return Err(too_many());
+    }
+    call.spend(usize::try_from(checks).unwrap_or(usize::MAX))
+}
+
+fn too_many() -> Failure {
+    Failure::Halt("json.match_schema: the schema takes too many steps".to_owned())
+}
+
+/// Counts checks without making them. Each pair of a subschema and a part of the document is counted
+/// once, and multiplied wherever it occurs.
+struct Counter<'s> {
+    call: &'s Call<'s>,
+    root: &'s Json,
+    /// Subschemas that have an identifier or an anchor.
+    places: HashMap<&'s str, &'s Json>,
+    /// The checks of a pair, by addresses; nothing while they are counted.
+    known: HashMap<(usize, usize), Option<u64>>,
+}
+
+impl<'s> Counter<'s> {
+    /// The checks of a subschema, or of several in an array, for a part of the document.
+    fn checks(&mut self, schema: &'s Json, part: &'s Json, depth: usize) -> Result<u64, Failure> {
+        if depth > MAX_DEPTH {
+            return Err(too_many());
+        }
+        stacker::maybe_grow(64 << 10, 1 << 20, || match schema {
+            Json::Object(members) => members.iter().try_fold(1, |sum: u64, (keyword, value)| {
+                self.call.check()?;
+                let checks = self.keyword(keyword, value, part, depth + 1)?;
+                Ok(sum.saturating_add(checks))
+            }),
+            Json::Array(schemas) => self.sum(schemas.iter().map(|schema| (schema, part)), depth),
+            _ => Ok(1),
+        })
+    }
+
+    fn sum(
+        &mut self,
+        mut pairs: impl Iterator<Item = (&'s Json, &'s Json)>,
+        depth: usize,
+    ) -> Result<u64, Failure> {
+        pairs.try_fold(1, |sum: u64, (schema, part)| {
+            Ok(sum.saturating_add(self.checks(schema, part, depth)?))
+        })
+    }
+
+    /// The checks of a subschema that is referred to.
+    fn referred(&mut self, schema: &'s Json, part: &'s Json, depth: usize) -> Result<u64, Failure> {
+        let pair = (
+            std::ptr::from_ref(schema).addr(),
+            std::ptr::from_ref(part).addr(),
+        );
+        match self.known.get(&pair) {
+            Some(Some(checks)) => return Ok(*checks),
+            // The subschema refers to itself at the same part.
+            Some(None) => return Err(too_many()),
+            None => {}
+        }
+        self.call.make(2)?;
+        self.known.insert(pair, None);
+        let checks = self.checks(schema, part, depth)?;
+        self.known.insert(pair, Some(checks));
+        Ok(checks)
+    }
+
+    fn keyword(
+        &mut self,
+        keyword: &str,
+        value: &'s Json,
+        part: &'s Json,
+        depth: usize,
+    ) -> Result<u64, Failure> {
+        match (keyword, value, part) {
+            ("$ref" | "$dynamicRef" | "$recursiveRef", Json::String(reference), _) => {
+                let targets = self.resolve(reference).into_iter();
+                targets.into_iter().try_fold(1, |sum: u64, schema| {
+                    Ok(sum.saturating_add(self.referred(schema, part, depth)?))
+                })
+            }
+            ("pattern", Json::String(pattern), Json::String(text)) => {
+                Ok(search_checks(pattern, text))
+            }
+            ("properties", Json::Object(schemas), Json::Object(members)) => {
+                let pairs = schemas.iter();
+                let pairs = pairs.filter_map(|(name, schema)| Some((schema, members.get(name)?)));
+                self.sum(pairs, depth)
+            }
+            ("prefixItems" | "items", Json::Array(schemas), Json::Array(items)) => {
+                self.sum(schemas.iter().zip(items), depth)
+            }
+            ("enum", Json::Array(values), _) => Ok(values.len() as u64),
+            ("dependentSchemas" | "dependencies", Json::Object(schemas), _) => {
+                self.sum(schemas.values().map(|schema| (schema, part)), depth)
+            }
+            ("patternProperties", Json::Object(schemas), Json::Object(members)) => {
+                let schemas = schemas.values();
+                let pairs =
+                    schemas.flat_map(|schema| members.values().map(move |member| (schema, member)));
+                self.sum(pairs, depth)
+            }
+            ("propertyNames", schema, Json::Object(members)) => {
+                let checks = self.checks(schema, &Json::Null, depth)?;
+                Ok(checks.saturating_mul(members.len() as u64))
+            }
+            (keyword, schema, _) if HERE.contains(&keyword) => self.checks(schema, part, depth),
+            (keyword, schema, Json::Array(items)) if BELOW.contains(&keyword) => {
+                self.sum(items.iter().map(|item| (schema, item)), depth)
+            }
+            (keyword, schema, Json::Object(members)) if BELOW.contains(&keyword) => {
+                self.sum(members.values().map(|member| (schema, member)), depth)
+            }
+            _ => Ok(1),
+        }
+    }
+
+    /// The subschemas that a reference may mean.
+    fn resolve(&self, reference: &str) -> Vec<&'s Json> {
+        let (place, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+        let bases = match place {
+            "" => vec![self.root],
+            place => self.named(place),
+        };
+        match pointer {
+            "" => bases,
+            pointer if pointer.starts_with('/') => {
+                let decoded = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
+                bases
+                    .into_iter()
+                    .filter_map(|base| base.pointer(&decoded))
+                    .collect()
+            }
+            anchor => self.named(anchor),
+        }
+    }
+
+    /// The subschemas of a name, which may be relative to that of another one.
+    fn named(&self, name: &str) -> Vec<&'s Json> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let places = self.places.iter();
+        let named = places.filter(|(place, _)| place.ends_with(last));
+        named.map(|(_, schema)| *schema).collect()
+    }
+}
+
+/// The checks that a search costs as much as. A long search with a large pattern goes through all states of
+/// an automaton for each character, others do not.
+fn search_checks(pattern: &str, text: &str) -> u64 {
+    let steps = search_steps(pattern, text) as u64;
+    match steps < 1 << 18 {
+        true => text.len() as u64 / 64,
+        false => steps,
+    }
+}
+
+/// Finds the subschemas that have an identifier or an anchor.
+fn name_places<'s>(schema: &'s Json, places: &mut HashMap<&'s str, &'s Json>) {
+    let mut open = vec![schema];
+    while let Some(schema) = open.pop() {
+        match schema {
+            Json::Array(items) => open.extend(items),
+            Json::Object(members) => {
+                for (name, value) in members {
+                    let is_name = matches!(
+                        name.as_str(),
+                        "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor"
+                    );
+                    if let (true, Json::String(place)) = (is_name, value) {
+                        let place = place.strip_suffix('#').unwrap_or(place);
+                        places.insert(place.strip_prefix('#').unwrap_or(place), schema);
+                    }
+                    open.push(value);
+                }
+            }
+            _ => {}
+        }
+    }
+}

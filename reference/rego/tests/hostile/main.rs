@@ -1,0 +1,213 @@
+//! Every built-in function with hostile operands: each call asks the meter often enough to be ended,
+//! and takes no more memory than it is charged for.
+//!
+//! A program of its own with a single test, because the memory of the whole process is counted.
+
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+mod cases;
+mod declarations;
+mod operands;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use declarations::declarations;
+use operands::{Named, Operands};
+use peak_alloc::PeakAlloc;
+use rego::{Ended, Evaluation, Governor, Policy, Query, QueryOptions, Value};
+use rustix::time::{ClockId, clock_gettime};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Functions that no call reaches: they are operators or are evaluated elsewhere.
+const NOT_CALLED: &[&str] = &["assign", "eq"];
+
+/// What an evaluation may make.
+const MEMORY_LIMIT: u64 = 64 << 20;
+
+/// A call is ended after so much time of the processor, which decides nothing but how long the test
+/// takes.
+const ENOUGH: Duration = Duration::from_millis(60);
+
+/// Calls of each function with several operands.
+const CALLS: usize = 12;
+
+/// A call that takes too long between two looks has as many tries.
+const TRIES: usize = 5;
+
+/// A query that costs a tenth of what may pass between two looks.
+const YARDSTICK: &str = "count([x | some x in numbers.range(1, 40000); x % 2 == 0])";
+
+/// The processor time that this thread has had.
+fn spent() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+/// The looks of a call at its meter.
+#[derive(Debug)]
+struct Looks {
+    began: Duration,
+    last: Duration,
+    longest: Duration,
+    made: u64,
+}
+
+/// Watches a call and ends it.
+#[derive(Debug)]
+struct Watch(Mutex<Looks>);
+
+impl Watch {
+    fn new() -> Arc<Self> {
+        let now = spent();
+        Arc::new(Self(Mutex::new(Looks {
+            began: now,
+            last: now,
+            longest: Duration::ZERO,
+            made: 0,
+        })))
+    }
+
+    /// Notes a look. Gives the longest pause so far, and whether the call has to end.
+    fn look(&self, made: u64) -> (Duration, bool) {
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = spent();
+        looks.longest = looks.longest.max(now - looks.last);
+        looks.last = now;
+        looks.made += made;
+        let is_over = now - looks.began > ENOUGH || looks.made > MEMORY_LIMIT;
+        (looks.longest, is_over)
+    }
+}
+
+impl Governor for Watch {
+    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        match self.look(made) {
+            (_, true) => Err(Ended::Memory),
+            _ => Ok(()),
+        }
+    }
+
+    fn rest(&self) {}
+}
+
+/// The cost of a call: the longest time between two looks, and the memory.
+#[derive(Debug)]
+struct Cost {
+    pause: Duration,
+    memory: u64,
+}
+
+fn cost(query: &Query, operands: &[Value]) -> Cost {
+    let documents = Value::object::<&str>([]);
+    let mut print = |_: &rego::syntax::Location, _: &str| {};
+    let input = Value::from(operands.to_vec());
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let watch = Watch::new();
+    let mut evaluation = Evaluation::new(&documents);
+    evaluation.input = Some(input);
+    evaluation.limits.governor = Some(Arc::<Watch>::clone(&watch));
+    evaluation.print = Some(&mut print);
+    // What the call gives is the matter of other tests.
+    drop(query.evaluate(&mut evaluation));
+    let (pause, _) = watch.look(0);
+    let memory = MEMORY.peak_usage().saturating_sub(before);
+    Cost {
+        pause,
+        memory: memory as u64,
+    }
+}
+
+/// A call of a function whose operands are the items of the input.
+fn call_of(policy: &Policy, function: &str, operands: usize) -> Query {
+    let operands: Vec<_> = (0..operands).map(|at| format!("input[{at}]")).collect();
+    let operands = operands.join(", ");
+    let text = match function {
+        "print" | "internal.print" | "internal.test_case" => format!("{function}({operands})"),
+        _ => format!("x := {function}({operands})"),
+    };
+    query(policy, &text)
+}
+
+fn query(policy: &Policy, text: &str) -> Query {
+    let query = Query::parse(policy, text, &QueryOptions::default());
+    query.unwrap_or_else(|why| panic!("{text}: {why}"))
+}
+
+/// Calls of a function: every operand at every place at least once, as far as there is room, beside
+/// operands that are chosen by chance.
+fn choose<'o>(pools: &[Vec<&'o Named>], seed: &mut u64) -> Vec<Vec<&'o Named>> {
+    let mut next = |below: usize| {
+        *seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(*seed >> 33).unwrap_or(0) % below
+    };
+    let longest = pools.iter().map(Vec::len).max().unwrap_or(1);
+    let rounds = match pools.len() {
+        0 | 1 => longest,
+        _ => CALLS.max(longest),
+    };
+    let mut call = |round: usize| {
+        let systematic = round % pools.len().max(1);
+        let places = pools.iter().enumerate();
+        let chosen = places.map(|(place, pool)| match place == systematic {
+            true => pool.get(round % pool.len()),
+            false => pool.get(next(pool.len())),
+        });
+        chosen.flatten().copied().collect()
+    };
+    (0..rounds).map(&mut call).collect()
+}
+
+#[test]
+fn calls_with_hostile_operands_can_be_ended() {
+    let policy = Policy::default();
+    let yardstick = query(&policy, YARDSTICK);
+    let measure = || {
+        let begun = spent();
+        drop(yardstick.evaluate(&mut Evaluation::new(&Value::Null)));
+        10 * (spent() - begun)
+    };
+    let pools = Operands::new();
+    let mut seed = 1;
+    let mut calls: Vec<(Arc<Query>, String, Vec<Value>)> = Vec::new();
+    for (name, types) in declarations().filter(|(name, _)| !NOT_CALLED.contains(name)) {
+        let query = Arc::new(call_of(&policy, name, types.len()));
+        let pools: Vec<_> = types.iter().map(|of| pools.of(of)).collect();
+        for operands in choose(&pools, &mut seed) {
+            let names: Vec<_> = operands.iter().map(|(name, _)| *name).collect();
+            let shown = format!("{name}({})", names.join(", "));
+            let operands = operands.iter().map(|(_, value)| value.clone());
+            calls.push((Arc::clone(&query), shown, operands.collect()));
+        }
+    }
+    for case in cases::cases() {
+        let query = Arc::new(call_of(&policy, case.function, case.operands.len()));
+        let shown = format!("{}: {}", case.function, case.shown);
+        calls.push((query, shown, case.operands));
+    }
+    let most = MEMORY_LIMIT + MEMORY_LIMIT / 10;
+    let mut wrong = Vec::new();
+    let mut longest = measure();
+    for (query, shown, operands) in &calls {
+        let mut found = cost(query, operands);
+        // Other work on the machine makes caches cold now and then.
+        for _ in 1..TRIES {
+            if found.pause <= longest && found.memory <= most {
+                break;
+            }
+            longest = measure();
+            found = cost(query, operands);
+        }
+        if found.pause > longest || found.memory > most {
+            wrong.push(format!(
+                "{shown}: {found:?}, at most {longest:?} and {most}"
+            ));
+        }
+    }
+    assert!(calls.len() > 2000, "{} calls", calls.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
