@@ -4,5 +4,6 @@ mod citations;
 mod conformance;
 mod imports;
 mod language;
+mod pinned;
 mod reference;
 mod sources;

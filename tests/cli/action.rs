@@ -80,7 +80,7 @@ fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
     std::fs::create_dir_all(&bin).expect("a folder");
     let executable = std::env::current_exe().expect("this executable");
     let script = format!(
-        "#!/bin/sh\n{WANTED}=1 exec '{}' \"$@\"\n",
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" >> arguments\nprintf %s \"$CONFORMANCE_HEADER\" >> headers\n{WANTED}=1 exec '{}' \"$@\"\n",
         executable.display()
     );
     let path = bin.join("conformance");
@@ -137,7 +137,7 @@ fn played() {
                 ("rules", FAILS),
                 ("known-failing", "known.toml"),
                 // Values that a shell would take for its own.
-                ("header", "X-One: $(touch taken) 1\nX-Two: 2"),
+                ("header", "X-One: $(touch taken) 1\n\nX-Two: secret-2\n"),
                 ("token", "to'ken-$(touch taken)"),
                 ("vendor", "opa"),
                 ("insecure", "true"),
@@ -160,6 +160,23 @@ fn played() {
     }
     let requests: Vec<String> = server.requests.try_iter().collect();
     assert!(!requests.is_empty());
+    // Any process of the machine may read a command line.
+    let arguments = program.read("arguments");
+    assert!(arguments.contains("--known-failing"), "{arguments}");
+    for secret in ["taken", "secret-2", "X-One"] {
+        assert!(!arguments.contains(secret), "{arguments}");
+    }
+    let headers = program.read("headers");
+    assert_eq!(headers, "X-One: $(touch taken) 1\nX-Two: secret-2");
+    let program = program.variable("CONFORMANCE_HEADER", &headers);
+    let evidence = "--report=ndjson=evidence";
+    let ran = program.run(&["run", "--engine-url", &server.url, evidence, PASSES]);
+    ran.expect(1, &[]);
+    let evidence = program.read("evidence");
+    for name in ["X-One", "X-Two"] {
+        let sent = format!("[\"{name}\",\"<redacted>\"]");
+        assert!(evidence.contains(&sent), "{evidence}");
+    }
     assert!(!program.folder.path().join("taken").exists());
     let page = program.read("conformance-reports/report.html");
     assert!(page.contains("Conformance report"), "{page}");

@@ -16,12 +16,13 @@ pub(super) struct ConnectionArgs {
     /// Environment variable that holds the administrator's bearer token
     #[arg(long, value_name = "NAME", env = "CONFORMANCE_TOKEN_ENV")]
     pub(super) token_env: Option<String>,
-    /// Header added to every request
+    /// Header added to every request; the variable holds one a line
     #[arg(
         short = 'H',
         long,
         value_name = "NAME: VALUE",
         env = "CONFORMANCE_HEADER",
+        value_delimiter = '\n',
         hide_env_values = true
     )]
     pub(super) header: Vec<String>,

@@ -194,12 +194,13 @@ pub(super) struct RunOptions {
     #[serde(alias = "patience")]
     pub(super) eventual_timeout: Option<f64>,
 
-    /// Header added to every request
+    /// Header added to every request; the variable holds one a line
     #[arg(
         short = 'H',
         long,
         value_name = "NAME: VALUE",
         env = "CONFORMANCE_HEADER",
+        value_delimiter = '\n',
         hide_env_values = true
     )]
     pub(super) header: Vec<String>,

@@ -1,0 +1,115 @@
+//! Actions and images by digest: what runs in workflows is what was read, whatever a tag says later.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::sources::{paths, repository};
+
+/// Actions and images without a digest, and why.
+const WITHOUT: [(&str, &str); 1] = [("./", "the action of this repository")];
+
+/// Whether an action or an image names its content.
+fn is_pinned(name: &str) -> bool {
+    let hex = |text: &str, length| {
+        let digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+        text.len() == length && text.chars().all(digit)
+    };
+    name.split_once('@').is_some_and(|(_, at)| {
+        at.strip_prefix("sha256:")
+            .map_or_else(|| hex(at, 40), |digest| hex(digest, 64))
+    })
+}
+
+/// The actions and images that a workflow names, wherever they stand in it.
+fn named(yaml: &Value, found: &mut Vec<String>) {
+    match yaml {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match (name.as_str(), value) {
+                    ("uses" | "container" | "image", Value::String(text)) => {
+                        found.push(text.clone());
+                    }
+                    _ => named(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| named(item, found)),
+        _ => {}
+    }
+}
+
+/// The images that a build starts from, without those that it has built itself.
+fn images(containerfile: &str) -> Vec<String> {
+    let mut built: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for line in containerfile.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is =
+            |word: Option<&&str>, name| word.is_some_and(|word| word.eq_ignore_ascii_case(name));
+        if !is(words.first(), "from") {
+            continue;
+        }
+        let mut operands = words
+            .into_iter()
+            .skip(1)
+            .filter(|word| !word.starts_with("--"));
+        let image = operands.next().unwrap_or_default();
+        if !built.contains(&image) {
+            found.push(image.to_owned());
+        }
+        built.extend(operands.nth(1));
+    }
+    found
+}
+
+fn unpinned(found: Vec<String>) -> Vec<String> {
+    let excepted = |name: &str| WITHOUT.iter().any(|(known, _)| *known == name);
+    let bad = |name: &String| !is_pinned(name) && !excepted(name);
+    found.into_iter().filter(bad).collect()
+}
+
+#[test]
+fn actions_and_images_are_named_by_digest() {
+    let workflows = paths(".github/workflows", "");
+    let workflows = workflows
+        .iter()
+        .map(|name| format!(".github/workflows/{name}"));
+    let mut count = 0;
+    for file in workflows.chain(["action.yml".to_owned(), "Containerfile".to_owned()]) {
+        let text = fs::read_to_string(repository().join(&file)).expect(&file);
+        let mut found = Vec::new();
+        match file.as_str() {
+            "Containerfile" => found = images(&text),
+            _ => named(&serde_yaml::from_str(&text).expect(&file), &mut found),
+        }
+        count += found.len();
+        for name in &found {
+            // A commit says nothing to a reader.
+            let action = name.contains('@') && !name.contains("@sha256:");
+            assert!(
+                !action || text.contains(&format!("{name} # v")),
+                "{file}: {name}"
+            );
+        }
+        assert_eq!(unpinned(found), [""; 0], "{file}");
+    }
+    assert!(count > 20, "{count}");
+}
+
+#[test]
+fn tags_are_noticed() {
+    let digest = "0123456789abcdef".repeat(4);
+    let commit = &digest[..40];
+    let workflow = format!(
+        "jobs: {{ a: {{ container: 'rust:1', services: {{ b: {{ image: 'b@sha256:{digest}' }} }}, \
+         steps: [{{ uses: a/b@v4 }}, {{ uses: a/c@{commit} }}, {{ uses: a/d@{} }}, {{ uses: ./ }}] }} }}",
+        &commit[..39]
+    );
+    let mut found = Vec::new();
+    named(&serde_yaml::from_str(&workflow).expect("YAML"), &mut found);
+    let short = format!("a/d@{}", &commit[..39]);
+    assert_eq!(unpinned(found), ["rust:1", "a/b@v4", &short]);
+    let file = format!("FROM --platform=x a@sha256:{digest} AS one\nfrom one as two\nFROM b:1\n");
+    assert_eq!(unpinned(images(&file)), ["b:1"]);
+}
