@@ -31,6 +31,7 @@ mod stand_in;
 mod store;
 mod submit;
 mod tools;
+mod untrue;
 mod usage;
 mod verdicts;
 
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         stability::TESTS,
         stand_in::TESTS,
         submit::TESTS,
+        untrue::TESTS,
         tools::TESTS,
         differ::TESTS,
         replay::TESTS,

@@ -107,7 +107,7 @@ fn changed() {
         (
             "exchanges are left out",
             without(&evidence, of_rule("exchange")),
-            |why| matches!(why, Refused::Outcome(_)),
+            |why| matches!(why, Refused::Untrue(_)),
         ),
         (
             "verdicts are left out",

@@ -72,6 +72,18 @@ impl Redactor {
         })
     }
 
+    /// A raw request as it may be shown.
+    pub(crate) fn raw(&self, text: &str) -> String {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let lines = head.split("\r\n").map(|line| match line.split_once(": ") {
+            Some((name, value)) => format!("{name}: {}", self.header_value(name, value)),
+            None => line.to_owned(),
+        });
+        let lines: Vec<String> = lines.collect();
+        let end = text.get(head.len()..).unwrap_or(body);
+        self.text(&format!("{}{end}", lines.join("\r\n")))
+    }
+
     /// The value of a header as it may be shown: of credentials the scheme alone.
     pub(crate) fn header_value(&self, name: &str, value: &str) -> String {
         let name = name.to_ascii_lowercase();
@@ -90,6 +102,43 @@ impl Redactor {
     }
 }
 
+/// Whether this is how a text may be shown: in the place of secrets stand marks, each for one word
+/// that is long enough to be looked for, and is neither the whole text nor left in another place.
+pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
+    let pieces: Vec<&str> = shown.split(REDACTED).collect();
+    let Some((first, rest)) = pieces.split_first() else {
+        return false;
+    };
+    let Some(mut left) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut secrets = Vec::with_capacity(rest.len());
+    for (piece, number) in rest.iter().zip(1..) {
+        let end = match (number == rest.len(), piece.is_empty()) {
+            (true, _) => left.ends_with(piece).then(|| left.len() - piece.len()),
+            (false, true) => None,
+            (false, false) => {
+                let mut places = left.match_indices(piece).map(|(place, _)| place);
+                places.find(|place| *place >= LONG_ENOUGH)
+            }
+        };
+        let Some((secret, after)) = end.and_then(|end| left.split_at_checked(end)) else {
+            return false;
+        };
+        secrets.push(secret);
+        left = after.get(piece.len()..).unwrap_or_default();
+    }
+    let is_one = |secret: &&str| {
+        // The characters of tokens by RFC 6750, and those between a name and a password.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~+/=:".contains(c);
+        secret.len() >= LONG_ENOUGH
+            && secret.chars().all(plain)
+            && *secret != text
+            && !pieces.iter().any(|piece| piece.contains(secret))
+    };
+    !secrets.is_empty() && secrets.iter().all(|secret| is_one(secret))
+}
+
 /// Whether the secret stands in the text where it is looked for.
 fn reveals(text: &str, secret: &str) -> bool {
     text == secret
@@ -103,6 +152,30 @@ fn bearer(secret: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_stands_for_one_word() {
+        for (shown, text, expected) in [
+            ("a <redacted> b", "a 0123456789 b", true),
+            ("<redacted>/b", "0123456789/b", true),
+            ("a.<redacted>", "a.0123456789", true),
+            ("<redacted>,<redacted>!", "0123456789,abcdefghij!", true),
+            // Nothing is redacted, or something else differs.
+            ("a 0123456789", "a 0123456789", false),
+            ("b <redacted>", "a 0123456789", false),
+            ("a <redacted>!", "a 0123456789", false),
+            // All of it, what is short, and what is more than a word.
+            ("<redacted>", "0123456789", false),
+            ("a <redacted>", "a 0123456", false),
+            ("a <redacted>", "a 01234 56789", false),
+            ("{<redacted>}", "{\"a\":\"0123456789\"}", false),
+            ("a<redacted><redacted>", "a0123456789abcdefghij", false),
+            // A secret is taken out wherever it stands.
+            ("0123456789 <redacted>", "0123456789 0123456789", false),
+        ] {
+            assert_eq!(is_redacted(shown, text), expected, "{shown}: {text}");
+        }
+    }
 
     #[test]
     fn secrets_leave_no_trace() {
@@ -124,6 +197,14 @@ mod tests {
         ] {
             assert_eq!(redactor.text(text), expected);
         }
+        let raw = redactor.raw(
+            "GET / HTTP/1.1\r\nX-Short: a\r\nAuthorization: Bearer key\r\nAccept: a\r\n\r\nX-Short: a",
+        );
+        assert_eq!(
+            raw,
+            "GET / HTTP/1.1\r\nX-Short: <redacted>\r\nAuthorization: Bearer <redacted>\r\n\
+             Accept: a\r\n\r\nX-Short: a"
+        );
         for (name, value, expected) in [
             ("Authorization", "Bearer other", "Bearer <redacted>"),
             ("Authorization", "other", "<redacted>"),

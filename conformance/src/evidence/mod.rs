@@ -3,14 +3,18 @@
 
 mod base64_text;
 pub(crate) mod curl;
+mod payload;
 pub(crate) mod recording;
 mod redact;
+pub(crate) mod sequence;
 mod title;
+pub(crate) mod told;
 
 use std::collections::HashMap;
 
 pub use base64_text::Base64Text;
 use chrono::{SecondsFormat, Utc};
+pub use payload::{Cut, Payload};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
@@ -20,7 +24,6 @@ use crate::client::wire::{Outgoing, Wire};
 use crate::judge::verdict::Verdict;
 use crate::scenario::default_vendor;
 use crate::scenario::names::run_in;
-use crate::sha256::sha256;
 
 /// One event of a run; one line of the evidence file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,7 +158,7 @@ pub struct Exchange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How long it took.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
 }
 
@@ -209,31 +212,6 @@ fn known_method(name: &str) -> &'static str {
     known.into_iter().find(|known| *known == name).unwrap_or("")
 }
 
-/// Bytes of a body.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Payload {
-    /// No bytes.
-    Empty,
-    /// UTF-8 text.
-    Text(String),
-    /// Other bytes, in base64.
-    Base64(Base64Text),
-    /// The start of a body that is too long to be stored whole.
-    Cut(Cut),
-}
-
-/// The start of a body, and what tells the whole of it from others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
-    /// The bytes that are stored, in base64 unless they are text.
-    pub start: Box<Payload>,
-    /// How many bytes the whole body has.
-    pub length: usize,
-    /// SHA-256 of the whole body, in hexadecimal.
-    pub sha256: String,
-}
-
 /// The verdict on one clause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
@@ -248,7 +226,7 @@ pub struct Judged {
     /// The verdict.
     pub verdict: Verdict,
     /// How long its scenario took.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
     /// The transcript; empty when nothing was run.
     pub transcript: String,
@@ -284,7 +262,7 @@ pub struct RunFinished {
     /// The run's name.
     pub run: String,
     /// How long it took.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
     /// Requests of scenarios that were sent.
     pub requests: u64,
@@ -310,16 +288,18 @@ pub(crate) fn run_of<'a>(
     })
 }
 
-/// By hand, because an internally tagged enum cannot read numbers that keep their text.
 /// A time that JSON can say again: what is larger than any number would be written as null.
-fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let number = f64::deserialize(deserializer)?;
-    if number.is_finite() {
+    if number.is_finite() && number >= 0.0 {
         return Ok(number);
     }
-    Err(D::Error::custom("a number is too large"))
+    Err(D::Error::custom(
+        "invalid time: expected milliseconds, 0 or more",
+    ))
 }
 
+/// By hand, because an internally tagged enum cannot read numbers that keep their text.
 impl TryFrom<Value> for Event {
     type Error = serde_json::Error;
 
@@ -378,76 +358,6 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Option<Vec<Event>> {
     Some(events.chain(end.map(Event::RunFinished)).collect())
 }
 
-/// Bodies are stored up to this length, in bytes.
-const STORED: usize = 1024 * 1024;
-
-impl Payload {
-    /// What is stored of a body: all of it, or the start of one that is longer than 1 MiB.
-    pub fn stored(bytes: &[u8]) -> Self {
-        Self::up_to(STORED, bytes)
-    }
-
-    /// All of a body, or the start of one that is longer than so many bytes.
-    pub(crate) fn up_to(most: usize, bytes: &[u8]) -> Self {
-        if bytes.len() <= most {
-            return Self::of(bytes);
-        }
-        let start = match std::str::from_utf8(bytes) {
-            Ok(text) => text
-                .get(..text.floor_char_boundary(most))
-                .map(str::as_bytes),
-            Err(_) => bytes.get(..most),
-        };
-        Self::Cut(Cut {
-            start: Box::new(Self::of(start.unwrap_or_default())),
-            length: bytes.len(),
-            sha256: sha256(bytes),
-        })
-    }
-
-    /// Whether this is what would be stored of a body.
-    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
-        match self {
-            Self::Cut(cut) => cut.length == bytes.len() && cut.sha256 == sha256(bytes),
-            whole => whole.bytes() == bytes,
-        }
-    }
-
-    /// Whether only the start of the body is stored.
-    pub(crate) fn is_cut(&self) -> bool {
-        matches!(self, Self::Cut(_))
-    }
-
-    /// What is stored, as it stands in the evidence: text, or base64.
-    pub(crate) fn as_text(&self) -> &str {
-        match self {
-            Self::Empty => "",
-            Self::Text(text) => text,
-            Self::Base64(text) => text,
-            Self::Cut(cut) => cut.start.as_text(),
-        }
-    }
-
-    /// The payload for these bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok("") => Self::Empty,
-            Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Base64(Base64Text::of(bytes)),
-        }
-    }
-
-    /// The bytes that are stored.
-    pub fn bytes(&self) -> Vec<u8> {
-        match self {
-            Self::Cut(cut) => cut.start.bytes(),
-            Self::Empty => Vec::new(),
-            Self::Text(text) => text.clone().into_bytes(),
-            Self::Base64(text) => text.decode(),
-        }
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
@@ -455,28 +365,14 @@ mod tests {
     use crate::judge::verdict::{Difference, Failure, Reason};
 
     #[test]
-    fn long_bodies_are_cut_and_told_apart() {
-        for (name, body) in [
-            ("text", "é".repeat(STORED).into_bytes()),
-            ("bytes", vec![0xff; STORED + 1]),
+    fn a_time_that_none_can_take_is_not_read() {
+        for (milliseconds, reads) in [
+            ("1.5", true),
+            ("0", true),
+            ("1e308", true),
+            ("1e309", false),
+            ("-1", false),
         ] {
-            let payload = Payload::stored(&body);
-            let line = serde_json::to_string(&payload).expect(name);
-            assert!(line.len() < 2 * STORED, "{name}");
-            let read: Payload = serde_json::from_str(&line).expect(name);
-            assert_eq!(read, payload, "{name}");
-            assert!(read.is_cut() && body.starts_with(&read.bytes()), "{name}");
-            let mut other = body.clone();
-            *other.last_mut().expect(name) ^= 1;
-            assert!(read.is_of(&body) && !read.is_of(&other), "{name}");
-            let whole = body.get(..STORED).expect(name);
-            assert!(!Payload::stored(whole).is_cut(), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_time_that_cannot_be_written_again_is_not_read() {
-        for (milliseconds, reads) in [("1.5", true), ("1e308", true), ("1e309", false)] {
             let line = format!(
                 r#"{{"event":"run-finished","run":"a","requests":1,"interrupted":false,"milliseconds":{milliseconds}}}"#
             );

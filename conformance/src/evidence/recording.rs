@@ -2,69 +2,110 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::told::{Secrets, Told, compare};
 use crate::client::answer::{Answer, NoAnswer};
-use crate::client::redact::REDACTED;
 use crate::client::wire::Wire;
-use crate::evidence::{Exchange, Payload, Received, Sent};
+use crate::evidence::{Exchange, Payload, Received};
 use crate::sync::lock;
 
 /// The exchanges of one rule, by the number of the step, in the order in which they happened.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    steps: Mutex<BTreeMap<usize, VecDeque<Exchange>>>,
+    state: Mutex<State>,
+    secrets: Secrets,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    steps: BTreeMap<usize, VecDeque<Exchange>>,
+    /// What removed what the scenario made.
+    cleanup: Vec<Exchange>,
+    /// The address of the API, by who asks and scheme and authority.
+    bases: BTreeMap<(String, String), String>,
     /// Whether something was asked that it does not hold.
-    lacks: AtomicBool,
+    lacks: bool,
+    /// What it says that no run can have shown.
+    untrue: Option<String>,
 }
 
 impl Recording {
-    /// The recording of these exchanges; those of cleaning up are left out.
-    pub(crate) fn of(exchanges: impl IntoIterator<Item = Exchange>) -> Self {
-        let mut steps: BTreeMap<usize, VecDeque<Exchange>> = BTreeMap::new();
+    /// The recording of these exchanges.
+    pub(crate) fn of(exchanges: impl IntoIterator<Item = Exchange>, secrets: Secrets) -> Self {
+        let mut state = State::default();
         for exchange in exchanges {
-            if exchange.step > 0 {
-                steps.entry(exchange.step).or_default().push_back(exchange);
+            match exchange.step {
+                0 => state.cleanup.push(exchange),
+                step => state.steps.entry(step).or_default().push_back(exchange),
             }
         }
         Self {
-            steps: Mutex::new(steps),
-            lacks: AtomicBool::new(false),
+            state: Mutex::new(state),
+            secrets,
         }
     }
 
     /// The recording of these exchanges with another answer to the one at this position.
-    pub(crate) fn with(exchanges: &[Exchange], at: usize, received: Received) -> Self {
+    pub(crate) fn with(
+        exchanges: &[Exchange],
+        at: usize,
+        received: Received,
+        secrets: Secrets,
+    ) -> Self {
         let mut exchanges = exchanges.to_vec();
         if let Some(exchange) = exchanges.get_mut(at) {
             exchange.response = Some(received);
             exchange.error = None;
         }
-        Self::of(exchanges)
+        Self::of(exchanges, secrets)
     }
 
-    /// The next answer of a step.
+    /// The next answer of a step to this identity.
     ///
     /// # Errors
     /// What the earlier run had instead of an answer; that it sent something else; that it has no
     /// more of this step.
-    pub(crate) fn answer(&self, step: usize, wire: &Wire) -> Result<Answer, NoAnswer> {
-        let next = lock(&self.steps)
-            .get_mut(&step)
-            .and_then(VecDeque::pop_front);
+    pub(crate) fn answer(
+        &self,
+        step: usize,
+        identity: &str,
+        wire: &Wire,
+    ) -> Result<Answer, NoAnswer> {
+        let mut state = lock(&self.state);
+        let next = state.steps.get_mut(&step).and_then(VecDeque::pop_front);
         let Some(exchange) = next else {
-            self.lacks.store(true, Ordering::Relaxed);
+            state.lacks = true;
             return Err(NoAnswer::new("the evidence holds no answer to it"));
         };
-        if !is_same(&exchange.request, wire) {
-            self.lacks.store(true, Ordering::Relaxed);
-            let Sent { method, url, .. } = &exchange.request;
-            let what = format!("the evidence holds another request here: {method} {url}");
-            return Err(NoAnswer::new(what));
+        match compare(&exchange.request, identity, wire, &self.secrets) {
+            Told::Same(_) if exchange.identity != identity => {
+                let who = &exchange.identity;
+                return Err(state.refuse(&exchange, &format!("asked by `{who}`, not `{identity}`")));
+            }
+            Told::Same(base) => {
+                let origin: Vec<&str> = base.splitn(4, '/').take(3).collect();
+                let key = (identity.to_owned(), origin.join("/"));
+                let known = state.bases.entry(key).or_insert_with(|| base.clone());
+                let known = known.clone();
+                if known != base {
+                    let why = format!("sent to `{base}`, not `{known}` as the one before");
+                    return Err(state.refuse(&exchange, &why));
+                }
+            }
+            Told::Untrue(why) => return Err(state.refuse(&exchange, &why)),
+            Told::Other => {
+                state.lacks = true;
+                let request = &exchange.request;
+                let what = format!(
+                    "the evidence holds another request here: {} {}",
+                    request.method, request.url
+                );
+                return Err(NoAnswer::new(what));
+            }
         }
         match exchange.response {
             Some(received) if received.body.is_cut() => {
-                self.lacks.store(true, Ordering::Relaxed);
+                state.lacks = true;
                 Err(NoAnswer::new("the evidence holds only the start of it"))
             }
             Some(received) => {
@@ -78,29 +119,56 @@ impl Recording {
 
     /// Whether something was asked that it does not hold.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.lacks.load(Ordering::Relaxed)
+        lock(&self.state).lacks
     }
 
     /// Whether there are more answers of a step.
     pub(crate) fn has_more(&self, step: usize) -> bool {
-        let steps = lock(&self.steps);
-        steps.get(&step).is_some_and(|left| !left.is_empty())
+        let state = lock(&self.state);
+        state.steps.get(&step).is_some_and(|left| !left.is_empty())
+    }
+
+    /// What it says that no run can have shown, when the scenario has come to its end: every
+    /// exchange was asked for once, and what is left has removed something at the same address.
+    pub(crate) fn untrue(&self) -> Option<String> {
+        let state = lock(&self.state);
+        if state.untrue.is_some() || state.lacks {
+            return state.untrue.clone();
+        }
+        if let Some(left) = state.steps.values().flatten().next() {
+            return Some(told(left, "the scenario does not ask for it"));
+        }
+        let removes = |exchange: &&Exchange| {
+            let request = &exchange.request;
+            let below = |base: &String| {
+                let path = request.url.strip_prefix(base.as_str());
+                path.is_some_and(|path| path.starts_with('/'))
+            };
+            request.method == "DELETE"
+                && request.body == Payload::Empty
+                && exchange.identity == "administrator"
+                && state.bases.values().any(below)
+        };
+        let other = state.cleanup.iter().find(|exchange| !removes(exchange));
+        other.map(|exchange| told(exchange, "it removes nothing that the scenario makes"))
     }
 }
 
-/// Whether evidence tells of this request. What was redacted in it may have been anything.
-fn is_same(told: &Sent, wire: &Wire) -> bool {
-    let same = |told: &Payload, sent: &[u8]| {
-        told.is_of(sent) || String::from_utf8_lossy(&told.bytes()).contains(REDACTED)
-    };
-    match wire {
-        Wire::Raw(bytes) => told.method == "raw" && same(&told.body, bytes),
-        Wire::Http(request) => {
-            told.method == request.method
-                && told.url.ends_with(&request.path)
-                && same(&told.body, &request.body)
-        }
+impl State {
+    fn refuse(&mut self, exchange: &Exchange, why: &str) -> NoAnswer {
+        self.untrue.get_or_insert_with(|| told(exchange, why));
+        NoAnswer::new(why)
     }
+}
+
+/// What is wrong with an exchange.
+pub(crate) fn told(exchange: &Exchange, why: &str) -> String {
+    let Exchange { rule, step, .. } = exchange;
+    let request = &exchange.request;
+    format!(
+        "the exchange `{} {}` of {rule}, step {step}: {why}",
+        request.method, request.url
+    )
 }
 
 /// The answer that evidence tells of.

@@ -64,6 +64,9 @@ pub enum SuiteError {
     /// No prefix that every API takes.
     #[error("`{0}` is no namespace: a letter, then up to 15 letters and digits, all small")]
     Namespace(String),
+    /// Evidence that says what no run can have shown.
+    #[error("{0}")]
+    Evidence(String),
     /// The operating system refuses threads or random numbers.
     #[error("the suite cannot start: {0}")]
     System(String),

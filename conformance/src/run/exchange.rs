@@ -143,7 +143,7 @@ impl Runner<'_> {
         wire: &Wire,
     ) -> Result<Answer, NoAnswer> {
         match self.transport {
-            Transport::Replayed(recording) => recording.answer(number, wire),
+            Transport::Replayed(recording) => recording.answer(number, who, wire),
             Transport::Altered(alterations) if number > 0 => {
                 let administrator = self.server.authorization(&Identity::Administrator);
                 let administrator = administrator.ok().flatten();
@@ -179,7 +179,7 @@ impl Runner<'_> {
         let redactor = &self.server.redactor;
         match wire {
             Wire::Raw(bytes) => {
-                Wire::Raw(redactor.text(&String::from_utf8_lossy(bytes)).into_bytes())
+                Wire::Raw(redactor.raw(&String::from_utf8_lossy(bytes)).into_bytes())
             }
             Wire::Http(request) => Wire::Http(Outgoing {
                 method: request.method,

@@ -8,6 +8,7 @@ pub(crate) mod interrupt;
 pub(crate) mod ledger;
 mod mode;
 mod order;
+mod origins;
 pub(crate) mod pagination;
 pub(crate) mod placeholders;
 pub(crate) mod preflight;

@@ -7,7 +7,8 @@ use super::recorded::addresses;
 use super::{Inner, Suite, SuiteError};
 use crate::catalogue::Catalogue;
 use crate::evidence::recording::Recording;
-use crate::evidence::{Event, Exchange, Judged, RunStarted};
+use crate::evidence::told::Secrets;
+use crate::evidence::{Event, Exchange, Judged, RunStarted, sequence};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::target::Target;
 
@@ -16,14 +17,19 @@ impl Suite {
     /// ask is not judged; one that this program does not know is left out.
     ///
     /// # Errors
-    /// No run starts in the evidence, or this program knows none of its rules.
+    /// No run starts in the evidence, this program knows none of its rules, or it says what no run
+    /// can have shown.
     pub fn judge_again(evidence: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
         let started = evidence.iter().find_map(|event| match event {
             Event::RunStarted(started) => Some(started.clone()),
             _ => None,
         });
         let started = started.ok_or(SuiteError::Nothing)?;
+        sequence::check(&evidence).map_err(SuiteError::Evidence)?;
         let suite = Self::of(&started)?;
+        let origins = suite.inner.check_origins(&evidence, &started);
+        origins.map_err(SuiteError::Evidence)?;
+        let secrets = Secrets::of(&evidence);
         let mut exchanges: BTreeMap<String, Vec<Exchange>> = BTreeMap::new();
         for event in &evidence {
             if let Event::Exchange(exchange) = event {
@@ -31,7 +37,7 @@ impl Suite {
                 of_rule.push((**exchange).clone());
             }
         }
-        let judged = suite.runtime.block_on(async {
+        suite.runtime.block_on(async {
             let mut events = Vec::with_capacity(evidence.len());
             for event in evidence {
                 match event {
@@ -42,15 +48,19 @@ impl Suite {
                     }))),
                     Event::Judged(judged) => {
                         let exchanges = exchanges.remove(&judged.rule).unwrap_or_default();
-                        let again = suite.inner.again(*judged, exchanges, &started.run).await;
+                        let earlier = Earlier {
+                            started: &started,
+                            secrets: secrets.clone(),
+                            exchanges,
+                        };
+                        let again = suite.inner.again(*judged, earlier).await?;
                         events.extend(again.map(Box::new).map(Event::Judged));
                     }
                     other => events.push(other),
                 }
             }
-            events
-        });
-        Ok(judged)
+            Ok(events)
+        })
     }
 
     /// The rules of an earlier run that this program knows, on a target that is not reached.
@@ -71,13 +81,29 @@ impl Suite {
     }
 }
 
+/// What evidence tells of the playing of a rule.
+struct Earlier<'a> {
+    started: &'a RunStarted,
+    secrets: Secrets,
+    exchanges: Vec<Exchange>,
+}
+
 impl Inner {
     /// The verdict of this program; none for a rule that it does not know.
-    async fn again(&self, judged: Judged, exchanges: Vec<Exchange>, run: &str) -> Option<Judged> {
-        let chosen = self
-            .chosen
-            .iter()
-            .find(|one| one.clause.id == judged.rule)?;
+    async fn again(
+        &self,
+        judged: Judged,
+        earlier: Earlier<'_>,
+    ) -> Result<Option<Judged>, SuiteError> {
+        let chosen = self.chosen.iter().find(|one| one.clause.id == judged.rule);
+        let Some(chosen) = chosen else {
+            return Ok(None);
+        };
+        let Earlier {
+            started,
+            secrets,
+            exchanges,
+        } = earlier;
         let not_run = |reason| Verdict::NotRun(reason);
         let told = |verdict, transcript| Judged {
             level: chosen.clause.level,
@@ -88,7 +114,7 @@ impl Inner {
             ..judged.clone()
         };
         let Some(scenario) = &chosen.scenario else {
-            return Some(told(not_run(Reason::NoScenario), String::new()));
+            return Ok(Some(told(not_run(Reason::NoScenario), String::new())));
         };
         let Some(addresses) = addresses(&exchanges) else {
             // Nothing was sent, so that what stood in the way then still does.
@@ -96,15 +122,21 @@ impl Inner {
                 Verdict::NotRun(reason) => reason.clone(),
                 _ => Reason::NoEvidence,
             };
-            return Some(told(not_run(verdict), String::new()));
+            return Ok(Some(told(not_run(verdict), String::new())));
         };
-        let recording = Recording::of(exchanges);
+        let recording = Recording::of(exchanges, secrets);
         let result = self
-            .replay(chosen, scenario, run, &addresses, &recording)
+            .replay(chosen, scenario, &started.run, &addresses, &recording)
             .await;
-        Some(match recording.is_incomplete() {
+        let untrue = recording.untrue();
+        // The scenarios of another version may ask for less, or in another name.
+        let same_suite = started.suite == env!("CARGO_PKG_VERSION");
+        if let Some(why) = untrue.clone().filter(|_| same_suite) {
+            return Err(SuiteError::Evidence(why));
+        }
+        Ok(Some(match untrue.is_some() || recording.is_incomplete() {
             true => told(not_run(Reason::NoEvidence), String::new()),
             false => told(result.verdict, result.transcript),
-        })
+        }))
     }
 }

@@ -12,7 +12,7 @@ use super::{EVIDENCE, FILES, NEEDED, REPORT, digest, gist, names, report};
 use crate::catalogue::Profile;
 use crate::evidence::{Event, RunStarted};
 use crate::report::{Digest, Row, Standing};
-use crate::run::Suite;
+use crate::run::{Suite, SuiteError};
 
 /// Longest evidence that is read, in bytes after unpacking.
 const MOST: u64 = 256 * 1024 * 1024;
@@ -28,6 +28,9 @@ pub enum Refused {
     /// The evidence does not hold a whole run.
     #[error("the evidence is cut: {0}")]
     Cut(String),
+    /// The evidence says what no run can have shown.
+    #[error("the evidence is not of a run: {0}")]
+    Untrue(String),
     /// It is of no profile, or of one that this program does not know, or knows otherwise.
     #[error("the edition is foreign: {0}")]
     Edition(String),
@@ -55,7 +58,10 @@ pub fn check(folder: &Path) -> Result<Standing, Refused> {
     covers(&events, &started, profile)?;
     let claimed = digest(events.clone());
     place(folder, &started, profile)?;
-    let again = Suite::judge_again(events).map_err(|why| Refused::Cut(why.to_string()))?;
+    let again = Suite::judge_again(events).map_err(|why| match why {
+        SuiteError::Evidence(why) => Refused::Untrue(why),
+        why => Refused::Cut(why.to_string()),
+    })?;
     let again = digest(again);
     same_outcome(&claimed, &again)?;
     let text = fs::read_to_string(folder.join(REPORT));

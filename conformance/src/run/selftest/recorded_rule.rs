@@ -11,6 +11,7 @@ use crate::catalogue::{Document, Level};
 use crate::client::answer::Answer;
 use crate::client::wire::Wire;
 use crate::evidence::recording::{self, Recording};
+use crate::evidence::told::Secrets;
 use crate::evidence::{Event, Exchange, Payload, Received};
 use crate::faults::{Alteration, ObservedRequest, Recipient};
 use crate::judge::verdict::Verdict;
@@ -208,7 +209,8 @@ impl Inner {
         exchanges: Vec<Exchange>,
     ) -> Option<Verdict> {
         let addresses = addresses(&exchanges)?;
-        let recording = Recording::of(exchanges);
+        let secrets = Secrets::of_exchanges(&exchanges);
+        let recording = Recording::of(exchanges, secrets);
         let scenario = chosen.scenario.as_ref()?;
         let result = self
             .replay(chosen, scenario, &self.run, &addresses, &recording)

@@ -10,6 +10,7 @@ use crate::catalogue::Level;
 use crate::client::answer::Answer;
 use crate::client::wire::Wire;
 use crate::evidence::recording::{self, Recording};
+use crate::evidence::told::Secrets;
 use crate::evidence::{Exchange, Payload, Received};
 use crate::faults::{Mutations, mutants};
 use crate::judge::openapi::Documented;
@@ -87,7 +88,8 @@ impl Inner {
     ) -> Option<Vec<Tried>> {
         let chosen = self.chosen.iter().find(|one| one.clause.id == rule)?;
         let addresses = addresses(exchanges)?;
-        let plain = Recording::of(exchanges.to_vec());
+        let secrets = Secrets::of_exchanges(exchanges);
+        let plain = Recording::of(exchanges.to_vec(), secrets.clone());
         let scenario = chosen.scenario.as_ref()?;
         let result = self.replay(chosen, scenario, run, &addresses, &plain).await;
         if result.verdict != Verdict::Pass {
@@ -99,7 +101,7 @@ impl Inner {
                 if noticed.is_some_and(|noticed| noticed.contains(&name)) {
                     continue;
                 }
-                let recording = Recording::with(exchanges, at, received);
+                let recording = Recording::with(exchanges, at, received, secrets.clone());
                 let result = self
                     .replay(chosen, scenario, run, &addresses, &recording)
                     .await;

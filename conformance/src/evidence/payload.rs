@@ -1,0 +1,143 @@
+//! Bodies in evidence.
+
+use serde::{Deserialize, Serialize};
+
+use super::Base64Text;
+use crate::sha256::sha256;
+
+/// Bytes of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payload {
+    /// No bytes.
+    Empty,
+    /// UTF-8 text.
+    Text(String),
+    /// Other bytes, in base64.
+    Base64(Base64Text),
+    /// The start of a body that is too long to be stored whole.
+    Cut(Cut),
+}
+
+/// The start of a body, and what tells the whole of it from others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// The bytes that are stored, in base64 unless they are text.
+    pub start: Box<Payload>,
+    /// How many bytes the whole body has.
+    pub length: usize,
+    /// SHA-256 of the whole body, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Bodies are stored up to this length, in bytes.
+const STORED: usize = 1024 * 1024;
+
+impl Payload {
+    /// What is stored of a body: all of it, or the start of one that is longer than 1 MiB.
+    pub fn stored(bytes: &[u8]) -> Self {
+        Self::up_to(STORED, bytes)
+    }
+
+    /// All of a body, or the start of one that is longer than so many bytes.
+    pub(crate) fn up_to(most: usize, bytes: &[u8]) -> Self {
+        if bytes.len() <= most {
+            return Self::of(bytes);
+        }
+        let start = match std::str::from_utf8(bytes) {
+            Ok(text) => text
+                .get(..text.floor_char_boundary(most))
+                .map(str::as_bytes),
+            Err(_) => bytes.get(..most),
+        };
+        Self::Cut(Cut {
+            start: Box::new(Self::of(start.unwrap_or_default())),
+            length: bytes.len(),
+            sha256: sha256(bytes),
+        })
+    }
+
+    /// Whether this is what would be stored of a body.
+    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Cut(cut) => {
+                cut.length == bytes.len()
+                    && cut.sha256 == sha256(bytes)
+                    && bytes.starts_with(&cut.start.bytes())
+            }
+            whole => whole.bytes() == bytes,
+        }
+    }
+
+    /// Whether only the start of the body is stored.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, Self::Cut(_))
+    }
+
+    /// What is stored, as it stands in the evidence: text, or base64.
+    pub(crate) fn as_text(&self) -> &str {
+        match self {
+            Self::Empty => "",
+            Self::Text(text) => text,
+            Self::Base64(text) => text,
+            Self::Cut(cut) => cut.start.as_text(),
+        }
+    }
+
+    /// The payload for these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok("") => Self::Empty,
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Base64(Base64Text::of(bytes)),
+        }
+    }
+
+    /// The bytes that are stored.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Cut(cut) => cut.start.bytes(),
+            Self::Empty => Vec::new(),
+            Self::Text(text) => text.clone().into_bytes(),
+            Self::Base64(text) => text.decode(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_bodies_are_cut_and_told_apart() {
+        for (name, body) in [
+            ("text", "é".repeat(STORED).into_bytes()),
+            ("bytes", vec![0xff; STORED + 1]),
+        ] {
+            let payload = Payload::stored(&body);
+            let line = serde_json::to_string(&payload).expect(name);
+            assert!(line.len() < 2 * STORED, "{name}");
+            let read: Payload = serde_json::from_str(&line).expect(name);
+            assert_eq!(read, payload, "{name}");
+            assert!(read.is_cut() && body.starts_with(&read.bytes()), "{name}");
+            let mut other = body.clone();
+            *other.last_mut().expect(name) ^= 1;
+            assert!(read.is_of(&body) && !read.is_of(&other), "{name}");
+            let Payload::Cut(cut) = &read else {
+                panic!("{name}");
+            };
+            let lies = Payload::Cut(Cut {
+                start: Box::new(Payload::of(b"else")),
+                ..cut.clone()
+            });
+            assert!(!lies.is_of(&body), "{name}");
+            let whole = body.get(..STORED).expect(name);
+            assert!(!Payload::stored(whole).is_cut(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The order of events: what a run cannot have told in this way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::DateTime;
+
+use super::recording::told;
+use super::{Event, Exchange, Judged, RunFinished, RunStarted};
+
+/// By so many milliseconds times may differ that are added up in another order.
+const ROUNDED: f64 = 0.001;
+
+/// What was told so far.
+#[derive(Debug, Default)]
+struct Sequence<'a> {
+    chosen: BTreeSet<&'a str>,
+    /// Of a rule that is not judged yet, the last step and the time of all.
+    open: BTreeMap<&'a str, (usize, f64)>,
+    judged: BTreeSet<&'a str>,
+    /// The longest time of a rule.
+    longest: f64,
+    exchanges: u64,
+    defects: bool,
+}
+
+/// Checks the order of the events of one run, and its times.
+///
+/// # Errors
+/// A sentence that names the first event that cannot be one of it.
+pub(crate) fn check(events: &[Event]) -> Result<(), String> {
+    let Some((Event::RunStarted(started), rest)) = events.split_first() else {
+        return Err("the first event is not the start of a run".to_owned());
+    };
+    let mut so_far = Sequence::of(started)?;
+    for (event, number) in rest.iter().zip(2..) {
+        let last = number == events.len();
+        match event {
+            Event::RunStarted(_) => Err("a run starts in a run".to_owned()),
+            Event::Exchange(exchange) => so_far.exchange(exchange),
+            Event::Judged(judged) => so_far.judged(judged),
+            Event::RunFinished(_) if !last => Err("the run goes on after its end".to_owned()),
+            Event::RunFinished(finished) => so_far.finished(finished, started),
+            Event::Defect(_) => {
+                so_far.defects = true;
+                Ok(())
+            }
+            Event::Leaked(_) | Event::Changed(_) => Ok(()),
+        }
+        .map_err(|why| format!("event {number}: {why}"))?;
+    }
+    Ok(())
+}
+
+impl<'a> Sequence<'a> {
+    fn of(started: &'a RunStarted) -> Result<Self, String> {
+        let at = started.at.as_deref();
+        if let Some(at) = at.filter(|at| DateTime::parse_from_rfc3339(at).is_err()) {
+            return Err(format!("event 1: invalid time `{at}`: expected RFC 3339"));
+        }
+        Ok(Self {
+            chosen: started.chosen.iter().map(|one| one.rule.as_str()).collect(),
+            ..Self::default()
+        })
+    }
+
+    fn exchange(&mut self, exchange: &'a Exchange) -> Result<(), String> {
+        let rule = exchange.rule.as_str();
+        if self.judged.contains(rule) || !self.chosen.contains(rule) {
+            return Err(told(exchange, "its rule is not judged now"));
+        }
+        // What cleans up comes last.
+        let step = match exchange.step {
+            0 => usize::MAX,
+            step => step,
+        };
+        let (last, time) = self.open.entry(rule).or_default();
+        if step < *last {
+            return Err(told(exchange, "it comes after a later step"));
+        }
+        *last = step;
+        *time += exchange.milliseconds;
+        self.exchanges += 1;
+        Ok(())
+    }
+
+    fn judged(&mut self, judged: &'a Judged) -> Result<(), String> {
+        let rule = judged.rule.as_str();
+        if !self.chosen.contains(rule) || !self.judged.insert(rule) {
+            return Err(format!("the verdict on {rule} is not the only one"));
+        }
+        let (_, time) = self.open.remove(rule).unwrap_or_default();
+        if time > judged.milliseconds + ROUNDED {
+            return Err(format!(
+                "the requests of {rule} take {time:.3} ms of {:.3}",
+                judged.milliseconds
+            ));
+        }
+        self.longest = self.longest.max(judged.milliseconds);
+        Ok(())
+    }
+
+    fn finished(&self, finished: &RunFinished, started: &RunStarted) -> Result<(), String> {
+        if finished.run != started.run {
+            return Err(format!(
+                "the end of the run `{}`, not `{}`",
+                finished.run, started.run
+            ));
+        }
+        if self.longest > finished.milliseconds + ROUNDED {
+            return Err(format!(
+                "the run takes {:.3} ms, a rule of it {:.3}",
+                finished.milliseconds, self.longest
+            ));
+        }
+        // What is cut off has been sent, and has no exchange.
+        if self.defects || finished.interrupted {
+            return Ok(());
+        }
+        if let Some(rule) = self.chosen.difference(&self.judged).next() {
+            return Err(format!("{rule} was chosen, and has no verdict"));
+        }
+        if finished.requests != self.exchanges {
+            return Err(format!(
+                "{} requests were sent, {} exchanges are told",
+                finished.requests, self.exchanges
+            ));
+        }
+        Ok(())
+    }
+}

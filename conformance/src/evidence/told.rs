@@ -1,0 +1,212 @@
+//! Whether evidence tells of a request that a scenario sends.
+
+use std::collections::BTreeSet;
+
+use super::{Event, Exchange, Payload, Sent};
+use crate::client::Base;
+use crate::client::curl::RAW;
+use crate::client::redact::{REDACTED, Redactor, is_redacted};
+use crate::client::wire::{Outgoing, Wire};
+
+/// What the identity of requests to the mock server is.
+const MOCK: &str = "suite";
+/// Who asks without a token.
+const ANONYMOUS: &str = "anonymous";
+const AUTHORIZATION: &str = "authorization";
+
+/// Secrets of a run, as far as its evidence shows where they were sent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Secrets {
+    /// The user's own headers, in lower case: every request has them, and their values are redacted.
+    headers: BTreeSet<String>,
+    /// Whether any request had a token, or such a header.
+    sent: bool,
+}
+
+/// What a told request is to one that is sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The same, to this address.
+    Same(String),
+    /// Another one.
+    Other,
+    /// One that nobody has sent so.
+    Untrue(String),
+}
+
+impl Secrets {
+    /// What the events of a run show.
+    pub(crate) fn of(events: &[Event]) -> Self {
+        Self::of_exchanges(events.iter().filter_map(|event| match event {
+            Event::Exchange(exchange) => Some(&**exchange),
+            _ => None,
+        }))
+    }
+
+    /// What exchanges show.
+    pub(crate) fn of_exchanges<'a>(exchanges: impl IntoIterator<Item = &'a Exchange>) -> Self {
+        let mut headers: Option<BTreeSet<String>> = None;
+        let mut token = false;
+        for exchange in exchanges {
+            if exchange.identity == MOCK || exchange.request.method == RAW {
+                continue;
+            }
+            let all = exchange.request.headers.iter();
+            let redacted = all.filter(|(_, value)| is_shown_redacted(value));
+            let names: BTreeSet<String> = redacted
+                .map(|(name, _)| name.to_ascii_lowercase())
+                .collect();
+            token |= names.contains(AUTHORIZATION);
+            headers = Some(match headers {
+                Some(known) => known.intersection(&names).cloned().collect(),
+                None => names,
+            });
+        }
+        let mut headers = headers.unwrap_or_default();
+        headers.remove(AUTHORIZATION);
+        let sent = token || !headers.is_empty();
+        Self { headers, sent }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.headers.contains(&name.to_ascii_lowercase())
+    }
+
+    /// Whether a text may be shown so.
+    fn shows(&self, shown: &str, text: &str) -> bool {
+        shown == text || self.sent && is_redacted(shown, text)
+    }
+}
+
+/// A credential as it is shown: redacted, or its scheme alone.
+fn is_shown_redacted(value: &str) -> bool {
+    let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
+    rest == REDACTED
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// What a told request, asked by this identity, is to one that is sent.
+pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secrets) -> Told {
+    let (base, parts) = match wire {
+        Wire::Raw(bytes) if told.method == RAW => (told.url.clone(), raw(told, bytes, secrets)),
+        Wire::Http(request) if told.method == request.method => {
+            let Some(base) = base(&told.url, &request.path, secrets) else {
+                return Told::Other;
+            };
+            let body = payload(&told.body, &request.body, secrets);
+            (
+                base,
+                body.and_then(|()| headers(told, identity, request, secrets)),
+            )
+        }
+        _ => return Told::Other,
+    };
+    match parts {
+        // An address with a query would take the path for a part of it.
+        Ok(()) if !Base::parse(&base).is_ok_and(|known| known.url == base) => {
+            Told::Untrue(format!("`{base}` is no address of a server"))
+        }
+        Ok(()) => Told::Same(base),
+        Err(Differs::Other) => Told::Other,
+        Err(Differs::Redacted(what)) => {
+            Told::Untrue(format!("{what} is redacted where no token was sent"))
+        }
+    }
+}
+
+/// How a part of a request differs.
+enum Differs {
+    Other,
+    /// It is redacted, and cannot be.
+    Redacted(String),
+}
+
+impl Differs {
+    fn of(shown: &str, what: &str) -> Self {
+        match shown.contains(REDACTED) {
+            true => Self::Redacted(what.to_owned()),
+            false => Self::Other,
+        }
+    }
+}
+
+/// The address before this path.
+fn base(url: &str, path: &str, secrets: &Secrets) -> Option<String> {
+    if let Some(base) = url.strip_suffix(path) {
+        return Some(base.to_owned());
+    }
+    // Scheme and authority are the first three parts.
+    let (start, _) = url.match_indices('/').nth(2)?;
+    let (base, shown) = url.split_at_checked(start)?;
+    secrets.shows(shown, path).then(|| base.to_owned())
+}
+
+fn payload(told: &Payload, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
+    if told.is_of(sent) {
+        return Ok(());
+    }
+    let shown = told.bytes();
+    let shown = String::from_utf8_lossy(&shown);
+    match std::str::from_utf8(sent) {
+        Ok(text) if !told.is_cut() && secrets.shows(&shown, text) => Ok(()),
+        _ => Err(Differs::of(&shown, "a body")),
+    }
+}
+
+/// All headers of the scenario are told, and beside them only the user's own and a token.
+fn headers(
+    told: &Sent,
+    identity: &str,
+    request: &Outgoing,
+    secrets: &Secrets,
+) -> Result<(), Differs> {
+    let plain = Redactor::default();
+    let mut left: Vec<&(String, String)> = told.headers.iter().collect();
+    for (name, value) in &request.headers {
+        let expected = plain.header_value(name, value);
+        let is_told = |(known, shown): &&(String, String)| {
+            let redacted = shown == REDACTED && secrets.has(name);
+            known == name && (redacted || secrets.shows(shown, &expected))
+        };
+        if let Some(place) = left.iter().position(is_told) {
+            left.swap_remove(place);
+            continue;
+        }
+        let shown = left.iter().find(|(known, _)| known == name);
+        let shown = shown.map_or("", |(_, shown)| shown);
+        return Err(Differs::of(shown, &format!("the header `{name}`")));
+    }
+    for (name, shown) in left {
+        let token = name.eq_ignore_ascii_case(AUTHORIZATION) && identity != ANONYMOUS;
+        let own = secrets.has(name) && identity != MOCK;
+        if !(token || own) || !is_shown_redacted(shown) {
+            return Err(Differs::of(shown, &format!("the header `{name}`")));
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a raw request, without the headers that nobody but the user knows.
+fn raw(told: &Sent, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
+    let without = |bytes: &[u8], drops: &dyn Fn(&str, &str) -> bool| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let lines = head.split("\r\n").filter(|line| {
+            let header = line.split_once(": ");
+            !header.is_some_and(|(name, value)| drops(name, value))
+        });
+        let lines: Vec<&str> = lines.collect();
+        (lines.join("\r\n"), body.to_owned())
+    };
+    let is_token = |name: &str| name.eq_ignore_ascii_case(AUTHORIZATION);
+    let shown = without(&told.body.bytes(), &|name, value| {
+        (is_token(name) || secrets.has(name)) && is_shown_redacted(value)
+    });
+    let sent = without(sent, &|name, _| is_token(name));
+    match told.body.is_cut() || shown != sent {
+        true => Err(Differs::of(&format!("{}{}", shown.0, shown.1), "a request")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,117 @@
+//! Where the requests of evidence went: each server of a run is at one address.
+
+use std::collections::BTreeMap;
+
+use super::{Chosen, Inner};
+use crate::catalogue::Document;
+use crate::client::Base;
+use crate::evidence::recording::told;
+use crate::evidence::{Event, Exchange, RunStarted};
+use crate::scenario::Recipient;
+
+/// The setup whose addresses the start of the evidence says.
+const DEFAULT: &str = "default";
+
+/// A server of a run: setup, API, who is asked, and the rule that it is started for alone, if it is.
+type Place<'a> = (&'static str, Document, u8, Option<&'a str>);
+
+impl Inner {
+    /// Checks that every request went to the server of its rule.
+    ///
+    /// # Errors
+    /// A sentence that names the first exchange that did not.
+    pub(super) fn check_origins(
+        &self,
+        events: &[Event],
+        started: &RunStarted,
+    ) -> Result<(), String> {
+        let mut known: BTreeMap<Place<'_>, String> = BTreeMap::new();
+        for event in events {
+            let Event::Exchange(exchange) = event else {
+                continue;
+            };
+            let chosen = self
+                .chosen
+                .iter()
+                .find(|one| one.clause.id == exchange.rule);
+            let Some(chosen) = chosen else { continue };
+            let origin = origin(&exchange.request.url)
+                .ok_or_else(|| told(exchange, "its address is none of a server"))?;
+            let (recipient, place) = place(chosen, exchange);
+            if let Some(why) = is_foreign(&origin, recipient, chosen, started) {
+                return Err(told(exchange, &why));
+            }
+            let first = known.entry(place).or_insert_with(|| origin.url.clone());
+            if *first != origin.url {
+                let why = format!("sent to `{}`, others to `{first}`", origin.url);
+                return Err(told(exchange, &why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Scheme and authority of an address, if it is written as the suite writes it.
+fn origin(url: &str) -> Option<Base> {
+    let end = url
+        .match_indices('/')
+        .nth(2)
+        .map_or(url.len(), |(end, _)| end);
+    let start = url.get(..end)?;
+    Base::parse(start).ok().filter(|base| base.url == start)
+}
+
+fn place<'a>(chosen: &Chosen, exchange: &'a Exchange) -> (Recipient, Place<'a>) {
+    let scenario = chosen.scenario.as_ref();
+    let place = exchange.step.checked_sub(1);
+    let step = scenario.and_then(|scenario| scenario.steps.get(place?));
+    let recipient = match (exchange.identity.as_str(), step.map(|step| step.recipient)) {
+        ("suite", _) => Recipient::Mock,
+        ("engine", _) => Recipient::Engine,
+        (_, Some(Recipient::Elsewhere)) => Recipient::Elsewhere,
+        _ => Recipient::Judged,
+    };
+    let fresh = scenario.is_some_and(|scenario| scenario.fresh);
+    let alone = fresh.then_some(exchange.rule.as_str());
+    let setup = scenario.map_or("", |scenario| scenario.setup);
+    let number = match recipient {
+        Recipient::Judged => 0,
+        Recipient::Engine => 1,
+        Recipient::Elsewhere => 2,
+        Recipient::Mock => 3,
+    };
+    (recipient, (setup, chosen.clause.document, number, alone))
+}
+
+/// Why an address is not one of the target, if so: a server that the suite starts is on this
+/// machine, and one that is reached has an address that the evidence says at its start.
+fn is_foreign(
+    origin: &Base,
+    recipient: Recipient,
+    chosen: &Chosen,
+    started: &RunStarted,
+) -> Option<String> {
+    let document = match recipient {
+        Recipient::Judged => chosen.clause.document,
+        Recipient::Engine => Document::Engine,
+        // They are at an address of the machine that the suite runs on.
+        Recipient::Elsewhere | Recipient::Mock => return None,
+    };
+    let target = &started.target;
+    let said = match document {
+        Document::Control => &target.control,
+        Document::Engine => &target.engine,
+    };
+    let said = said.as_deref().and_then(|url| Base::parse(url).ok());
+    // Other setups have ports of their own.
+    let is_default = chosen
+        .scenario
+        .as_ref()
+        .is_some_and(|scenario| scenario.setup == DEFAULT);
+    let is_its = match said {
+        Some(base) if is_default => base.authority == origin.authority && base.tls == origin.tls,
+        Some(base) if base.host == origin.host => true,
+        _ => origin.is_loopback(),
+    };
+    (!is_its).then(|| format!("`{}` is no address of the target", origin.url))
+}

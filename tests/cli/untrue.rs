@@ -1,0 +1,260 @@
+//! Evidence that says what no run can have shown is not judged.
+
+use serde_json::{Value, json};
+
+use crate::program::Program;
+use crate::stand_in::running::Mock;
+
+pub(crate) const TESTS: &[(&str, fn())] = &[("evidence_that_lies_is_refused", lies)];
+
+const RULE: &str = "engine/v1/data/put";
+
+type Events = Vec<Value>;
+
+/// The places of the exchanges of which something holds.
+fn places(events: &Events, holds: impl Fn(&Value) -> bool) -> Vec<usize> {
+    let is_exchange = |event: &Value| event["event"] == "exchange" && event["step"] != 0;
+    let all = events.iter().zip(0..);
+    let found = all.filter(|(event, _)| is_exchange(event) && holds(event));
+    found.map(|(_, place)| place).collect()
+}
+
+fn first(events: &Events, holds: impl Fn(&Value) -> bool) -> usize {
+    *places(events, holds).first().expect("an exchange")
+}
+
+fn has_body(exchange: &Value) -> bool {
+    !exchange["request"]["body"]["text"].is_null()
+}
+
+fn change_all(events: &mut Events, change: impl Fn(&mut Value)) {
+    for place in places(events, |_| true) {
+        change(&mut events[place]);
+    }
+}
+
+fn readdress(exchange: &mut Value, start: &str) {
+    let url = exchange["request"]["url"].as_str().expect("an address");
+    let path = url.splitn(4, '/').nth(3).expect("a path").to_owned();
+    exchange["request"]["url"] = json!(format!("{start}/{path}"));
+}
+
+/// Says as many requests as are told.
+fn count(events: &mut Events) {
+    let exchanges = events.iter().filter(|event| event["event"] == "exchange");
+    let requests = exchanges.count();
+    events.last_mut().expect("an end")["requests"] = json!(requests);
+}
+
+fn origin(exchange: &Value) -> String {
+    let url = exchange["request"]["url"].as_str().expect("an address");
+    url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/")
+}
+
+fn move_to(events: &mut Events, from: usize, to: usize) {
+    let event = events.remove(from);
+    events.insert(to, event);
+}
+
+/// What was changed, how, and what is said of it.
+type Case = (&'static str, fn(&mut Events), &'static str);
+
+const CASES: &[Case] = &[
+    (
+        "all requests go elsewhere",
+        |events| change_all(events, |one| readdress(one, "http://evil.example")),
+        "`http://evil.example` is no address of the target",
+    ),
+    (
+        "a path is a query of another address",
+        |events| {
+            change_all(events, |one| {
+                let start = origin(one);
+                readdress(one, &format!("{start}/steal?u="));
+            });
+        },
+        "/steal?u=` is no address of a server",
+    ),
+    (
+        "one request goes to another port",
+        |events| {
+            let place = first(events, has_body);
+            readdress(&mut events[place], "http://127.0.0.1:1");
+        },
+        "`http://127.0.0.1:1` is no address of the target",
+    ),
+    (
+        "an address has a name and a password",
+        |events| {
+            let place = first(events, has_body);
+            let start = origin(&events[place]).replace("://", "://a:b@");
+            readdress(&mut events[place], &start);
+        },
+        "its address is none of a server",
+    ),
+    (
+        "bodies are redacted",
+        |events| {
+            for place in places(events, has_body) {
+                events[place]["request"]["body"] = json!({"text": "<redacted>"});
+            }
+        },
+        "a body is redacted where no token was sent",
+    ),
+    (
+        "a header is redacted",
+        |events| {
+            let place = first(events, has_body);
+            for header in events[place]["request"]["headers"]
+                .as_array_mut()
+                .expect("headers")
+            {
+                header[1] = json!("<redacted>");
+            }
+        },
+        "the header `content-type` is redacted where no token was sent",
+    ),
+    (
+        "an exchange is inserted before another",
+        |events| {
+            let place = first(events, has_body);
+            let mut better = events[place].clone();
+            better["milliseconds"] = json!(0);
+            events.insert(place, better);
+            count(events);
+        },
+        "the scenario does not ask for it",
+    ),
+    (
+        "an exchange is there twice, and not counted",
+        |events| {
+            let place = first(events, |_| true);
+            let mut again = events[place].clone();
+            again["milliseconds"] = json!(0);
+            events.insert(place, again);
+        },
+        "exchanges are told",
+    ),
+    (
+        "somebody else asks",
+        |events| change_all(events, |one| one["identity"] = json!("suite")),
+        "asked by `suite`, not `administrator`",
+    ),
+    (
+        "a time is negative",
+        |events| {
+            let place = first(events, |_| true);
+            events[place]["milliseconds"] = json!(-1);
+        },
+        "invalid time: expected milliseconds, 0 or more",
+    ),
+    (
+        "a request takes longer than its rule",
+        |events| {
+            let place = first(events, |_| true);
+            events[place]["milliseconds"] = json!(1e9);
+        },
+        " take 1000000",
+    ),
+    (
+        "the run takes less than a rule of it",
+        |events| events.last_mut().expect("an end")["milliseconds"] = json!(0),
+        "the run takes 0.000 ms",
+    ),
+    (
+        "a run began at no time",
+        |events| events[0]["at"] = json!("now"),
+        "event 1: invalid time `now`: expected RFC 3339",
+    ),
+    (
+        "a step comes before an earlier one",
+        |events| {
+            let place = first(events, |one| one["step"] == 2);
+            move_to(events, place, place - 1);
+        },
+        "it comes after a later step",
+    ),
+    (
+        "an exchange follows its verdict",
+        |events| {
+            let place = first(events, |_| true);
+            move_to(events, place, events.len() - 2);
+        },
+        "its rule is not judged now",
+    ),
+    (
+        "a verdict is given twice",
+        |events| {
+            let judged = events.iter().find(|event| event["event"] == "judged");
+            let judged = judged.expect("a verdict").clone();
+            events.insert(events.len() - 1, judged);
+        },
+        "is not the only one",
+    ),
+    (
+        "a verdict is left out",
+        |events| {
+            let place = events.iter().position(|event| event["event"] == "judged");
+            events.remove(place.expect("a verdict"));
+        },
+        "was chosen, and has no verdict",
+    ),
+    (
+        "a run starts in a run",
+        |events| events.insert(1, events[0].clone()),
+        "event 2: a run starts in a run",
+    ),
+    (
+        "the run goes on after its end",
+        |events| events.push(json!({"event": "leaked", "names": []})),
+        "the run goes on after its end",
+    ),
+    (
+        "the end is of another run",
+        |events| events.last_mut().expect("an end")["run"] = json!("other"),
+        "the end of the run `other`",
+    ),
+    (
+        "cleaning up asks something else",
+        |events| {
+            let place = events.iter().position(|event| event["step"] == 0);
+            events[place.expect("cleaning up")]["request"]["method"] = json!("GET");
+        },
+        "it removes nothing that the scenario makes",
+    ),
+];
+
+fn lies() {
+    let mock = Mock::start(&[]);
+    let program = Program::new();
+    let url = format!("http://{}", mock.address("engine"));
+    // A header of the user's own, so that something is rightly redacted.
+    let own = "--header=X-Own: secret-of-mine";
+    let told = "--report=ndjson=told";
+    let ran = program.run(&["run", "--engine-url", &url, own, told, RULE]);
+    ran.expect(0, &[]);
+    let text = program.read("told");
+    assert!(text.contains(r#"["X-Own","<redacted>"]"#), "{text}");
+    let lines = text.lines().map(serde_json::from_str);
+    let events: Events = lines.collect::<Result<_, _>>().expect("JSON");
+    let mut program = program;
+    program.run(&["report", "judge", "told"]).expect(0, &[]);
+    for (case, change, why) in CASES {
+        let mut changed = events.clone();
+        change(&mut changed);
+        assert_ne!(changed, events, "{case}");
+        let lines = changed.iter().map(|event| format!("{event}\n"));
+        program = program.file("changed", &lines.collect::<String>());
+        let ran = program.run(&["report", "judge", "changed", "--report=html=page.html"]);
+        assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
+        assert!(!program.folder.path().join("page.html").exists(), "{case}");
+    }
+    // What was asked by another run is no evidence for this one.
+    let run = events[0]["run"].as_str().expect("a name").to_owned();
+    let other = text.replace(&run, "other1").replacen("other1", &run, 1);
+    let end = other.rfind("other1").expect("the end");
+    let other = format!("{}{run}{}", &other[..end], &other[end + 6..]);
+    let program = program.file("changed", &other);
+    let ran = program.run(&["report", "judge", "changed"]);
+    ran.expect(3, &["incomplete"]);
+}
