@@ -86,6 +86,7 @@ pub mod submission;
 mod sync;
 pub mod target;
 pub mod variants;
+mod visible;
 
 pub use client::{Connection, ConnectionError};
 pub use judge::{openapi, verdict};

@@ -13,6 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("assets", &[]),
     ("sha256", &[]),
     ("sync", &[]),
+    ("visible", &[]),
     ("process_group", &[]),
     // What the documents state, and the scenarios that show it.
     ("catalogue", &["assets", "sha256"]),
@@ -38,7 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // A server for tests of clients.
     ("stand_in", &["client", "faults", "mock", "sync", "target"]),
     // A server in front of a library.
-    ("shim", &["mock", "sync"]),
+    ("shim", &["mock", "process_group", "sync"]),
     // From an answer to a verdict, and what is kept of both.
     (
         "judge",
@@ -54,6 +55,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "scenario",
             "sha256",
             "sync",
+            "visible",
         ],
     ),
     (
@@ -106,6 +108,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "run",
             "scenario",
             "target",
+            "visible",
         ],
     ),
     (
@@ -154,6 +157,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "submission",
             "target",
             "variants",
+            "visible",
         ],
     ),
     ("fuzzing", &["client", "scenario"]),

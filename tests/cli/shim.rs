@@ -3,12 +3,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::adapter;
-use crate::program::{HANG_LIMIT, LIMITS, NEVER, Program, patient};
+use crate::program::{HANG_LIMIT, LIMITS, NEVER, Program, patient, signal, wait};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("an_adapter_is_asked_all_that_decides", asked),
@@ -18,6 +18,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_library_is_judged_by_its_own_rules_only", judged),
     ("a_library_that_decides_wrongly_is_noticed", noticed),
     ("an_adapter_that_does_not_answer_is_refused", refused),
+    ("what_an_adapter_starts_ends_with_it", children),
 ];
 
 /// The rules of a target that stands behind the shim.
@@ -38,11 +39,16 @@ impl Shim {
 
     /// A shim with this time limit, in seconds; none if the adapter's first answer came later.
     fn start_with(behaviour: &str, limit: &str) -> Option<Self> {
+        Self::start_behind("", behaviour, limit)
+    }
+
+    /// The same, of an adapter that first does what a shell is told.
+    fn start_behind(before: &str, behaviour: &str, limit: &str) -> Option<Self> {
         let (name, value) = adapter::environment(behaviour);
         // The shim is this executable too: a shell gives the variable to the adapter alone.
         let program = Program::new();
         let executable = std::env::current_exe().expect("this executable");
-        let adapter = format!("{name}={value} exec \"$0\"");
+        let adapter = format!("{before}{name}={value} exec \"$0\"");
         let executable = executable.to_str().expect("a path in UTF-8");
         let limit = format!("--timeout={limit}");
         let arguments = ["shim", &limit, "sh", "-c", &adapter, executable];
@@ -341,4 +347,40 @@ fn refused() {
         Program::new().run(&arguments).expect(2, &[why]);
     }
     Program::new().run(&["shim"]).expect(2, &["COMMAND"]);
+}
+
+/// Whether a process is there, and has not ended.
+fn runs(process: &str) -> bool {
+    let told = Command::new("ps")
+        .args(["-o", "stat=", "-p", process])
+        .output();
+    let state = told.expect("ps").stdout;
+    state.first().is_some_and(|state| *state != b'Z')
+}
+
+/// Of an adapter that starts others, once with its shim and once alone.
+fn children() {
+    let before = "sleep 1000 & echo $! >> children; sleep 1000 & echo $! >> children; ";
+    let mut shim = Shim::start_behind(before, "decide", NEVER).expect("its address");
+    let started = |shim: &Shim, count| {
+        let text = shim.program.read("children");
+        let all: Vec<String> = text.lines().map(str::to_owned).collect();
+        assert_eq!(all.len(), count, "{text}");
+        let new: Vec<String> = all.into_iter().skip(count - 2).collect();
+        assert!(new.iter().all(|one| runs(one)), "{new:?}");
+        new
+    };
+    let first = started(&shim, 2);
+    // It answers no answer, so that another is started for the next question.
+    assert_eq!(shim.ask("GET /v1/data/nonsense", "").0, 500);
+    wait("children of an adapter that is given up", || {
+        !first.iter().any(|one| runs(one))
+    });
+    shim.ask("GET /v1/data/a", "");
+    let second = started(&shim, 4);
+    assert!(signal(shim.process.id(), "-TERM"));
+    shim.process.wait().expect("its end");
+    wait("children of an adapter whose shim has ended", || {
+        !second.iter().any(|one| runs(one))
+    });
 }

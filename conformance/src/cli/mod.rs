@@ -48,6 +48,7 @@ use std::path::Path;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::catalogue::{Catalogue, Document};
+use crate::visible::Visible;
 
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
@@ -160,6 +161,24 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error, &mut console),
     };
+    // What servers say reaches no terminal and no log of a job as it is.
+    let Console {
+        out,
+        err,
+        colour,
+        watched,
+    } = console;
+    if let Command::Completions(arguments) = &cli.command {
+        let written = completions::completions(arguments, Cli::command(), out);
+        return ended(written, err);
+    }
+    let (mut out, mut err) = (Visible::new(out), Visible::new(err));
+    let mut console = Console {
+        out: &mut out,
+        err: &mut err,
+        colour,
+        watched,
+    };
     let done = match cli.command {
         Command::Run(arguments) => watch::run(*arguments, &mut console),
         Command::Doctor(arguments) => doctor::doctor(&arguments, &mut console),
@@ -175,15 +194,20 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         #[cfg(feature = "embedded")]
         Command::Client(arguments) => client::client(&arguments, &mut console),
         Command::Shim(arguments) => shim::shim(arguments, &mut console),
-        Command::Completions(arguments) => {
-            completions::completions(&arguments, Cli::command(), console.out)
-        }
+        Command::Completions(_) => Ok(0),
         Command::Man(arguments) => man::man(&arguments, Cli::command(), console.out),
         #[cfg(feature = "embedded")]
         Command::Selftest(arguments) => selftest::selftest(&arguments, &mut console),
         Command::Submit(arguments) => submit::submit(*arguments, &mut console),
         Command::Schema(arguments) => schema::schema(&arguments, console.out),
     };
+    let flushed = console.out.flush();
+    let done = done.and_then(|code| flushed.map(|()| code).map_err(Failed::Write));
+    ended(done, console.err)
+}
+
+/// The exit code, after an error is told.
+fn ended(done: Result<u8, Failed>, err: &mut dyn Write) -> u8 {
     done.unwrap_or_else(|failed| {
         if let Failed::Write(error) = &failed
             && error.kind() == ErrorKind::BrokenPipe
@@ -192,7 +216,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
             return 0;
         }
         // A closed error stream leaves the exit code to tell.
-        let _ = writeln!(console.err, "error: {failed}");
+        let _ = writeln!(err, "error: {failed}");
         USAGE
     })
 }

@@ -155,7 +155,7 @@ impl Evidence {
     /// Adds a line. What is judged is written at once, with all that led to it, so that a
     /// program that is killed leaves whole lines.
     fn add(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.pending, event)?;
+        self.pending.extend(event.line()?.into_bytes());
         self.pending.push(b'\n');
         if !matches!(event, Event::Exchange(_)) {
             self.file.write_all(&self.pending)?;

@@ -135,7 +135,7 @@ fn merge(shards: &[PathBuf], output: &Path, console: &mut Console<'_>) -> Result
     let runs = shards.iter().map(|path| read(path));
     let merged = evidence::merge(runs.collect::<Result<_, _>>()?);
     let merged = merged.ok_or_else(|| Failed::usage("no run starts in the evidence"))?;
-    let lines = merged.iter().map(serde_json::to_string);
+    let lines = merged.iter().map(evidence::Event::line);
     let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(Failed::usage)?;
     fs::write(output, lines.join("\n") + "\n").map_err(|error| Failed::at(output, &error))?;
     writeln!(console.out, "{} runs in {}", shards.len(), output.display())?;

@@ -24,6 +24,7 @@ use crate::client::wire::{Outgoing, Wire};
 use crate::judge::verdict::Verdict;
 use crate::scenario::default_vendor;
 use crate::scenario::names::run_in;
+use crate::visible;
 
 /// One event of a run; one line of the evidence file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -300,6 +301,16 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error>
 }
 
 /// By hand, because an internally tagged enum cannot read numbers that keep their text.
+impl Event {
+    /// The event as a line of evidence, without its end.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    pub fn line(&self) -> serde_json::Result<String> {
+        Ok(visible::json(&serde_json::to_string(self)?))
+    }
+}
+
 impl TryFrom<Value> for Event {
     type Error = serde_json::Error;
 
@@ -473,7 +484,7 @@ mod tests {
             }),
         ];
         for event in events {
-            let line = serde_json::to_string(&event).expect("an event is JSON");
+            let line = event.line().expect("an event is JSON");
             let read: Event = serde_json::from_str(&line).expect(&line);
             assert_eq!(read, event, "{line}");
         }

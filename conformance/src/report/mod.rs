@@ -26,6 +26,8 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
+use crate::visible;
+
 pub use digest::{Conclusion, Digest, Outcome, Row};
 pub use html::{Implementation, Page, site, trim};
 pub use json::SCHEMA;
@@ -113,7 +115,7 @@ pub fn terminal(digest: &Digest, paint: Paint) -> String {
 /// # Errors
 /// What the run showed is no JSON.
 pub(crate) fn json(digest: &Digest) -> io::Result<String> {
-    Ok(json::render(digest)?)
+    Ok(visible::json(&json::render(digest)?))
 }
 
 /// Writes a report of finished runs. Only the page for people takes more than one. The evidence
@@ -124,13 +126,22 @@ pub(crate) fn json(digest: &Digest) -> io::Result<String> {
 pub fn write(digests: &[Digest], report: &FileReport) -> io::Result<()> {
     let text = match (report.format, digests) {
         (Format::Ndjson, _) => return Ok(()),
+        // The page has lines of its own that are not text.
         (Format::Html, _) => html::render(digests),
-        (Format::Badge, [digest]) => badge::render(digest)?,
-        (Format::Json, [digest]) => json::render(digest)?,
-        (Format::Junit, [digest]) => junit::render(digest).map_err(io::Error::other)?,
-        (Format::Markdown, [digest]) => markdown::render(digest),
-        (Format::Tap, [digest]) => tap::render(digest).map_err(io::Error::other)?,
+        (Format::Badge, [digest]) => visible::json(&badge::render(digest)?),
+        (Format::Json, [digest]) => json(digest)?,
+        (Format::Junit, [digest]) => {
+            visible::visible(&junit::render(digest).map_err(io::Error::other)?)
+        }
+        (Format::Markdown, [digest]) => visible::visible(&markdown::render(digest)),
+        (Format::Tap, [digest]) => {
+            visible::visible(&tap::render(digest).map_err(io::Error::other)?)
+        }
         _ => return Err(io::Error::other("this format tells of one run alone")),
     };
     fs::write(&report.path, text)
 }
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests;

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::cause::{self, Cause, causes, grouped};
-use super::html::visible;
 use super::{Conclusion, Digest, Outcome, Row, failure, overload};
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
 use crate::judge::verdict::Verdict;
 use crate::report::capability;
+use crate::visible::{coloured, visible};
 
 /// So many rules are listed below what they fail by.
 const RULES_SHOWN: usize = 12;
@@ -128,7 +128,7 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
         }
     }
     conclusion_block(&mut out, digest, &causes, paint);
-    out
+    coloured(&out)
 }
 
 // Writing to a string cannot fail, hence `let _ =` below.

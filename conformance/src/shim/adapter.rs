@@ -8,9 +8,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
+
+use crate::process_group::ProcessGroup;
 
 /// The longest answer, in bytes.
 const ANSWER: u64 = 64 * 1024 * 1024;
@@ -107,7 +109,8 @@ pub(super) struct Adapter {
 
 #[derive(Debug)]
 struct Running {
-    process: Child,
+    /// The adapter, and what it has started: all of it ends when this is dropped.
+    process: ProcessGroup,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
@@ -167,14 +170,13 @@ impl Adapter {
         let cannot = |why: &dyn std::fmt::Display| {
             format!("cannot start `{}`: {why}", program.to_string_lossy())
         };
-        let mut process = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| cannot(&error))?;
-        let pipes = process.stdin.take().zip(process.stdout.take());
+            .stdout(Stdio::piped());
+        let mut process = ProcessGroup::start(&mut command).map_err(|error| cannot(&error))?;
+        let pipes = process.child.stdin.take().zip(process.child.stdout.take());
         let (input, output) = pipes.ok_or_else(|| cannot(&"it has no pipes"))?;
         Ok(Running {
             process,
@@ -200,7 +202,7 @@ impl Running {
         if answer.len() as u64 == ANSWER {
             return Err("the adapter's answer is longer than 64 MiB".to_owned());
         }
-        let ended = timeout(ENDS_WITHIN, self.process.wait()).await;
+        let ended = timeout(ENDS_WITHIN, self.process.child.wait()).await;
         Err(match (ended, read.and(written)) {
             (Ok(Ok(status)), _) => format!("the adapter ended ({status})"),
             (_, Err(error)) => format!("the adapter cannot be reached: {error}"),

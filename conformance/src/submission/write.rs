@@ -50,7 +50,7 @@ impl Submission<'_> {
             Compression::best(),
         );
         for event in self.events {
-            serde_json::to_writer(&mut packed, event)?;
+            packed.write_all(event.line()?.as_bytes())?;
             packed.write_all(b"\n")?;
         }
         packed.finish()?.sync_all()?;

@@ -8,7 +8,8 @@ use crate::judge::verdict::{Answered, Difference, Failure};
 /// What breaks out of HTML, of scripts, of Markdown, of TAP, of a terminal.
 pub(in crate::report) const HOSTILE: &str = "\"'></pre></script><script>alert(1)</script>\
      <img src=x onerror=alert(2)>\nnot ok 1 - x # SKIP\n  ...\n```\n# heading | `code` \
-     [a](http://x.example) @everyone\u{1b}[31m\u{202e}\0";
+     [a](http://x.example) @everyone\u{1b}[31m\u{202e}\0\
+     \u{2066}\u{200f}\u{61c}\n::error::forged\n  ::add-mask::x ##[error]forged";
 
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";

@@ -20,7 +20,6 @@ use runs::Runs;
 
 pub use exchange::trim;
 pub use site::{Implementation, Page, site};
-pub(super) use text::visible;
 
 /// The style of the site: that of the report, and what only the site has.
 fn style() -> String {

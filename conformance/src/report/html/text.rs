@@ -3,33 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// The text with its control characters shown, so that nothing in it is invisible or turns the
-/// line around. Line ends and tabs stay.
-pub(in crate::report) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            '\0'..='\u{1f}' => {
-                shown.extend(char::from_u32(0x2400 + u32::from(character)));
-            }
-            '\u{7f}' => shown.push('\u{2421}'),
-            '\u{80}'..='\u{9f}'
-            | '\u{ad}'
-            | '\u{61c}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}' => {
-                shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(character)));
-            }
-            other => shown.push(other),
-        }
-    }
-    shown
-}
+pub(in crate::report) use crate::visible::visible;
 
 /// At most this many characters of a text, and how many are left out.
 pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {

@@ -1,0 +1,203 @@
+//! Texts of others, so that nothing in them is invisible, turns a line around, moves the cursor, or
+//! is a command to whoever reads the line.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Colours that reports have, and their end.
+pub(crate) const COLOURS: [&str; 6] = [
+    "\u{1b}[0m",
+    "\u{1b}[32m",
+    "\u{1b}[1;31m",
+    "\u{1b}[33m",
+    "\u{1b}[36m",
+    "\u{1b}[2m",
+];
+
+/// The text with what is invisible in it shown. Line ends and tabs stay. No line of it begins with
+/// `::`, and none holds `##[`: runners of GitHub Actions take these for commands.
+pub(crate) fn visible(text: &str) -> String {
+    shown(text, true, &[])
+}
+
+/// The same, of a text that may have colours.
+pub(crate) fn coloured(text: &str) -> String {
+    shown(text, true, &COLOURS)
+}
+
+/// The text with what is invisible in it as escape sequences of JSON, which this text is.
+pub(crate) fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut units = [0; 2];
+    for character in text.chars() {
+        if is_invisible(character) && !character.is_ascii() {
+            for unit in character.encode_utf16(&mut units) {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// Whether a character shows nothing, or changes how others are shown.
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// The text as [`visible`] shows it, but for these sequences; `begins` says that it begins a line.
+fn shown(text: &str, begins: bool, kept: &[&str]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    // Only blanks stand before it on its line.
+    let mut first = begins;
+    while let Some(character) = rest.chars().next() {
+        let mut length = character.len_utf8();
+        let sequence = kept.iter().find(|sequence| rest.starts_with(**sequence));
+        let command = first && rest.starts_with("::") || rest.starts_with("##[");
+        match character {
+            _ if let Some(sequence) = sequence => {
+                out.push_str(sequence);
+                length = sequence.len();
+            }
+            ':' | '#' if command => number(&mut out, character),
+            '\n' | '\t' => out.push(character),
+            '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(character))),
+            '\u{7f}' => out.push('\u{2421}'),
+            other if is_invisible(other) => number(&mut out, other),
+            other => out.push(other),
+        }
+        first = character == '\n' || first && (character.is_whitespace() || sequence.is_some());
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    out
+}
+
+fn number(out: &mut String, character: char) {
+    // Writing to a string cannot fail.
+    let _ = write!(out, "⟨U+{:04X}⟩", u32::from(character));
+}
+
+/// A stream that shows every line as [`coloured`] does.
+pub(crate) struct Visible<'a> {
+    out: &'a mut (dyn Write + Send),
+    /// What is not written yet: no whole line.
+    pending: Vec<u8>,
+    /// Whether it begins a line.
+    begins: bool,
+}
+
+impl<'a> Visible<'a> {
+    pub(crate) fn new(out: &'a mut (dyn Write + Send)) -> Self {
+        Self {
+            out,
+            pending: Vec::new(),
+            begins: true,
+        }
+    }
+
+    /// Writes what is pending up to this place.
+    fn write_until(&mut self, end: usize) -> io::Result<()> {
+        let rest = self.pending.split_off(end);
+        let whole = std::mem::replace(&mut self.pending, rest);
+        if whole.is_empty() {
+            return Ok(());
+        }
+        let text = shown(&String::from_utf8_lossy(&whole), self.begins, &COLOURS);
+        self.begins = whole.ends_with(b"\n");
+        self.out.write_all(text.as_bytes())
+    }
+}
+
+impl Write for Visible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        let line_end = self.pending.iter().rposition(|byte| *byte == b'\n');
+        if let Some(end) = line_end {
+            self.write_until(end + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_until(self.pending.len())?;
+        self.out.flush()
+    }
+}
+
+impl Drop for Visible<'_> {
+    fn drop(&mut self) {
+        // Nobody is left to tell of an error.
+        let _ = self.write_until(self.pending.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_invisible_is_shown() {
+        for (text, expected) in [
+            ("a\r\n\tb\u{85}", "a\u{240d}\n\tb⟨U+0085⟩"),
+            ("\u{1b}[31m\0\u{7f}", "\u{241b}[31m\u{2400}\u{2421}"),
+            (
+                "a\u{202e}b\u{2066}\u{200f}\u{61c}",
+                "a⟨U+202E⟩b⟨U+2066⟩⟨U+200F⟩⟨U+061C⟩",
+            ),
+            ("::error::x", "⟨U+003A⟩:error::x"),
+            ("a\n \t::error::x", "a\n \t⟨U+003A⟩:error::x"),
+            ("a ::b [::1]", "a ::b [::1]"),
+            ("a ##[error]b", "a ⟨U+0023⟩#[error]b"),
+            ("## b", "## b"),
+        ] {
+            assert_eq!(visible(text), expected);
+        }
+        assert_eq!(
+            coloured("\u{1b}[32ma\u{1b}[0m\u{1b}[8mb"),
+            "\u{1b}[32ma\u{1b}[0m\u{241b}[8mb"
+        );
+        assert_eq!(coloured("\u{1b}[32m::a"), "\u{1b}[32m⟨U+003A⟩:a");
+    }
+
+    #[test]
+    fn json_says_the_same() -> Result<(), serde_json::Error> {
+        let value = serde_json::json!("a\u{202e}\u{e0001}\u{85}é\n\u{1b}\u{200e}");
+        let text = serde_json::to_string(&value)?;
+        let escaped = json(&text);
+        assert_eq!(escaped, r#""a\u202e\udb40\udc01\u0085é\n\u001b\u200e""#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped)?, value);
+        Ok(())
+    }
+
+    #[test]
+    fn a_stream_shows_whole_lines() -> io::Result<()> {
+        let mut out = Vec::new();
+        let mut stream = Visible::new(&mut out);
+        for piece in ["a\u{202e}", "\n:", ":error::x\n", "é ", "::b"] {
+            // Characters in two parts.
+            for byte in piece.as_bytes() {
+                stream.write_all(&[*byte])?;
+            }
+        }
+        stream.flush()?;
+        write!(stream, "::c")?;
+        drop(stream);
+        let text = String::from_utf8_lossy(&out).into_owned();
+        assert_eq!(text, "a⟨U+202E⟩\n⟨U+003A⟩:error::x\né ::b::c");
+        Ok(())
+    }
+}
