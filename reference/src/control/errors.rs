@@ -48,6 +48,11 @@ impl From<CipherError> for ApiError {
     }
 }
 
+/// 400: the path has a segment that is not a name everywhere.
+pub(super) fn dots() -> ApiError {
+    ApiError::invalid_parameter("invalid path: expected no segment `.` or `..`")
+}
+
 /// 404: the path has an empty name.
 pub(super) fn nameless() -> ApiError {
     ApiError::new(Code::NotFound, "the path names nothing")

@@ -219,7 +219,7 @@ impl Control {
     }
 
     /// The checks that come before a handler, in their order: the path, the method, the key, the
-    /// escapes of the path. Names the handler by the pattern of its route.
+    /// escapes and the dots of the path. Names the handler by the pattern of its route.
     async fn route(
         &self,
         mut request: Request,
@@ -241,6 +241,7 @@ impl Control {
                 match route.endpoint {
                     Handler::Public(handle) => handle(self, &request).await,
                     Handler::Bearer(handle) => match self.principal(&request) {
+                        Some(_) if request.path.has_dot_segment() => Err(errors::dots()),
                         Some(principal) => handle(self, &principal, &request).await,
                         None => Ok(unauthorized()),
                     },

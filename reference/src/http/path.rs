@@ -63,6 +63,14 @@ impl RequestPath {
         self.broken.clone().map_or(Ok(()), Err)
     }
 
+    /// Whether a segment is `.` or `..` as it was sent: whoever cleans paths sends such a request
+    /// elsewhere, escaped dots stay where they are.
+    pub(crate) fn has_dot_segment(&self) -> bool {
+        self.sent
+            .split('/')
+            .any(|segment| matches!(segment, "." | ".."))
+    }
+
     /// Takes the segments that a route leaves open behind its fixed part.
     pub(crate) fn set_route(&mut self, fixed: &'static str, open: Vec<String>) {
         self.fixed = fixed;

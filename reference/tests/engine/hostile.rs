@@ -81,6 +81,16 @@ fn paths_have_a_limit() {
     assert_eq!(send(&engine, &line, deepest.into_bytes()), "204");
     let line = format!("PUT /v1/data{}", path(513));
     assert_eq!(send(&engine, &line, b"1".to_vec()), "400 invalid_parameter");
+    // What is read there is undefined, as in Open Policy Agent.
+    for depth in [513, 10_000] {
+        let deep = engine.respond(request(
+            "GET",
+            &format!("/v1/data{}", path(depth)),
+            HeaderMap::new(),
+            Vec::new(),
+        ));
+        assert_eq!(deep.status.as_u16(), 200, "{depth}");
+    }
     let operation = |n: usize| format!(r#"[{{"op":"add","path":"{}","value":1}}]"#, path(n));
     is_answered("PATCH /v1/data", 30_000, operation, "400 invalid_parameter");
     let whole = engine.respond(request(

@@ -97,6 +97,16 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(at("/result")),
             )
     }),
+    Rule::new("name-of-dots", || {
+        let names = ["/v1/bundles/..", "/v1/sources/.", "/v1/stacks/.."];
+        scenario().each(names, |told, path| {
+            told.when(
+                get(path)
+                    .off_contract("does not encode the dots of a name")
+                    .expect(status()),
+            )
+        })
+    }),
 ];
 
 /// What was written under a name is read, and deleted, by the same name.
