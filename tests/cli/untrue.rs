@@ -1,5 +1,10 @@
 //! Evidence that says what no run can have shown is not judged.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, and what it alters has a known form"
+)]
+
 use serde_json::{Value, json};
 
 use crate::program::Program;
@@ -249,6 +254,17 @@ fn lies() {
         assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
         assert!(!program.folder.path().join("page.html").exists(), "{case}");
     }
+    // What is shown without being judged has no commands that others wrote.
+    let place = events.iter().position(|event| event["verdict"] == "pass");
+    let mut failing = events.clone();
+    failing[place.expect("a rule that holds")]["verdict"] = json!({"fail": {
+        "step": 1, "request": "GET /", "differences": [], "notes": [], "curl": ["touch taken"]
+    }});
+    let lines = failing.iter().map(|event| format!("{event}\n"));
+    program = program.file("changed", &lines.collect::<String>());
+    let ran = program.run(&["report", "changed"]);
+    ran.expect(1, &["FAIL", "curl -i "]);
+    assert!(!ran.out.contains("touch taken"), "{ran:?}");
     // What was asked by another run is no evidence for this one.
     let run = events[0]["run"].as_str().expect("a name").to_owned();
     let other = text.replace(&run, "other1").replacen("other1", &run, 1);

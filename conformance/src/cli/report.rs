@@ -249,5 +249,6 @@ pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
             Err(error) => return Err(no_event(path, &text, number, &error)),
         }
     }
+    evidence::curl::restore(&mut events);
     Ok(events)
 }

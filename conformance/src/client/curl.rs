@@ -1,5 +1,7 @@
 //! The shell command that repeats an exchange.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 
 use crate::client::Base;
@@ -100,6 +102,15 @@ pub(crate) fn http(
     format!("{input}{line} {}", word(url))
 }
 
+/// A command that is short enough to be shown. Of another one no part is: what was quoted in it
+/// would be open, and the shell would take the end of the next command for a command.
+pub(crate) fn whole(command: &str, most: usize) -> Cow<'_, str> {
+    match command.chars().count() {
+        count if count > most => Cow::Owned(format!("# a command of {count} characters")),
+        _ => Cow::Borrowed(command),
+    }
+}
+
 /// A word of the shell; a redacted token is a variable that the user sets.
 pub(crate) fn word(text: &str) -> String {
     let quoted = text.replace('\'', "'\\''");
@@ -192,7 +203,13 @@ mod tests {
                 http("PUT", text, &[], &Body::Encoded(text.clone())),
                 argument(text),
             ];
-            for line in lines {
+            let cut = lines.iter().map(|line| {
+                let most = line.chars().count() - 3;
+                // What follows would end what is quoted.
+                format!("{}\necho 'a;{touch};b'", whole(line, most))
+            });
+            let cut: Vec<String> = cut.collect();
+            for line in lines.into_iter().chain(cut) {
                 let shell = std::process::Command::new("/bin/sh")
                     .args([
                         "-c",

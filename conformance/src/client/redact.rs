@@ -136,7 +136,7 @@ pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
             && *secret != text
             && !pieces.iter().any(|piece| piece.contains(secret))
     };
-    !secrets.is_empty() && secrets.iter().all(|secret| is_one(secret))
+    !secrets.is_empty() && secrets.iter().all(is_one)
 }
 
 /// Whether the secret stands in the text where it is looked for.

@@ -1,8 +1,11 @@
 //! The shell command that repeats a stored request.
 
-use super::{Payload, Sent};
+use std::collections::BTreeMap;
+
+use super::{Event, Exchange, Payload, Sent};
 use crate::client::Base;
 use crate::client::curl::{Body, RAW, encoded, http, raw};
+use crate::judge::verdict::Verdict;
 
 /// The command line that repeats a stored request.
 pub(crate) fn command(sent: &Sent) -> String {
@@ -21,4 +24,40 @@ pub(crate) fn command(sent: &Sent) -> String {
         Body::Empty => String::new(),
     };
     Base::parse(&sent.url).map_or_else(|_| String::new(), |base| raw(&base, &bytes))
+}
+
+/// Makes the commands of stored failures anew, from the exchanges: whoever wrote the evidence may
+/// have written any command there.
+pub(crate) fn restore(events: &mut [Event]) {
+    let mut last: BTreeMap<(String, usize), String> = BTreeMap::new();
+    for event in events {
+        match event {
+            Event::Exchange(exchange) => {
+                let Exchange {
+                    rule,
+                    step,
+                    request,
+                    ..
+                } = &**exchange;
+                if *step > 0 {
+                    last.insert((rule.clone(), *step), command(request));
+                }
+            }
+            Event::Judged(judged) => {
+                if let Verdict::Fail(failure) = &mut judged.verdict
+                    && !failure.curl.is_empty()
+                {
+                    let sent = (judged.rule.clone(), 1)..=(judged.rule.clone(), failure.step);
+                    failure.curl = match failure.step {
+                        0 => Vec::new(),
+                        _ => last
+                            .range(sent)
+                            .map(|(_, command)| command.clone())
+                            .collect(),
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
 }

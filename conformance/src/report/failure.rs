@@ -187,8 +187,13 @@ pub(super) fn again(digest: &Digest, rule: &str) -> String {
         (None, Some(started)) => command(&started.target),
         (None, None) => "conformance run".to_owned(),
     };
+    // Evidence may name any rule.
+    let rule = match rule {
+        "" => String::new(),
+        rule => argument(rule),
+    };
     match command.contains(PLACE) {
-        true => command.replace(PLACE, rule),
+        true => command.replace(PLACE, &rule),
         false => format!("{command} {rule}").trim_end().to_owned(),
     }
 }

@@ -9,6 +9,7 @@ use super::cause::{self, Cause, causes, grouped};
 use super::escaped::{code, fence, prose};
 use super::{Digest, Outcome, Row, failure, overload};
 use crate::catalogue::{Catalogue, Document, sections};
+use crate::client::curl::whole;
 use crate::judge::verdict::{Failure, Verdict};
 
 /// GitHub takes at most 1 MiB for one step; the rest is for what other steps write.
@@ -18,7 +19,7 @@ const SIDE_SHOWN: usize = 600;
 /// Longest text of a rule that fails as others do.
 const LINE_SHOWN: usize = 200;
 /// Longest command, in characters.
-const COMMAND_SHOWN: usize = 4000;
+const COMMAND_SHOWN: usize = 6000;
 
 /// The columns of the table, in its order.
 const COLUMNS: [(&str, &[Outcome]); 7] = [
@@ -203,7 +204,7 @@ fn details(out: &mut String, failure: &Failure) {
         let commands: Vec<_> = failure
             .curl
             .iter()
-            .map(|one| cut(one, COMMAND_SHOWN))
+            .map(|one| whole(one, COMMAND_SHOWN))
             .collect();
         let _ = writeln!(out, "\n{}", fence(&commands.join("\n")));
     }

@@ -25,8 +25,8 @@ impl Suite {
             _ => None,
         });
         let started = started.ok_or(SuiteError::Nothing)?;
-        sequence::check(&evidence).map_err(SuiteError::Evidence)?;
         let suite = Self::of(&started)?;
+        sequence::check(&evidence).map_err(SuiteError::Evidence)?;
         let origins = suite.inner.check_origins(&evidence, &started);
         origins.map_err(SuiteError::Evidence)?;
         let secrets = Secrets::of(&evidence);

@@ -143,11 +143,13 @@ fn is_of_page(head: &Parts, listens_at: IpAddr) -> bool {
     if head.headers.contains_key(ORIGIN) {
         return true;
     }
-    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.and_then(|host| host.parse::<Authority>().ok());
-    let is_named = host.is_some_and(|host| {
-        let name = host.host().trim_matches(['[', ']']);
-        !name.eq_ignore_ascii_case("localhost") && name.parse::<IpAddr>().is_err()
+    let is_named = head.headers.get(HOST).is_some_and(|host| {
+        let host = Authority::try_from(host.as_bytes());
+        // What is no host is none of this machine.
+        host.map_or(true, |host| {
+            let name = host.host().trim_matches(['[', ']']);
+            !name.eq_ignore_ascii_case("localhost") && name.parse::<IpAddr>().is_err()
+        })
     });
     is_named && listens_at.is_loopback()
 }
@@ -244,6 +246,7 @@ mod tests {
             ("[::1]:8080", None, loopback, false),
             ("localhost:8080", None, loopback, false),
             ("evil.example:8080", None, loopback, true),
+            ("evil.example:99:98", None, loopback, true),
             ("mock:8080", None, everywhere, false),
             (
                 "127.0.0.1:8080",

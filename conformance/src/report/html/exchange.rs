@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::text::{cut, shown, spread, visible};
-use crate::evidence::{Exchange, Payload, curl};
+use crate::client::curl;
+use crate::evidence::{self, Exchange, Payload};
 
 /// Longest body that is kept for the page, in characters.
 const BODY_KEPT: usize = 16 * 1024;
@@ -11,8 +12,10 @@ const BODY_KEPT: usize = 16 * 1024;
 const BODY_SHOWN: [usize; 2] = [6_000, 700];
 /// Most lines of a body that it shows, likewise.
 const LINES_SHOWN: [usize; 2] = [200, 24];
-/// Longest address, header or command.
+/// Longest address or header.
 const LINE_SHOWN: usize = 2_000;
+/// Longest command, in characters.
+const COMMAND_SHOWN: usize = 6_000;
 /// Of one step that is sent very often, so many exchanges are shown.
 const REPEATED: usize = 3;
 /// Most exchanges of one rule.
@@ -61,7 +64,7 @@ pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
             @if left_out > 0 { p.aside { (left_out) " further exchanges are in the evidence only." } }
             @if failing.is_none() {
                 h5 { "By hand" }
-                (commands(chosen.iter().map(|exchange| curl::command(&exchange.request))))
+                (commands(chosen.iter().map(|exchange| evidence::curl::command(&exchange.request))))
             }
         }
     }
@@ -71,7 +74,7 @@ pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
 pub(super) fn commands(commands: impl Iterator<Item = String>) -> Markup {
     html! {
         pre.commands {
-            @for command in commands { code { (shown(&command, LINE_SHOWN)) } }
+            @for command in commands { code { (visible(&curl::whole(&command, COMMAND_SHOWN))) } }
         }
     }
 }

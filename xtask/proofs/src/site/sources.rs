@@ -6,7 +6,6 @@ use std::error::Error;
 use std::fs;
 
 use chrono::Utc;
-use conformance::Suite;
 use conformance::catalogue::Catalogue;
 use conformance::evidence::{Event, RunStarted};
 use conformance::known::KnownList;
@@ -14,6 +13,7 @@ use conformance::report::{Digest, Implementation, Outcome, Standing, trim};
 use conformance::submission;
 use conformance::target::Target;
 use conformance::verdict::Verdict;
+use conformance::{Suite, SuiteError};
 
 use crate::kept;
 use crate::releases::{self, Releases};
@@ -60,7 +60,7 @@ pub(super) fn all() -> Result<Vec<Implementation>, Box<dyn Error>> {
         add(
             &mut versions,
             submission::read(&folder).map_err(|why| format!("{}: {why}", folder.display()))?,
-        );
+        )?;
     }
     let mut names: Vec<String> = Vec::new();
     for version in &versions {
@@ -116,7 +116,7 @@ fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
                 name: "OPA".to_owned(),
                 version: version.clone(),
                 about: vec![RELEASED.to_owned()],
-                runs: vec![again(events)],
+                runs: vec![again(events)?],
             });
         } else if releases.usual.contains(version) {
             let why = "there is no evidence; `cargo xtask matrix --bless` makes it";
@@ -149,7 +149,7 @@ fn reference() -> Result<Version, Box<dyn Error>> {
 /// What a folder of `results/` has, a version each.
 fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     let read = evidence::files(folder)?.into_iter().map(|file| {
-        let events = again(evidence::read(&file)?);
+        let events = again(evidence::read(&file)?)?;
         let target = started(&events).map(|started| &started.target);
         let target = target.ok_or_else(|| format!("{}: no run", file.display()))?;
         let (name, version) = match &target.version {
@@ -170,9 +170,12 @@ fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
 }
 
 /// Adds a submission to the version that it is of.
-fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
+///
+/// # Errors
+/// Events that no run can have shown.
+fn add(versions: &mut Vec<Version>, events: Vec<Event>) -> Result<(), SuiteError> {
     let Some(started) = started(&events) else {
-        return;
+        return Ok(());
     };
     let (name, version) = (
         started.target.name.clone(),
@@ -187,7 +190,7 @@ fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
             .map(|profile| profile.name.as_str())
             .unwrap_or_default()
     );
-    let events = again(events);
+    let events = again(events)?;
     let same = |one: &&mut Version| one.name.eq_ignore_ascii_case(&name) && one.version == version;
     match versions.iter_mut().find(same) {
         Some(known) => {
@@ -205,11 +208,18 @@ fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
             });
         }
     }
+    Ok(())
 }
 
 /// The events with the verdicts of today; as they are, where no rule of them is known.
-fn again(events: Vec<Event>) -> Vec<Event> {
-    Suite::judge_again(events.clone()).unwrap_or(events)
+///
+/// # Errors
+/// Events that no run can have shown.
+fn again(events: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
+    match Suite::judge_again(events.clone()) {
+        Err(SuiteError::Nothing) => Ok(events),
+        judged => judged,
+    }
 }
 
 fn started(events: &[Event]) -> Option<&RunStarted> {
