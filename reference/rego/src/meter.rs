@@ -32,7 +32,7 @@ pub(crate) const LIGHT: usize = 2048;
 const TEXT_UNIT: usize = 16;
 
 /// The memory that a value takes, on average with what belongs to it.
-const VALUE_BYTES: u64 = 56;
+pub const VALUE_BYTES: u64 = 56;
 
 /// The limits of an evaluation. By default there are none.
 #[derive(Debug, Clone, Default)]

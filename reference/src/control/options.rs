@@ -8,7 +8,7 @@ use std::time::Duration;
 use tracing::info;
 use zeroize::Zeroizing;
 
-use super::builder::{Access, Limits};
+use super::builder::{Access, EvaluationBounds, Limits};
 use super::cipher::{Cipher, CipherError};
 use super::destination::AllowedDestinations;
 use super::hosts::Hosts;
@@ -16,7 +16,7 @@ use super::keyring::Keyring;
 use super::store::{Contents, Database, DatabaseUrl, tighten};
 use super::worker::Settings;
 use crate::StartError;
-use crate::units::duration;
+use crate::units::{duration, size_or_none};
 
 /// The environment variable with the encryption key. It is no flag, because flags show in lists
 /// of processes.
@@ -90,6 +90,13 @@ pub struct Options {
     /// Bundles that are built at the same time
     #[arg(long, value_name = "COUNT", default_value = "4")]
     pub(super) concurrent_builds: NonZeroUsize,
+    /// Time that `revision` and `transform_query` of one build may take together, such as 500ms
+    /// or 5s; 0 for any
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(super) build_evaluation_timeout: Duration,
+    /// Memory of the values that they may make, such as 64MiB; 0 for all there is
+    #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = size_or_none)]
+    pub(super) build_evaluation_memory: u64,
     /// Only serve the API; another process on the same database builds the bundles
     #[arg(long)]
     pub(super) no_builder: bool,
@@ -137,7 +144,10 @@ impl Options {
                 secrets_over_http: self.allow_secrets_over_http,
                 environment: variables(&self.revision_env),
                 programs: PathBuf::new(),
-                limits: Limits::default(),
+                limits: Limits {
+                    evaluations: self.evaluation_bounds(),
+                    ..Limits::default()
+                },
             },
             destinations: AllowedDestinations {
                 roots: self.bundle_root.clone(),
@@ -152,6 +162,15 @@ impl Options {
                 false => self.concurrent_builds.get(),
             },
         })
+    }
+
+    /// What evaluations of a build may use.
+    fn evaluation_bounds(&self) -> EvaluationBounds {
+        let (time, memory) = (self.build_evaluation_timeout, self.build_evaluation_memory);
+        EvaluationBounds {
+            time: Some(time).filter(|time| !time.is_zero()),
+            memory: Some(memory).filter(|bytes| *bytes > 0),
+        }
     }
 
     /// The address of the database.

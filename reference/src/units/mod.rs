@@ -4,4 +4,4 @@ mod duration;
 mod size;
 
 pub(crate) use duration::{duration, milliseconds, seconds};
-pub(crate) use size::size;
+pub(crate) use size::{size, size_or_none};

@@ -19,6 +19,17 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
     bytes.ok_or_else(|| "an amount such as 64MiB, 2GiB or 1048576".to_owned())
 }
 
+/// Reads an amount as a limit; `0` is none.
+///
+/// # Errors
+/// When it is no amount.
+pub(crate) fn size_or_none(text: &str) -> Result<u64, String> {
+    match text {
+        "0" => Ok(0),
+        text => size(text).map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::size;

@@ -13,6 +13,8 @@ pub(crate) struct BuildError {
     pub(crate) result: BuildResult,
     /// What is wrong and where, for people.
     pub(crate) message: String,
+    /// Whether its evaluations have used up what they may use: the same again comes to the same.
+    pub(crate) exhausted: bool,
 }
 
 impl BuildError {
@@ -46,6 +48,7 @@ impl BuildError {
             phase,
             result,
             message: message.into(),
+            exhausted: false,
         }
     }
 }

@@ -7,6 +7,7 @@
 mod archive;
 mod assemble;
 mod blocking;
+mod budget;
 mod documents;
 mod failure;
 mod fetch;
@@ -24,9 +25,12 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::assemble::{Assembled, Assembly};
+use self::budget::Budget;
+pub(crate) use self::budget::EvaluationBounds;
 pub(crate) use self::failure::BuildError;
 use self::fetch::Fetcher;
 use self::files::{Files, Patterns};
@@ -110,6 +114,8 @@ pub(crate) struct Limits {
     pub(crate) fetch: Duration,
     /// How long transformations of one source, and the making of the archive, may take.
     pub(crate) work: Duration,
+    /// What its expressions and queries may use.
+    pub(crate) evaluations: EvaluationBounds,
 }
 
 impl Default for Limits {
@@ -124,6 +130,7 @@ impl Default for Limits {
             repository: 2 << 30,
             fetch: Duration::from_secs(120),
             work: Duration::from_secs(120),
+            evaluations: EvaluationBounds::default(),
         }
     }
 }
@@ -177,9 +184,11 @@ pub(crate) async fn build(
     synced: &(dyn Fn(&str, bool) + Sync),
     known: Option<&str>,
 ) -> Result<Option<Built>, BuildError> {
-    let built = attempt(job, access, work_dir, synced, known).await;
+    let budget = Arc::new(Budget::new(access.limits.evaluations));
+    let built = attempt(job, access, work_dir, synced, known, &budget).await;
     built.map_err(|failure| BuildError {
         message: redact(failure.message, job.all_secrets()),
+        exhausted: budget.is_exhausted(),
         ..failure
     })
 }
@@ -190,6 +199,7 @@ async fn attempt(
     work_dir: &Path,
     synced: &(dyn Fn(&str, bool) + Sync),
     known: Option<&str>,
+    budget: &Arc<Budget>,
 ) -> Result<Option<Built>, BuildError> {
     let limits = &access.limits;
     let options = job.bundle.options.as_ref();
@@ -229,7 +239,7 @@ async fn attempt(
     let mut commits = BTreeMap::new();
     let mut sources = BTreeMap::new();
     for (source, files) in fetched {
-        let files = files.transformed(&source, limits.work).await?;
+        let files = files.transformed(&source, limits, budget).await?;
         let commit = files.origins.commit.clone();
         commits.extend(commit.map(|commit| (source.clone(), commit)));
         sources.insert(source.clone(), files.origins);
@@ -241,12 +251,12 @@ async fn attempt(
         sources,
         environment: access.environment.clone(),
     });
-    let (limits, name) = (limits.clone(), job.name.clone());
+    let (limits, name, budget) = (limits.clone(), job.name.clone(), Arc::clone(budget));
     let made = blocking::run(limits.work, move |cancelled| {
         let assembly = assembled(&found.parts, &layers, &excluded, &limits)?;
         let revision = |content: &str| {
             let revision = revision.as_ref()?;
-            Some(revision.resolve(content, cancelled))
+            Some(revision.resolve(content, &budget, cancelled))
         };
         assembly.finish(&name, revision)
     });

@@ -7,10 +7,14 @@ use std::sync::atomic::AtomicBool;
 use rego::{Evaluation, Host, Policy, Query, QueryOptions, Value};
 use sha2::{Digest, Sha256};
 
+use super::budget::Budget;
 use super::{documents, files::Files};
 
 /// The longest revision, in bytes.
 const LONGEST: usize = 255;
+
+/// Values whose text is longer than this are not written.
+const LONGEST_WRITTEN: usize = 64 << 10;
 
 /// How the revision of a bundle is made: an expression, and what it sees.
 #[derive(Debug)]
@@ -61,10 +65,12 @@ impl Revision {
     pub(super) fn resolve(
         &self,
         content: &str,
+        budget: &Budget,
         cancelled: &Arc<AtomicBool>,
     ) -> Result<String, String> {
         let refused = |why: String| format!("revision `{}`: {why}", self.expression);
-        let text = self.evaluate(content, cancelled).map_err(refused)?;
+        let text = self.evaluate(content, budget, cancelled);
+        let text = text.map_err(refused)?;
         match text.len() {
             0 => Err(refused("the revision is empty".to_owned())),
             length if length > LONGEST => Err(refused(format!(
@@ -74,7 +80,12 @@ impl Revision {
         }
     }
 
-    fn evaluate(&self, content: &str, cancelled: &Arc<AtomicBool>) -> Result<String, String> {
+    fn evaluate(
+        &self,
+        content: &str,
+        budget: &Budget,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<String, String> {
         let body = Query::read(&self.expression).map_err(|errors| errors.to_string())?;
         if body.len() != 1 {
             return Err("it must be one expression".to_owned());
@@ -92,14 +103,14 @@ impl Revision {
             ("sources", Value::object(sources)),
         ]));
         evaluation.host = Some(&host);
-        evaluation.allowed_hosts = Some(Arc::from([]));
-        evaluation.cancelled = Some(Arc::clone(cancelled));
-        let answers = query.evaluate(&mut evaluation);
-        let answers = answers.map_err(|failure| failure.to_string())?;
+        let answers = budget.evaluate(&query, evaluation, cancelled)?;
         let value = answers.iter().find_map(|answer| answer.values().first());
         match value {
             Some(Value::String(text)) => Ok(text.to_string()),
-            Some(other) => Ok(other.to_string()),
+            Some(other) => {
+                let text = budget.text(other, LONGEST_WRITTEN)?;
+                Ok(String::from_utf8_lossy(&text).into_owned())
+            }
             None => Err(
                 "the expression has no value; input.sources has git.commit, sql.hash and \
                  http.NAME.hash of the sources that have them, and opa.runtime().env the \

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Policy, Query, QueryOptions, Value};
 
+use super::budget::Budget;
 use super::files::{self, Files, Kind};
 use super::{documents, modules};
 
@@ -18,6 +19,17 @@ pub(super) struct Transform {
     pub(super) query: String,
 }
 
+/// What queries see and may use.
+#[derive(Debug)]
+pub(super) struct World<'w> {
+    /// The other files of their source.
+    pub(super) others: &'w [Files],
+    /// Bytes that a result may have.
+    pub(super) longest: u64,
+    pub(super) budget: &'w Budget,
+    pub(super) cancelled: &'w Arc<AtomicBool>,
+}
+
 /// Transforms fetched files, one after the other. Queries see the policies and documents of
 /// their source, and reach no network.
 ///
@@ -25,19 +37,18 @@ pub(super) struct Transform {
 /// Which query cannot be evaluated and why.
 pub(super) fn run(
     transforms: &[Transform],
-    others: &[Files],
+    world: &World<'_>,
     fetched: &mut Files,
-    cancelled: &Arc<AtomicBool>,
 ) -> Result<(), String> {
-    let policy = policy(others)?;
+    let policy = policy(world.others)?;
+    let longest = usize::try_from(world.longest).unwrap_or(usize::MAX);
     for transform in transforms {
         let refused = |why: String| format!("transformation of `{}`: {why}", transform.path);
-        let root = root(others, fetched).map_err(refused)?;
+        let root = root(world.others, fetched).map_err(refused)?;
         let input = fetched.get(&transform.path).map(Vec::as_slice);
         let input = from_json(input.unwrap_or_default()).map_err(|why| refused(why.to_string()))?;
-        let result =
-            evaluate(&policy, &transform.query, root, input, cancelled).map_err(refused)?;
-        let text = result.to_string().into_bytes();
+        let result = evaluate(&policy, &transform.query, world, &root, input).map_err(refused)?;
+        let text = world.budget.text(&result, longest).map_err(refused)?;
         // Sets and keys that are no strings become JSON when they are written; numbers that only
         // policies can make do not.
         from_json(&text).map_err(|why| refused(why.to_string()))?;
@@ -50,9 +61,9 @@ pub(super) fn run(
 fn evaluate(
     policy: &Policy,
     query: &str,
-    root: Value,
+    world: &World<'_>,
+    root: &Value,
     input: Value,
-    cancelled: &Arc<AtomicBool>,
 ) -> Result<Value, String> {
     let body = Query::read(query).map_err(|errors| errors.to_string())?;
     if body.len() != 1 {
@@ -60,12 +71,9 @@ fn evaluate(
     }
     let query = Query::compile(policy, body, &QueryOptions::default());
     let query = query.map_err(|errors| errors.to_string())?;
-    let mut evaluation = Evaluation::new(&root);
+    let mut evaluation = Evaluation::new(root);
     evaluation.input = Some(input);
-    evaluation.allowed_hosts = Some(Arc::from([]));
-    evaluation.cancelled = Some(Arc::clone(cancelled));
-    let answers = query.evaluate(&mut evaluation);
-    let answers = answers.map_err(|failure| failure.to_string())?;
+    let answers = world.budget.evaluate(&query, evaluation, world.cancelled)?;
     let mut values: Vec<Value> = answers
         .iter()
         .flat_map(|answer| answer.values().iter().cloned())

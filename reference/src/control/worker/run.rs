@@ -241,7 +241,7 @@ impl Shared {
                     let known = record.as_ref();
                     let known = known.and_then(|record| record.files(&self.builder, digest));
                     let built = builder::build(&read.job, access, &folder, &synced, known).await;
-                    built.map_err(|failure| self.not_built(claim, failure))?
+                    built.map_err(|failure| self.not_built(claim, &read.job, failure))?
                 }
             };
             let stored = read.digest.take();
@@ -289,13 +289,13 @@ impl Shared {
     }
 
     /// The result of a build that came to nothing.
-    fn not_built(&self, claim: &Claim, failure: BuildError) -> Ended {
-        let BuildError {
-            phase,
-            result,
-            message,
-        } = failure;
-        Ended::Done(self.failed(claim, phase, result, message))
+    fn not_built(&self, claim: &Claim, job: &Job, failure: BuildError) -> Ended {
+        let mut finish = self.failed(claim, failure.phase, failure.result, failure.message);
+        if failure.exhausted {
+            // Others wait for the builders, and it would come to the same.
+            finish.again = Some(self.settings.interval_of(&job.bundle));
+        }
+        Ended::Done(finish)
     }
 
     /// The result of a build that was not needed.

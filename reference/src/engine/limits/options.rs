@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::units::{duration, size};
+use crate::units::{duration, size_or_none};
 
 /// What the command line says about evaluations. 0 means no limit.
 #[derive(Debug, Clone, clap::Args)]
@@ -14,7 +14,7 @@ pub struct EvaluationOptions {
     #[arg(long, value_name = "COUNT", default_value_t = VALUES)]
     pub evaluation_values: u64,
     /// Memory that all evaluations at work may take together, such as 512MiB or 2GiB; 0 for all
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = amount)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size_or_none)]
     pub evaluation_memory: u64,
 }
 
@@ -43,14 +43,6 @@ impl EvaluationOptions {
 
     pub(super) fn memory(&self) -> Option<u64> {
         Some(self.evaluation_memory).filter(|bytes| *bytes > 0)
-    }
-}
-
-/// Bytes.
-fn amount(text: &str) -> Result<u64, String> {
-    match text {
-        "0" => Ok(0),
-        text => size(text).map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
     }
 }
 

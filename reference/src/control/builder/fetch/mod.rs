@@ -17,10 +17,11 @@ use std::time::Duration;
 
 use self::credentials::{Credentials, ResolvedCredentials};
 use self::directory_walk::Steps;
+use super::budget::Budget;
 use super::files::{FileQuota, Files, Patterns, Selection};
 use super::revision::{self, Origins};
-use super::transform::{self, Transform};
-use super::{Access, BuildError, Job, SourceInput, blocking};
+use super::transform::{self, Transform, World};
+use super::{Access, BuildError, Job, Limits, SourceInput, blocking};
 use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, Git};
 
@@ -343,7 +344,8 @@ impl Fetched {
     pub(super) async fn transformed(
         mut self,
         name: &str,
-        limit: Duration,
+        limits: &Limits,
+        budget: &Arc<Budget>,
     ) -> Result<Self, BuildError> {
         if self.transforms.is_empty() {
             return Ok(self);
@@ -352,8 +354,15 @@ impl Fetched {
         let Some(mut documents) = self.layers.pop() else {
             return Ok(self);
         };
-        let transformed = blocking::run(limit, move |cancelled| {
-            transform::run(&self.transforms, &self.layers, &mut documents, cancelled)?;
+        let (longest, budget) = (limits.file, Arc::clone(budget));
+        let transformed = blocking::run(limits.work, move |cancelled| {
+            let world = World {
+                others: &self.layers,
+                longest,
+                budget: &budget,
+                cancelled,
+            };
+            transform::run(&self.transforms, &world, &mut documents)?;
             self.layers.push(documents);
             Ok(self)
         });

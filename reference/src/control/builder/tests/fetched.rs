@@ -179,11 +179,16 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
         ("data.p[", "1:"),
         ("x := 1; y := 2", "the query must be one expression"),
         ("data.p.loop", "not done within"),
+        ("[data.p.loop]", "all evaluations of a build together may"),
         ("f(1)", "rego_type_error: undefined function f"),
     ] {
         let mut world = World::new()?;
         if query == "data.p.loop" {
             world.access.limits.work = std::time::Duration::from_millis(500);
+            world.access.limits.evaluations = super::EvaluationBounds {
+                time: None,
+                memory: None,
+            };
         }
         let data = format!("type: http, config: {{url: ADDRESS/list}}, transform_query: '{query}'");
         let policy = POLICY.replace("\\n", "\n\n");

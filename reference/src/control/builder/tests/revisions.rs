@@ -58,3 +58,50 @@ async fn revisions_follow_what_they_are_made_of() -> Result<(), Box<dyn Error>> 
     }
     Ok(())
 }
+
+/// Sixty values that share their parts, so that the last one has 2^60 nodes.
+fn shared() -> String {
+    let steps = (1..60).map(|at| format!("; x{at} := [x{0}, x{0}]", at - 1));
+    steps.fold("x0 := [1]".to_owned(), |all, step| all + &step)
+}
+
+#[tokio::test]
+async fn expressions_end_at_the_limits_of_their_build() -> Result<(), Box<dyn Error>> {
+    let schema = r#"{"properties":{"a":{"items":{"type":"array"}}}}"#;
+    let shared = shared();
+    for (expression, exhausted, message) in [
+        (
+            "count([1 | some a in numbers.range(1, 9999); some b in numbers.range(1, 9999); \
+             a + b == -1])"
+                .to_owned(),
+            true,
+            "query execution took too long; all evaluations of a build together may take 100ms \
+             and make values of 128 MiB",
+        ),
+        (
+            format!(r#"[r | {shared}; r := json.match_schema({{"a": x59}}, {schema})]"#),
+            true,
+            "",
+        ),
+        (
+            format!(r#"sprintf("%v", [[r | {shared}; r := x59]])"#),
+            true,
+            "",
+        ),
+        (
+            format!("[r | {shared}; r := x59]"),
+            false,
+            "the document takes more than",
+        ),
+        ("1 / 0".to_owned(), false, "the expression has no value"),
+    ] {
+        let mut world = World::new()?;
+        world.access.limits.evaluations.time = Some(std::time::Duration::from_millis(100));
+        let revision = serde_json::Value::from(expression.as_str());
+        let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
+        let failed = world.build(&job).await.err().ok_or("a bundle was built")?;
+        assert_eq!(failed.exhausted, exhausted, "{expression}: {failed}");
+        assert!(failed.message.contains(message), "{expression}: {failed}");
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! The budget of evaluations: what the expressions and queries of one build may use together.
+//!
+//! They are Rego of whoever owns the definitions, so each build has a budget of its own. What it
+//! uses up is nobody else's, and no evaluation of a build is without it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rego::error::EvalCode;
+use rego::{Ended, EvalError, Evaluation, Governor, Limits, Query, Solution, Value};
+
+/// Limits of the evaluations of one build together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EvaluationBounds {
+    /// How long they may take; `None` is any time.
+    pub(crate) time: Option<Duration>,
+    /// Bytes of the values that they may make, also of those that they no longer need, and of the
+    /// texts of their results; `None` is any number.
+    pub(crate) memory: Option<u64>,
+}
+
+impl Default for EvaluationBounds {
+    fn default() -> Self {
+        Self {
+            time: Some(Duration::from_secs(5)),
+            memory: Some(128 << 20),
+        }
+    }
+}
+
+/// The budget of one build.
+#[derive(Debug)]
+pub(super) struct Budget {
+    bounds: EvaluationBounds,
+    /// How long evaluations have taken.
+    taken: Mutex<Duration>,
+    made: Arc<Made>,
+    exhausted: AtomicBool,
+}
+
+/// Bytes that were made.
+#[derive(Debug)]
+struct Made {
+    bytes: AtomicU64,
+    most: Option<u64>,
+}
+
+impl Made {
+    fn add(&self, bytes: u64) -> Result<(), Ended> {
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let made = before.saturating_add(bytes);
+        match self.most {
+            Some(most) if made > most => Err(Ended::Memory),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Builds have threads of their own, and few run at a time: nothing has to wait.
+impl Governor for Made {
+    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        self.add(made)
+    }
+
+    fn rest(&self) {}
+}
+
+impl Budget {
+    pub(super) fn new(bounds: EvaluationBounds) -> Self {
+        let made = Made {
+            bytes: AtomicU64::new(0),
+            most: bounds.memory,
+        };
+        Self {
+            bounds,
+            taken: Mutex::default(),
+            made: Arc::new(made),
+            exhausted: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether an evaluation has failed because it is used up.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted.load(Ordering::Relaxed)
+    }
+
+    /// Evaluates a query, which reaches no network and ends when `cancelled` is set.
+    ///
+    /// # Errors
+    /// What failed, for people.
+    pub(super) fn evaluate(
+        &self,
+        query: &Query,
+        mut evaluation: Evaluation<'_>,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<Vec<Solution>, String> {
+        let begun = Instant::now();
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self.bounds.time.map(|time| time.saturating_sub(*taken));
+        evaluation.allowed_hosts = Some(Arc::from([]));
+        evaluation.cancelled = Some(Arc::clone(cancelled));
+        evaluation.limits = Limits {
+            deadline: left.and_then(|left| begun.checked_add(left)),
+            values: self.bounds.memory.map(|bytes| bytes / rego::VALUE_BYTES),
+            trial: false,
+            governor: Some(Arc::<Made>::clone(&self.made)),
+        };
+        let answers = query.evaluate(&mut evaluation);
+        *taken = taken.saturating_add(begun.elapsed());
+        answers.map_err(|failure| self.failed(&failure))
+    }
+
+    /// The text of a result as JSON.
+    ///
+    /// # Errors
+    /// When it is longer than `most` bytes, or the budget has no memory left for it.
+    pub(super) fn text(&self, value: &Value, most: usize) -> Result<Vec<u8>, String> {
+        let text = value.to_json(false, most).map_err(|why| why.to_string())?;
+        match self.made.add(text.len() as u64) {
+            Ok(()) => Ok(text),
+            Err(_) => Err(self.used_up("the results are too long")),
+        }
+    }
+
+    fn failed(&self, failure: &EvalError) -> String {
+        match failure.code {
+            EvalCode::Cancelled | EvalCode::Internal | EvalCode::Memory => {
+                self.used_up(&failure.to_string())
+            }
+            _ => failure.to_string(),
+        }
+    }
+
+    /// The message of a failure by a limit, which tells of all of them.
+    fn used_up(&self, what: &str) -> String {
+        self.exhausted.store(true, Ordering::Relaxed);
+        let time = self.bounds.time.map(|time| format!("take {time:?}"));
+        let memory = |bytes: u64| format!("make values of {} MiB", bytes >> 20);
+        let bounds = [time, self.bounds.memory.map(memory)];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        match bounds.as_slice() {
+            [] => what.to_owned(),
+            bounds => format!(
+                "{what}; all evaluations of a build together may {}",
+                bounds.join(" and ")
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rego::{Policy, QueryOptions};
+
+    use super::*;
+
+    fn evaluated(budget: &Budget, query: &str) -> Result<Vec<Solution>, String> {
+        let body = Query::read(query).map_err(|errors| errors.to_string())?;
+        let query = Query::compile(&Policy::default(), body, &QueryOptions::default());
+        let query = query.map_err(|errors| errors.to_string())?;
+        let root = super::super::documents::root();
+        budget.evaluate(&query, Evaluation::new(&root), &Arc::default())
+    }
+
+    fn bounds(time: Option<Duration>, memory: Option<u64>) -> EvaluationBounds {
+        EvaluationBounds { time, memory }
+    }
+
+    #[test]
+    fn what_is_beyond_a_limit_fails_and_says_so() {
+        let endless = "count([1 | some a in numbers.range(1, 9999); \
+                       some b in numbers.range(1, 9999); a + b == -1])";
+        for (query, bounds, message) in [
+            ("1 + 1", EvaluationBounds::default(), None),
+            ("1 + 1", bounds(None, None), None),
+            (
+                endless,
+                bounds(Some(Duration::from_millis(10)), None),
+                Some(
+                    "query execution took too long; all evaluations of a build together may take 10ms",
+                ),
+            ),
+            (
+                "count(numbers.range(1, 100000))",
+                bounds(None, Some(1 << 20)),
+                Some(
+                    "query execution made too many values; all evaluations of a build together may make values of 1 MiB",
+                ),
+            ),
+            ("to_number(\"x\") == 1", EvaluationBounds::default(), None),
+        ] {
+            let budget = Budget::new(bounds);
+            let failed = evaluated(&budget, query).err();
+            let shows = match (&failed, message) {
+                (None, None) => true,
+                (Some(failed), Some(message)) => failed.ends_with(message),
+                _ => false,
+            };
+            assert!(shows, "{query}: {failed:?}");
+            assert_eq!(budget.is_exhausted(), message.is_some(), "{query}");
+        }
+    }
+
+    /// Evaluations that each stay below the limit are too much together.
+    #[test]
+    fn evaluations_of_a_build_share_their_memory() {
+        let budget = Budget::new(bounds(None, Some(4 << 20)));
+        let query = "count([x | some x in numbers.range(1, 10000)])";
+        let mut fitting = 0;
+        while evaluated(&budget, query).is_ok() {
+            fitting += 1;
+            assert!(fitting < 100, "there is no limit");
+        }
+        assert!(fitting > 0, "the first one fits");
+        assert!(budget.is_exhausted());
+    }
+
+    #[test]
+    fn texts_of_results_count() {
+        let budget = Budget::new(bounds(None, Some(1000)));
+        let value = Value::from("x".repeat(598).as_str());
+        assert_eq!(budget.text(&value, 600).map(|text| text.len()), Ok(600));
+        assert!(budget.text(&value, 599).is_err());
+        assert!(!budget.is_exhausted());
+        assert!(budget.text(&value, 600).is_err());
+        assert!(budget.is_exhausted());
+    }
+}
