@@ -10,45 +10,8 @@ use std::time::Duration;
 
 use sqlx::{Row as _, query};
 
-use super::{Status, Store, StoreError};
+use super::{Claim, Status, Store, StoreError};
 use crate::control::model::Kind;
-
-/// A bundle that its owner may build until the lease ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Claim {
-    /// The bundle.
-    pub(crate) bundle: i64,
-    /// The number of the claim.
-    pub(crate) number: i64,
-    /// The count of changes at the time of the claim: the build sees at least those.
-    pub(crate) wanted: i64,
-    /// How many builds have failed since the last that succeeded, or the last change.
-    pub(crate) failures: u32,
-    /// What is known of what was last written, and where to; empty when nothing is.
-    pub(crate) published: String,
-}
-
-/// Which bundles are claimed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Queue {
-    /// Those of which a change waits to be built.
-    Changed,
-    /// All that are due, also those that are only built again.
-    Due,
-}
-
-impl Queue {
-    /// The statement that finds its bundles.
-    fn select(self) -> &'static str {
-        match self {
-            Self::Changed => {
-                "SELECT bundle_id FROM builds \
-                 WHERE due <= {now} AND lease <= {now} AND wanted > seen"
-            }
-            Self::Due => "SELECT bundle_id FROM builds WHERE due <= {now} AND lease <= {now}",
-        }
-    }
-}
 
 /// What a build came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,48 +24,11 @@ pub(crate) struct Finish {
     pub(crate) published: Option<String>,
     /// When to build again if nothing changes; `None` is never.
     pub(crate) again: Option<Duration>,
+    /// Whether the bundle was not built, because processes have ended during its builds.
+    pub(crate) condemned: bool,
 }
 
 impl Store {
-    /// Claims up to so many bundles that are due, those first that have been for the longest time.
-    pub(crate) async fn claim(
-        &self,
-        queue: Queue,
-        owner: &str,
-        lease: Duration,
-        most: usize,
-    ) -> Result<Vec<Claim>, StoreError> {
-        // Looking first keeps an idle server from taking the connection that writes.
-        let any = format!("{} LIMIT 1", queue.select());
-        let any = query(self.dialect_sql(&any));
-        if any.fetch_optional(self.reader()).await?.is_none() {
-            return Ok(Vec::new());
-        }
-        let claim = format!(
-            "WITH next (id) AS MATERIALIZED ({} ORDER BY due, bundle_id LIMIT $3 {{skip}}) \
-             UPDATE builds SET owner = $1, claim = claim + 1, lease = {{now}} + $2 \
-             WHERE bundle_id IN (SELECT id FROM next) \
-             RETURNING bundle_id, claim, wanted, failures, published",
-            queue.select()
-        );
-        let claim = query(self.dialect_sql(&claim)).bind(owner);
-        let claim = claim.bind(milliseconds(lease));
-        let claim = claim.bind(i64::try_from(most).unwrap_or(i64::MAX));
-        let mut transaction = self.begin_unsynced().await?;
-        let rows = claim.fetch_all(&mut *transaction).await?;
-        transaction.commit().await?;
-        let claims = rows.iter().map(|row| {
-            Ok(Claim {
-                bundle: row.try_get(0)?,
-                number: row.try_get(1)?,
-                wanted: row.try_get(2)?,
-                failures: u32::try_from(row.try_get::<i64, _>(3)?).unwrap_or_default(),
-                published: row.try_get(4)?,
-            })
-        });
-        Ok(claims.collect::<Result<_, sqlx::Error>>()?)
-    }
-
     /// Prolongs the lease of a claim; `false` when the bundle is lost or deleted.
     pub(crate) async fn renew(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
         let renew = query(self.dialect_sql(
@@ -136,10 +62,11 @@ impl Store {
         Ok(())
     }
 
-    /// Ends every claim on SQLite, which only one process uses: the one that starts now.
+    /// Ends every lease on SQLite, which only one process uses: the one that starts now. The
+    /// claims stay as marks of builds during which the process ended.
     pub(crate) async fn release_all(&self) -> Result<(), StoreError> {
         if !self.is_postgres() {
-            let release = query("UPDATE builds SET owner = '', lease = 0 WHERE lease <> 0");
+            let release = query("UPDATE builds SET lease = 0 WHERE lease <> 0");
             self.write(release).await?;
         }
         Ok(())
@@ -164,6 +91,7 @@ impl Store {
         }
         let update = query(self.dialect_sql(
             "UPDATE builds SET owner = '', lease = 0, seen = $3, \
+             deaths = CASE WHEN $8 = 1 THEN deaths ELSE 0 END, \
              published = COALESCE($4, published), failures = CASE WHEN wanted = $3 THEN $5 ELSE 0 END, \
              due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END, pause = $7 \
              WHERE bundle_id = $1 AND claim = $2",
@@ -179,7 +107,8 @@ impl Store {
             .bind(finish.published.clone())
             .bind(failures)
             .bind(finish.again.map(milliseconds))
-            .bind(finish.again.map_or(0, milliseconds));
+            .bind(finish.again.map_or(0, milliseconds))
+            .bind(i64::from(finish.condemned));
         let updated = update.execute(&mut *transaction).await?;
         let kept = updated.rows_affected() == 1;
         if kept {
@@ -239,38 +168,6 @@ impl Store {
     }
 }
 
-fn milliseconds(time: Duration) -> i64 {
+pub(super) fn milliseconds(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::control::store::DatabaseUrl;
-
-    type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
-    /// However many bundles are due, the next ones are found by an index, in its order.
-    #[tokio::test]
-    async fn claims_go_through_an_index() -> Tested {
-        let url: DatabaseUrl = "sqlite::memory:".parse()?;
-        let store = Store::connect(&url).await?;
-        let seal = || Tested::Ok(String::new());
-        store.prepare(|_| Tested::Ok(()), seal).await?;
-        for (queue, index) in [
-            (Queue::Changed, "builds_changed"),
-            (Queue::Due, "builds_by_due"),
-        ] {
-            let select = queue.select();
-            let explain = format!("EXPLAIN QUERY PLAN {select} ORDER BY due, bundle_id LIMIT 4");
-            let explain = query(store.dialect_sql(&explain));
-            let mut steps = Vec::new();
-            for step in explain.fetch_all(store.reader()).await? {
-                steps.push(step.try_get::<String, _>("detail")?);
-            }
-            let expected = format!("SEARCH builds USING INDEX {index} (due<?)");
-            assert_eq!(steps, [expected]);
-        }
-        Ok(())
-    }
 }

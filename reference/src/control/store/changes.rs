@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{Any, Row as _, Transaction, query};
 
-use super::{Store, StoreError};
+use super::{MOST_DEATHS, Store, StoreError};
 use crate::control::model::{Bundle, Kind, Stack};
 
 /// Changes that are passed on in one transaction: few, because other writers wait for its end.
@@ -23,11 +23,26 @@ const REACHED: &str = "WITH RECURSIVE reached (id) AS ({start} UNION \
 
 /// Makes the bundles among the rows of `r` due.
 const DUE: &str = "INSERT INTO builds \
-     (bundle_id, wanted, due, failures, owner, claim, lease, published) \
-     SELECT r.id, 1, {now}, 0, '', 0, 0, '' FROM resources r \
+     (bundle_id, wanted, due, failures, owner, claim, lease, published, tenant) \
+     SELECT r.id, 1, {now}, 0, '', 0, 0, '', r.owner FROM resources r \
      WHERE r.kind = 'bundle' AND r.id IN ({chosen}) {hold} \
      ON CONFLICT (bundle_id) DO UPDATE SET \
-     wanted = builds.wanted + 1, due = excluded.due, failures = 0";
+     wanted = builds.wanted + 1, failures = 0, {redefined}";
+
+/// What a new definition does besides.
+const BY_DEFINITION: &str = "due = excluded.due, deaths = 0";
+
+/// What documents do, which come often: a bundle that is not built any more stays so.
+const BY_DATA: &str =
+    "due = CASE WHEN builds.deaths >= {most} THEN builds.due ELSE excluded.due END";
+
+/// The statement that makes the bundles due that another one gives.
+fn due(chosen: &str, is_data: bool) -> String {
+    let redefined = if is_data { BY_DATA } else { BY_DEFINITION };
+    DUE.replace("{chosen}", chosen)
+        .replace("{redefined}", redefined)
+        .replace("{most}", &MOST_DEATHS.to_string())
+}
 
 /// Notes that a stack changes, with its definition as it is before, if there is one, for the bundles
 /// that it selected. Those that it selects then are found by another note.
@@ -58,27 +73,31 @@ impl Store {
         }
         let take = query(
             "DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id LIMIT $1) \
-             RETURNING kind, name, definition",
+             RETURNING kind, name, definition, data",
         );
         let taken = take.bind(BATCH).fetch_all(&mut *transaction).await?;
-        let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let mut stacks = Vec::new();
+        let mut names: BTreeMap<(String, bool), BTreeSet<String>> = BTreeMap::new();
+        let mut stacks: BTreeMap<bool, Vec<String>> = BTreeMap::new();
         for row in &taken {
             match row.try_get::<Option<String>, _>(2)? {
-                Some(definition) => stacks.push(definition),
+                Some(definition) => stacks.entry(false).or_default().push(definition),
                 None => drop(
                     names
-                        .entry(row.try_get(0)?)
+                        .entry((row.try_get(0)?, row.try_get::<i64, _>(3)? == 1))
                         .or_default()
                         .insert(row.try_get(1)?),
                 ),
             }
         }
-        for (kind, names) in &names {
-            self.follow(&mut transaction, kind, names, &mut stacks)
+        for ((kind, is_data), names) in &names {
+            let stacks = stacks.entry(*is_data).or_default();
+            self.follow(&mut transaction, (kind, *is_data), names, stacks)
                 .await?;
         }
-        self.follow_stacks(&mut transaction, &stacks).await?;
+        for (is_data, stacks) in stacks {
+            self.follow_stacks(&mut transaction, &stacks, is_data)
+                .await?;
+        }
         transaction.commit().await?;
         Ok(i64::try_from(taken.len()) == Ok(BATCH))
     }
@@ -89,7 +108,7 @@ impl Store {
     async fn follow(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        kind: &str,
+        (kind, is_data): (&str, bool),
         names: &BTreeSet<String>,
         stacks: &mut Vec<String>,
     ) -> Result<(), StoreError> {
@@ -105,12 +124,12 @@ impl Store {
             names.fold(asked.bind(kind), |asked, name| asked.bind(name))
         };
         if kind == Kind::Bundle.name() {
-            let due = DUE.replace("{chosen}", &start);
+            let due = due(&start, is_data);
             asked(&due).execute(&mut **transaction).await?;
             return Ok(());
         }
         let reached = REACHED.replace("{start}", &start);
-        let due = DUE.replace("{chosen}", "SELECT id FROM reached");
+        let due = due("SELECT id FROM reached", is_data);
         let due = format!("{reached}{due}");
         asked(&due).execute(&mut **transaction).await?;
         let users = format!(
@@ -128,6 +147,7 @@ impl Store {
         &self,
         transaction: &mut Transaction<'static, Any>,
         stacks: &[String],
+        is_data: bool,
     ) -> Result<(), StoreError> {
         // What cannot be read selects nothing: no other program writes definitions.
         let stacks = stacks
@@ -153,7 +173,7 @@ impl Store {
                 }
             }
             if !chosen.is_empty() {
-                let due = DUE.replace("{chosen}", &chosen.join(","));
+                let due = due(&chosen.join(","), is_data);
                 let due = query(self.dialect_sql(&due)).persistent(false);
                 due.execute(&mut **transaction).await?;
             }

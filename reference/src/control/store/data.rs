@@ -8,7 +8,7 @@ use crate::control::model::{Document, Kind};
 use crate::control::principal::Principal;
 
 /// Notes that the documents of the source `$3` change.
-const NOTE: &str = "INSERT INTO changes (kind, name) VALUES ('source', $3)";
+const NOTE: &str = "INSERT INTO changes (kind, name, data) VALUES ('source', $3, 1)";
 
 impl Store {
     /// The text of a document.

@@ -14,6 +14,7 @@
 
 mod builds;
 mod changes;
+mod claims;
 mod data;
 mod database;
 mod error;
@@ -32,7 +33,8 @@ mod storage_locations;
 mod tests;
 mod write_entry;
 
-pub(crate) use builds::{Claim, Finish, Queue};
+pub(crate) use builds::Finish;
+pub(crate) use claims::{Claim, MOST_DEATHS, Queue, Waiting};
 pub(crate) use database::{Database, DatabaseUrl, Store};
 pub(crate) use error::StoreError;
 pub(crate) use failure::DatabaseFailure;

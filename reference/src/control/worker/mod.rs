@@ -15,6 +15,8 @@ mod record;
 mod repository_cache;
 mod run;
 mod slot;
+mod trial;
+mod turns;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +29,8 @@ use tracing::{error, info, warn};
 
 use self::repository_cache::WorkFolder;
 use self::slot::Slots;
+use self::trial::{Next, Trials};
+use self::turns::Turns;
 use super::Control;
 use super::builder::Access;
 use super::destination::AllowedDestinations;
@@ -176,6 +180,7 @@ impl Shared {
         let (give_up, given_up) = watch::channel(());
         let mut sweep = tokio::time::interval(SWEEP);
         let mut clock = tokio::time::interval(CLOCK);
+        let mut trials = Trials::default();
         // When changes are passed on the next time.
         let mut next = Instant::now();
         loop {
@@ -183,7 +188,7 @@ impl Shared {
             let passes = next <= now;
             // A database that does not answer must not hold up the end. A claim that is lost on
             // the way ends by itself.
-            let begun = self.begin_builds(&mut builds, &given_up, passes);
+            let begun = self.begin_builds(&mut builds, &given_up, &mut trials, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
                 begun = tokio::time::timeout(SILENCE, begun) => begun,
@@ -233,6 +238,7 @@ impl Shared {
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
+        trials: &mut Trials,
         passes: bool,
     ) -> Result<bool, StoreError> {
         let store = &self.control.store;
@@ -241,19 +247,63 @@ impl Shared {
         while more && rounds.next().is_some() {
             more = store.pass_on_changes().await?;
         }
-        // A change waits for none of the bundles that are only built again.
-        for queue in [Queue::Changed, Queue::Due] {
-            let mut slots = self.slots.free(queue);
-            if slots.is_empty() {
-                continue;
-            }
-            let claims = store.claim(queue, &self.owner, LEASE, slots.len());
-            for (claim, slot) in claims.await?.into_iter().zip(slots.drain(..)) {
-                let shared = Arc::clone(self);
-                builds.spawn(shared.run(claim, slot, given_up.clone()));
-            }
+        if passes && self.settings.concurrent > 0 {
+            trials.note(store.suspects().await?, Instant::now());
+        }
+        let next = trials.next(self.slots.are_idle(), Instant::now());
+        let begun = match next {
+            Next::Others => self.begin_others(builds, given_up).await?,
+            Next::Trial | Next::Nothing => false,
+        };
+        let is_free = next == Next::Others && !begun && trials.wait() && self.slots.are_idle();
+        if next == Next::Trial || is_free {
+            self.begin_trial(builds, given_up, trials).await?;
         }
         Ok(more)
+    }
+
+    /// Begins as many builds of sound bundles as are due and may run. Gives whether there are any.
+    async fn begin_others(
+        self: &Arc<Self>,
+        builds: &mut JoinSet<()>,
+        given_up: &watch::Receiver<()>,
+    ) -> Result<bool, StoreError> {
+        let store = &self.control.store;
+        let mut begun = false;
+        // A change waits for none of the bundles that are only built again.
+        for queue in [Queue::Changed, Queue::Due] {
+            if self.slots.are_taken() {
+                break;
+            }
+            let mut turns = Turns::new(queue, store.waiting(queue).await?);
+            while let Some((tenant, slot)) = turns.next(&self.slots) {
+                match store.claim(queue, &tenant, &self.owner, LEASE).await? {
+                    Some(claim) => {
+                        begun = true;
+                        builds.spawn(Arc::clone(self).run(claim, slot, given_up.clone()));
+                    }
+                    None => turns.remove(&tenant),
+                }
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Begins the build of a bundle during whose build a process has ended.
+    async fn begin_trial(
+        self: &Arc<Self>,
+        builds: &mut JoinSet<()>,
+        given_up: &watch::Receiver<()>,
+        trials: &mut Trials,
+    ) -> Result<(), StoreError> {
+        let store = &self.control.store;
+        if let Some(claim) = store.claim_suspect(&self.owner, LEASE).await? {
+            let slot = self
+                .slots
+                .trial(&claim.tenant, trials.begin(Instant::now()));
+            builds.spawn(Arc::clone(self).run(claim, slot, given_up.clone()));
+        }
+        Ok(())
     }
 
     /// Mends what a clock that was put back would hold up.

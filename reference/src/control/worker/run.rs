@@ -16,13 +16,13 @@ use super::job::{JobError, Read};
 use super::publish::{Made, PublishError, Published};
 use super::record::{Origin, Record, digest};
 use super::slot::Slot;
-use super::{LEASE, Shared};
+use super::{DATABASE_PAUSE, LEASE, Shared};
 use crate::control::builder::{self, BuildError, Job};
 use crate::control::destination::{Destination, DestinationError};
 use crate::control::metrics::Upload;
 use crate::control::model::{BuildOptions, BuildResult, Phase};
 use crate::control::redact::{redact, shorten};
-use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
+use crate::control::store::{Claim, Finish, MOST_DEATHS, Status, StoreError, Taken};
 use crate::units::milliseconds;
 
 /// How often a lease is renewed.
@@ -67,7 +67,7 @@ impl Shared {
         let mut name = String::new();
         let mut places = BTreeSet::new();
         let ended = tokio::select! {
-            ended = AssertUnwindSafe(self.build(&claim, slot, &mut name, &mut places)).catch_unwind() => {
+            ended = AssertUnwindSafe(self.build_or_refuse(&claim, slot, &mut name, &mut places)).catch_unwind() => {
                 ended.unwrap_or_else(|_| {
                     let message = "the builder failed on this bundle".to_owned();
                     Ended::Done(self.failed(&claim, Phase::Build, BuildResult::InternalError, message))
@@ -85,26 +85,74 @@ impl Shared {
         if let Err(failure) = store.write_again(claim.bundle, &places).await {
             error!(bundle = name, %failure, "cannot look up the bundle that owns the storage location");
         }
-        let recorded = match ended {
-            Ended::Done(finish) => match store.finish(&claim, &finish).await {
-                Ok(true) => {
-                    self.log(&claim, &name, &finish, &span);
+        // A claim that nobody ends tells that this process has ended.
+        while let Err(failure) = self.record(&claim, &name, &ended, &span).await {
+            error!(bundle = name, %failure, "the end of a build could not be recorded");
+            tokio::select! {
+                _ = given_up.changed() => return,
+                () = tokio::time::sleep(DATABASE_PAUSE) => {}
+            }
+        }
+    }
+
+    /// Records how a build ended.
+    async fn record(
+        &self,
+        claim: &Claim,
+        name: &str,
+        ended: &Ended,
+        span: &Span,
+    ) -> Result<(), StoreError> {
+        let store = &self.control.store;
+        match ended {
+            Ended::Done(finish) => match store.finish(claim, finish).await? {
+                true => {
+                    self.log(claim, name, finish, span);
                     Ok(())
                 }
-                Ok(false) => self.lost(&claim, &name).await,
-                Err(failure) => Err(failure),
+                false => self.lost(claim, name).await,
             },
-            Ended::Lost => self.lost(&claim, &name).await,
+            Ended::Lost => self.lost(claim, name).await,
             Ended::Deleted => Ok(()),
             Ended::GivenUp => {
                 info!(bundle = name, "build given up");
-                store.release(&claim).await
+                store.release(claim).await
             }
-        };
-        if let Err(failure) = recorded {
-            // The lease ends by itself, and the bundle is built again.
-            error!(bundle = name, %failure, "the end of a build could not be recorded");
         }
+    }
+
+    /// Builds and publishes a bundle, unless processes have ended during its builds.
+    async fn build_or_refuse(
+        &self,
+        claim: &Claim,
+        slot: Slot,
+        name: &mut String,
+        places: &mut BTreeSet<String>,
+    ) -> Ended {
+        if claim.deaths == 0 {
+            return self.build(claim, slot, name, places).await;
+        }
+        match self.control.store.bundle(claim.bundle).await {
+            Ok(Some(inputs)) => *name = inputs.name,
+            Ok(None) => return Ended::Deleted,
+            Err(failure) => return Ended::Done(self.broken(claim, Phase::Sync, &failure)),
+        }
+        if claim.deaths < MOST_DEATHS {
+            warn!(
+                bundle = name,
+                "the process ended while it built this bundle; it is tried once more, alone"
+            );
+            return self.build(claim, slot, name, places).await;
+        }
+        let message = format!(
+            "the process ended {MOST_DEATHS} times while it built this bundle, which is not built \
+             again before a definition that it is made of is written: its own, or that of a \
+             source, a stack or a secret"
+        );
+        let mut finish = self.failed(claim, Phase::Build, BuildResult::InternalError, message);
+        finish.again = None;
+        finish.condemned = true;
+        Ended::Done(finish)
     }
 
     /// Builds and publishes a bundle.
@@ -283,7 +331,7 @@ impl Shared {
             }
             // It has to be made anew.
             drop(upload);
-            slot = self.slots.wait().await;
+            slot = self.slots.wait(&claim.tenant).await;
             read = self.read(claim, false).await?;
         }
     }
@@ -342,6 +390,7 @@ impl Shared {
             succeeded: true,
             published: Some(record),
             again: Some(self.settings.interval_of(&job.bundle)),
+            condemned: false,
         }
     }
 
@@ -387,6 +436,7 @@ impl Shared {
             succeeded: false,
             published: None,
             again: Some(doubled.min(self.settings.interval.max(FIRST_RETRY))),
+            condemned: false,
         }
     }
 
@@ -441,6 +491,6 @@ impl Shared {
     /// to be written once more.
     async fn lost(&self, claim: &Claim, name: &str) -> Result<(), StoreError> {
         warn!(bundle = name, "a build has lost its bundle");
-        self.control.store.publish_again(claim.bundle).await
+        self.control.store.retract(claim.bundle).await
     }
 }

@@ -1,6 +1,7 @@
 //! Changes, claims and statuses, on SQLite and, when `CONFORMANCE_POSTGRES_URL` names one, on
 //! PostgreSQL.
 
+mod deaths;
 mod given_up;
 mod tenants;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
-use super::{Claim, DatabaseUrl, Finish, Queue, Status, Store, StoreError};
+use super::{Claim, DatabaseUrl, Finish, MOST_DEATHS, Queue, Status, Store, StoreError};
 use crate::HANG_LIMIT;
 use crate::control::model::{
     BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
@@ -117,8 +118,26 @@ async fn change(store: &Store, line: &str) -> Tested {
 
 /// Claims one bundle that is due, whatever for.
 async fn claim(store: &Store, owner: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
-    let claims = store.claim(Queue::Due, owner, lease, 1).await?;
-    Ok(claims.into_iter().next())
+    for waiting in store.waiting(Queue::Due).await? {
+        let claimed = store.claim(Queue::Due, &waiting.tenant, owner, lease);
+        if let Some(claim) = claimed.await? {
+            return Ok(Some(claim));
+        }
+    }
+    store.claim_suspect(owner, lease).await
+}
+
+/// Claims up to so many bundles of a queue.
+async fn claims(store: &Store, queue: Queue, most: usize) -> Result<Vec<Claim>, StoreError> {
+    let mut claims = Vec::new();
+    for waiting in store.waiting(queue).await? {
+        while claims.len() < most
+            && let Some(claim) = store.claim(queue, &waiting.tenant, "o", LEASE).await?
+        {
+            claims.push(claim);
+        }
+    }
+    Ok(claims)
 }
 
 fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finish {
@@ -133,6 +152,7 @@ fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finis
         succeeded,
         published: succeeded.then(|| format!("digest of {revision}")),
         again,
+        condemned: false,
     }
 }
 
@@ -332,30 +352,30 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
         }
         store.declare(&entries).await?;
         while store.pass_on_changes().await? {}
-        let first = store.claim(Queue::Changed, "o", LEASE, BUNDLES).await?;
+        let first = claims(&store, Queue::Changed, BUNDLES).await?;
         assert_eq!(first.len(), BUNDLES);
         for claim in &first {
             let again = finish("r", BuildResult::Success, Some(Duration::ZERO));
             assert!(store.finish(claim, &again).await?);
         }
         // All of them are due again.
-        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?, []);
+        assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
         change(&store, "bundle b7 {}").await?;
         store.pass_on_changes().await?;
-        let changed = store.claim(Queue::Changed, "o", LEASE, 9).await?;
+        let changed = claims(&store, Queue::Changed, 9).await?;
         let [changed] = changed.as_slice() else {
             return Err(format!("not the change alone: {changed:?}").into());
         };
         let inputs = store.inputs(changed.bundle, u64::MAX).await?;
         assert_eq!(inputs.map(|inputs| inputs.name).as_deref(), Some("b7"));
         // No more are claimed than are asked for, and none twice.
-        let due = store.claim(Queue::Due, "o", LEASE, 9).await?;
+        let due = claims(&store, Queue::Due, 9).await?;
         assert_eq!(due.len(), 9);
         assert!(due.iter().all(|claim| claim.bundle != changed.bundle));
         // A build that fails is tried again, and no longer comes first.
         let failed = finish("", BuildResult::SyncFailed, Some(Duration::ZERO));
         assert!(store.finish(changed, &failed).await?);
-        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?, []);
+        assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
     }
     Ok(())
 }
@@ -370,7 +390,11 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
         for back in [
             "DROP INDEX builds_changed",
             "DROP INDEX builds_by_due",
+            "DROP INDEX builds_suspected",
             "ALTER TABLE builds DROP COLUMN seen",
+            "ALTER TABLE builds DROP COLUMN tenant",
+            "ALTER TABLE builds DROP COLUMN deaths",
+            "ALTER TABLE changes DROP COLUMN data",
             "CREATE INDEX builds_by_due ON builds (due)",
             "DELETE FROM schema_steps WHERE step >= 5",
         ] {
@@ -379,11 +403,11 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
         let store = world.store().await?;
         let seal = || Tested::Ok(String::new());
         store.prepare(|_| Tested::Ok(()), seal).await?;
-        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?, []);
-        assert_eq!(store.claim(Queue::Due, "o", LEASE, 9).await?.len(), 1);
+        assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
+        assert_eq!(claims(&store, Queue::Due, 9).await?.len(), 1);
         change(&store, "bundle new {}").await?;
         store.pass_on_changes().await?;
-        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?.len(), 1);
+        assert_eq!(claims(&store, Queue::Changed, 9).await?.len(), 1);
     }
     Ok(())
 }

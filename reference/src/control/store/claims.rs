@@ -1,0 +1,255 @@
+//! Claims: which bundle is built next, and by whom.
+//!
+//! A claim is also the mark of a build: it names the process that builds, and stands until the
+//! process records the end or gives the bundle back. A claim that has lapsed without that is of a
+//! process that ended meanwhile, or lost its database. Such a bundle is *suspected*. It is claimed
+//! on its own, which counts the end, and a process that lives on takes the count back.
+
+use std::time::Duration;
+
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, Row as _, query};
+
+use super::builds::milliseconds;
+use super::{Store, StoreError};
+
+/// A bundle that its owner may build until the lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// The bundle.
+    pub(crate) bundle: i64,
+    /// The number of the claim.
+    pub(crate) number: i64,
+    /// The count of changes at the time of the claim: the build sees at least those.
+    pub(crate) wanted: i64,
+    /// How many builds have failed since the last that succeeded, or the last change.
+    pub(crate) failures: u32,
+    /// What is known of what was last written, and where to; empty when nothing is.
+    pub(crate) published: String,
+    /// Whose bundle it is; empty when it is nobody's.
+    pub(crate) tenant: String,
+    /// How many processes have ended while they built it.
+    pub(crate) deaths: u32,
+}
+
+/// So many processes end during builds of a bundle before it is not built any more.
+pub(crate) const MOST_DEATHS: u32 = 2;
+
+/// Which bundles are claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// Those of which a change waits to be built.
+    Changed,
+    /// All that are due, also those that are only built again.
+    Due,
+}
+
+/// An owner whose bundles are due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Who; empty for the bundles that are nobody's.
+    pub(crate) tenant: String,
+    /// Since when the one waits that has waited longest.
+    pub(crate) since: i64,
+}
+
+/// What makes a bundle suspected, as the index has it.
+const SUSPECTED: &str = "(owner <> '' OR deaths > 0)";
+
+/// The bundles that nobody suspects.
+const SOUND: &str = "due <= {now} AND owner = '' AND deaths = 0";
+
+impl Queue {
+    /// What holds of its bundles, and of no others in an index.
+    fn indexed(self) -> &'static str {
+        match self {
+            Self::Changed => "wanted > seen",
+            Self::Due => "1 = 1",
+        }
+    }
+
+    /// The statement that gives all owners, and when the oldest of their bundles was due; it goes
+    /// from one owner to the next, past their bundles.
+    fn owners(self) -> String {
+        let indexed = self.indexed();
+        format!(
+            "WITH RECURSIVE tenants (tenant) AS (\
+             SELECT * FROM (SELECT tenant FROM builds WHERE {indexed} \
+             ORDER BY tenant LIMIT 1) AS first \
+             UNION ALL SELECT (SELECT b.tenant FROM builds b \
+             WHERE b.tenant > tenants.tenant AND {indexed} ORDER BY b.tenant LIMIT 1) \
+             FROM tenants WHERE tenants.tenant IS NOT NULL) \
+             SELECT tenant, (SELECT due FROM builds b \
+             WHERE b.tenant = tenants.tenant AND {SOUND} AND {indexed} \
+             ORDER BY due, bundle_id LIMIT 1) FROM tenants WHERE tenant IS NOT NULL"
+        )
+    }
+
+    /// The statement that finds the next bundle of the owner `$3`.
+    fn next(self) -> String {
+        let indexed = self.indexed();
+        format!(
+            "SELECT bundle_id FROM builds WHERE tenant = $3 AND {SOUND} AND {indexed} \
+             ORDER BY due, bundle_id LIMIT 1"
+        )
+    }
+}
+
+/// The statement that finds the next suspected bundle.
+fn next_suspected() -> String {
+    format!(
+        "SELECT bundle_id FROM builds WHERE due <= {{now}} AND lease <= {{now}} AND {SUSPECTED} \
+         ORDER BY due, bundle_id LIMIT 1"
+    )
+}
+
+impl Store {
+    /// The owners whose bundles are due and not suspected, in no order.
+    pub(crate) async fn waiting(&self, queue: Queue) -> Result<Vec<Waiting>, StoreError> {
+        let owners = query(self.dialect_sql(&queue.owners()));
+        let rows = owners.fetch_all(self.reader()).await?;
+        let mut waiting = Vec::new();
+        for row in rows {
+            if let Some(since) = row.try_get(1)? {
+                let tenant = row.try_get(0)?;
+                waiting.push(Waiting { tenant, since });
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Claims the bundle of an owner that has been due for the longest time.
+    pub(crate) async fn claim(
+        &self,
+        queue: Queue,
+        tenant: &str,
+        owner: &str,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let claim = query(self.dialect_sql(&claim(&queue.next())));
+        let claim = claim.bind(owner).bind(milliseconds(lease)).bind(tenant);
+        self.claimed(claim).await
+    }
+
+    /// Whether a suspected bundle is due.
+    pub(crate) async fn suspects(&self) -> Result<bool, StoreError> {
+        let next = query(self.dialect_sql(&next_suspected()));
+        Ok(next.fetch_optional(self.reader()).await?.is_some())
+    }
+
+    /// Claims the suspected bundle that has been due for the longest time, and counts the end of
+    /// the process that built it, if that is another one.
+    pub(crate) async fn claim_suspect(
+        &self,
+        owner: &str,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let claim = query(self.dialect_sql(&claim(&next_suspected())));
+        let claim = claim.bind(owner).bind(milliseconds(lease));
+        self.claimed(claim).await
+    }
+
+    async fn claimed(
+        &self,
+        claim: Query<'_, Any, AnyArguments>,
+    ) -> Result<Option<Claim>, StoreError> {
+        let mut transaction = self.begin_unsynced().await?;
+        let row = claim.fetch_optional(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(row.as_ref().map(read).transpose()?)
+    }
+
+    /// Makes a bundle due, and forgets what is published of it, so that it is written again even
+    /// if it has not changed. The process that has lost it lives, so that it is not suspected.
+    pub(crate) async fn retract(&self, bundle: i64) -> Result<(), StoreError> {
+        let again = query(self.dialect_sql(
+            "UPDATE builds SET published = '', wanted = wanted + 1, due = {now}, deaths = 0 \
+             WHERE bundle_id = $1",
+        ));
+        self.write(again.bind(bundle)).await?;
+        Ok(())
+    }
+}
+
+/// The statement that claims what another one finds.
+fn claim(next: &str) -> String {
+    format!(
+        "WITH next (id) AS MATERIALIZED ({next} {{skip}}) \
+         UPDATE builds SET owner = $1, claim = claim + 1, lease = {{now}} + $2, \
+         deaths = CASE WHEN owner = '' OR owner = $1 THEN deaths ELSE deaths + 1 END \
+         WHERE bundle_id IN (SELECT id FROM next) \
+         RETURNING bundle_id, claim, wanted, failures, published, tenant, deaths"
+    )
+}
+
+fn read(row: &AnyRow) -> Result<Claim, sqlx::Error> {
+    let count = |at: usize| -> Result<u32, sqlx::Error> {
+        Ok(u32::try_from(row.try_get::<i64, _>(at)?).unwrap_or_default())
+    };
+    Ok(Claim {
+        bundle: row.try_get(0)?,
+        number: row.try_get(1)?,
+        wanted: row.try_get(2)?,
+        failures: count(3)?,
+        published: row.try_get(4)?,
+        tenant: row.try_get(5)?,
+        deaths: count(6)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::store::DatabaseUrl;
+
+    type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+    /// However many bundles are due, nothing goes through them.
+    #[tokio::test]
+    async fn claims_go_through_an_index() -> Tested {
+        let url: DatabaseUrl = "sqlite::memory:".parse()?;
+        let store = Store::connect(&url).await?;
+        let seal = || Tested::Ok(String::new());
+        store.prepare(|_| Tested::Ok(()), seal).await?;
+        for (statement, expected) in [
+            (
+                Queue::Changed.next(),
+                &["SEARCH builds USING INDEX builds_changed (tenant=? AND due<?)"] as &[_],
+            ),
+            (
+                Queue::Due.next(),
+                &["SEARCH builds USING INDEX builds_by_due (tenant=? AND due<?)"],
+            ),
+            (
+                next_suspected(),
+                &["SEARCH builds USING INDEX builds_suspected (due<?)"],
+            ),
+            (
+                Queue::Due.owners(),
+                &[
+                    "SCAN builds USING COVERING INDEX builds_by_due",
+                    "SEARCH b USING COVERING INDEX builds_by_due (tenant>?)",
+                    "SEARCH b USING INDEX builds_by_due (tenant=? AND due<?)",
+                ],
+            ),
+            (
+                Queue::Changed.owners(),
+                &[
+                    "SCAN builds USING INDEX builds_changed",
+                    "SEARCH b USING INDEX builds_changed (tenant>?)",
+                    "SEARCH b USING INDEX builds_changed (tenant=? AND due<?)",
+                ],
+            ),
+        ] {
+            let explain = query(store.dialect_sql(&format!("EXPLAIN QUERY PLAN {statement}")));
+            let mut steps = Vec::new();
+            for step in explain.fetch_all(store.reader()).await? {
+                steps.push(step.try_get::<String, _>("detail")?);
+            }
+            steps.retain(|step| step.contains(" builds") || step.contains(" b "));
+            assert_eq!(steps, expected, "{statement}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Bundles during whose builds processes have ended, and whose turn it is.
+
+use super::*;
+
+/// The state of the one bundle there is: what is claimed of it by a process with this name.
+async fn suspect(store: &Store, owner: &str) -> Tested<Option<u32>> {
+    assert!(store.waiting(Queue::Due).await?.is_empty(), "not suspected");
+    let claim = store.claim_suspect(owner, Duration::ZERO).await?;
+    Ok(claim.map(|claim| claim.deaths))
+}
+
+async fn condemn(store: &Store) -> Tested {
+    change(store, "source s {}").await?;
+    change(store, "bundle b {\"requirements\":[{\"source\":\"s\"}]}").await?;
+    while store.pass_on_changes().await? {}
+    // Each of the processes ends.
+    let first = claim(store, "first", Duration::ZERO).await?;
+    assert_eq!(first.map(|claim| claim.deaths), Some(0));
+    assert_eq!(suspect(store, "second").await?, Some(1));
+    let last = store.claim_suspect("third", LEASE).await?;
+    let last = last.ok_or("not suspected")?;
+    assert_eq!(last.deaths, MOST_DEATHS);
+    let verdict = Finish {
+        condemned: true,
+        ..finish("", BuildResult::InternalError, None)
+    };
+    assert!(store.finish(&last, &verdict).await?);
+    assert_eq!(claim(store, "third", LEASE).await?, None);
+    Ok(())
+}
+
+/// What happens to a bundle that is not built any more, and what its next claim says then.
+#[tokio::test]
+async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
+    for (at, (happens, deaths)) in [
+        ("data s 1", None),
+        ("source other {}", None),
+        ("bundle b {\"requirements\":[{\"source\":\"s\"}]}", Some(0)),
+        ("source s {}", Some(0)),
+        (
+            "stack x {\"selector\":{},\"requirements\":[{\"source\":\"s\"}]}",
+            Some(0),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for world in World::all(&format!("redeem_{at}")).await? {
+            let store = world.store().await?;
+            condemn(&store).await?;
+            change(&store, happens).await?;
+            while store.pass_on_changes().await? {}
+            let next = claim(&store, "fourth", LEASE).await?;
+            assert_eq!(next.map(|claim| claim.deaths), deaths, "{happens}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
+    for world in World::all("suspicion").await? {
+        let store = world.store().await?;
+        change(&store, "bundle b {}").await?;
+        store.pass_on_changes().await?;
+        // Who gives a bundle back, or comes to an end with it, has not ended with it.
+        for _ in 0..3 {
+            let given = claim(&store, "one", LEASE).await?.ok_or("not due")?;
+            store.release(&given).await?;
+            let built = claim(&store, "two", LEASE).await?.ok_or("not due")?;
+            assert_eq!(built.deaths, 0);
+            let again = Some(Duration::ZERO);
+            let failed = finish("", BuildResult::BuildFailed, again);
+            assert!(store.finish(&built, &failed).await?);
+        }
+        // Nor has a process that takes up its own, or says that it lives.
+        for _ in 0..3 {
+            let own = claim(&store, "three", Duration::ZERO).await?;
+            assert_eq!(own.map(|claim| claim.deaths), Some(0));
+        }
+        assert_eq!(suspect(&store, "four").await?, Some(1));
+        let lost = store.claim_suspect("five", LEASE).await?.ok_or("not due")?;
+        assert_eq!(lost.deaths, 2);
+        store.retract(lost.bundle).await?;
+        store.release(&lost).await?;
+        let next = claim(&store, "six", LEASE).await?;
+        assert_eq!(next.map(|claim| claim.deaths), Some(0));
+    }
+    Ok(())
+}
+
+/// Owners take turns: each is there once, with its oldest, and without what is suspected.
+#[tokio::test]
+async fn owners_wait_with_their_oldest_bundle() -> Tested {
+    for world in World::all("turns").await? {
+        let store = world.store().await?;
+        let mut keys = Keys::default();
+        for name in ["a", "b", "c"] {
+            keys.add(name, Role::Owner, KeyDigest::of(name))?;
+        }
+        for bundle in ["b1", "a1", "b2", "c1", "a2"] {
+            let owner = bundle.get(..1).unwrap_or_default();
+            let who = keys.principal(&format!("Bearer {owner}")).cloned();
+            let who = who.ok_or("the key is not known")?;
+            store.put(&who, &entry(Kind::Bundle, bundle, "{}")?).await?;
+            while store.pass_on_changes().await? {}
+            // The clock of the database has to go on.
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        for queue in [Queue::Changed, Queue::Due] {
+            let mut waiting = store.waiting(queue).await?;
+            waiting.sort_by_key(|one| one.since);
+            let tenants: Vec<_> = waiting.iter().map(|one| one.tenant.as_str()).collect();
+            assert_eq!(tenants, ["b", "a", "c"]);
+        }
+        let dead = store.claim(Queue::Due, "c", "gone", Duration::ZERO).await?;
+        assert_eq!(dead.map(|claim| claim.tenant).as_deref(), Some("c"));
+        let of_a = store.claim(Queue::Changed, "a", "o", LEASE).await?;
+        let of_a = of_a.ok_or("not due")?;
+        let name = store.bundle(of_a.bundle).await?.map(|inputs| inputs.name);
+        assert_eq!(name.as_deref(), Some("a1"));
+        let mut waiting = store.waiting(Queue::Due).await?;
+        waiting.sort_by_key(|one| one.since);
+        let tenants: Vec<_> = waiting.iter().map(|one| one.tenant.as_str()).collect();
+        assert_eq!(tenants, ["b", "a"]);
+        assert!(store.suspects().await?);
+    }
+    Ok(())
+}
