@@ -8,6 +8,7 @@ mod database_failures;
 mod definitions;
 mod documents;
 mod environment;
+mod fairness;
 mod hosts;
 mod input;
 mod keys;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         config::CASES,
         definitions::CASES,
         documents::CASES,
+        fairness::CASES,
         hosts::CASES,
         paused_replica::CASES,
         input::CASES,

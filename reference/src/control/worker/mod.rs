@@ -276,7 +276,11 @@ impl Shared {
                 break;
             }
             let mut turns = Turns::new(queue, store.waiting(queue).await?);
-            while let Some((tenant, slot)) = turns.next(&self.slots) {
+            // Builds end meanwhile, and changes that come have to be looked at.
+            let mut rounds = 0..=self.settings.concurrent;
+            while rounds.next().is_some()
+                && let Some((tenant, slot)) = turns.next(&self.slots)
+            {
                 match store.claim(queue, &tenant, &self.owner, LEASE).await? {
                     Some(claim) => {
                         begun = true;

@@ -1,0 +1,206 @@
+//! Owners share the builders: what one of them defines neither starves nor ends the builds of
+//! others.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use libtest_mimic::Failed;
+use serde_json::json;
+
+use crate::environment::{Environment, TOKENS};
+use crate::transcript::play;
+use crate::workers::{counted, eventually, holds, open, status, storage};
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[
+    ("endless-builds-hold-up-their-owner-only", endless),
+    ("what-uses-up-its-evaluations-waits-its-interval", used_up),
+    ("a-build-that-ends-the-process-is-tried-alone", killed),
+];
+
+/// An expression that never ends, and makes no more values than that number.
+const ENDLESS: &str = r#"sprintf(\"%d\",[count([1 | r := numbers.range(1,100000); some a in r; some b in r; some c in r; a+b+c == -1])])"#;
+
+/// A bundle with an endless revision.
+fn endless_bundle(owner: &str, name: &str) -> String {
+    format!(
+        r#"{owner} PUT /v1/bundles/{name} {{"object_storage":{{"filesystem":{{"path":"{name}"}}}},"revision":"{ENDLESS}"}} => 200"#
+    )
+}
+
+/// A bundle of a document.
+fn bundle(owner: &str, name: &str, value: u32) -> String {
+    format!(
+        r#"
+        {owner} PUT /v1/sources/{name} {{}} => 200
+        {owner} PUT /v1/sources/{name}/data/v {value} => 200
+        {owner} PUT /v1/bundles/{name} {{"object_storage":{{"filesystem":{{"path":"{name}"}}}},"requirements":[{{"source":"{name}"}}]}} => 200
+        "#
+    )
+}
+
+/// How many builds processes hold.
+async fn claimed(pool: &sqlx::AnyPool) -> Result<i64, Failed> {
+    let select = sqlx::query_scalar("SELECT COUNT(*) FROM builds WHERE owner <> ''");
+    Ok(select.fetch_one(pool).await?)
+}
+
+fn endless(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let further = [
+            "--build-evaluation-timeout",
+            "0",
+            "--concurrent-builds",
+            "4",
+        ];
+        let control = open(&environment, &further).await?;
+        let workers = control.start_workers().await?;
+        let pool = environment.database().await?;
+        for at in 0..6 {
+            play(&control, &endless_bundle("owner", &format!("e{at}"))).await?;
+        }
+        eventually("all builders are busy", || async {
+            Ok((claimed(&pool).await? == 4).then_some(()))
+        })
+        .await?;
+        // Each is written although no other build ever ends.
+        for (at, owner) in ["owner2", "admin", "owner2"].iter().enumerate() {
+            let name = format!("other{at}");
+            play(&control, &bundle(owner, &name, 1)).await?;
+            holds(&storage(&environment)?.join(&name), &json!({"v": 1})).await?;
+        }
+        let ended = counted(&control, "ocp_bundle_build_count", r#"bundle="e"#).await?;
+        if ended > 0 || claimed(&pool).await? < 4 {
+            return Err("the endless builds have ended".into());
+        }
+        for at in 0..6 {
+            play(&control, &format!("owner DELETE /v1/bundles/e{at} => 200")).await?;
+        }
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn used_up(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let further = [
+            "--build-evaluation-timeout",
+            "20ms",
+            "--rebuild-interval",
+            "1h",
+        ];
+        let control = open(&environment, &further).await?;
+        let workers = control.start_workers().await?;
+        play(&control, &endless_bundle("owner", "e")).await?;
+        let failed = status(&control, "e", "BUILD_FAILED").await?;
+        let message = failed.get("error_message").cloned().unwrap_or_default();
+        if !message
+            .to_string()
+            .contains("all evaluations of a build together may take 20ms")
+        {
+            return Err(format!("{message} does not say what the limit is").into());
+        }
+        let pool = environment.database().await?;
+        let pause: i64 = sqlx::query_scalar("SELECT pause FROM builds")
+            .fetch_one(&pool)
+            .await?;
+        if pause != 3_600_000 {
+            return Err(format!("it is tried again after {pause} ms").into());
+        }
+        play(&control, &bundle("owner", "e", 1)).await?;
+        status(&control, "e", "SUCCESS").await?;
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+/// A server process; killed when dropped.
+struct Process(Child);
+
+impl Process {
+    /// Starts a control plane whose evaluations of builds never end.
+    fn start(environment: &Environment, log: &Path) -> Result<Self, Failed> {
+        let tokens = environment.file("tokens.yaml", TOKENS)?;
+        let log = File::options().create(true).append(true).open(log)?;
+        let child = Command::new(env!("CARGO_BIN_EXE_reference"))
+            .args(["control", "--addr", "127.0.0.1:0"])
+            .args(["--database", environment.url(), "--encryption-key-file"])
+            .arg(environment.folder().join("key"))
+            .arg("--config")
+            .arg(tokens)
+            .arg("--bundle-root")
+            .arg(storage(environment)?)
+            .args([
+                "--rebuild-interval",
+                "1s",
+                "--build-evaluation-timeout",
+                "0",
+            ])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        Ok(Self(child))
+    }
+}
+
+impl Drop for Process {
+    /// As an abort would end it.
+    fn drop(&mut self) {
+        let _killed = self.0.kill();
+        let _waited = self.0.wait();
+    }
+}
+
+fn killed(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let api = open(&environment, &["--no-builder"]).await?;
+        let pool = environment.database().await?;
+        let log = environment.folder().join("killed.log");
+        let written = |name: &str| storage(&environment).map(|folder| folder.join(name));
+        play(&api, &endless_bundle("owner", "e")).await?;
+        for deaths in 0..2_i64 {
+            // What is put while nobody builds is built before the bundle is tried again.
+            let other = format!("other{deaths}");
+            play(&api, &bundle("owner2", &other, 1)).await?;
+            let process = Process::start(&environment, &log)?;
+            holds(&written(&other)?, &json!({"v": 1})).await?;
+            eventually("the bundle is tried", || async {
+                let select = sqlx::query_scalar::<_, i64>(
+                    "SELECT b.deaths FROM builds b JOIN resources r ON r.id = b.bundle_id \
+                     WHERE r.name = 'e' AND b.owner <> '' AND b.deaths = $1",
+                );
+                let tried = select.bind(deaths).fetch_optional(&pool).await?;
+                Ok((tried.is_some() && claimed(&pool).await? == 1).then_some(()))
+            })
+            .await?;
+            drop(process);
+        }
+        let process = Process::start(&environment, &log)?;
+        let failed = status(&api, "e", "INTERNAL_ERROR").await?;
+        if !failed.to_string().contains("the process ended 2 times") {
+            return Err(format!("{failed} does not say why").into());
+        }
+        // Neither data nor a start makes it one that is built again; a definition does.
+        play(&api, &bundle("owner2", "last", 1)).await?;
+        holds(&written("last")?, &json!({"v": 1})).await?;
+        drop(process);
+        let process = Process::start(&environment, &log)?;
+        play(&api, "owner2 PUT /v1/sources/last/data/v 2 => 200").await?;
+        holds(&written("last")?, &json!({"v": 2})).await?;
+        status(&api, "e", "INTERNAL_ERROR").await?;
+        play(&api, &bundle("owner", "e", 1)).await?;
+        holds(&written("e")?, &json!({"v": 1})).await?;
+        status(&api, "e", "SUCCESS").await?;
+        drop(process);
+        let said = std::fs::read_to_string(&log)?;
+        let trials = said.lines().filter(|line| {
+            line.contains(r#""bundle":"e""#) && line.contains("the process ended while it built")
+        });
+        match trials.count() {
+            1 => Ok(()),
+            times => Err(format!("{times} trials: {said}").into()),
+        }
+    })
+}
