@@ -11,6 +11,7 @@ use serde_json::Map;
 use sha2::{Digest, Sha256};
 
 use super::files::{self, FileQuota, Files, Kind, Patterns};
+use super::modules::PolicyQuota;
 use super::mount::{self, Mount};
 use super::requirements::Part;
 use super::roots::{Path, Roots};
@@ -43,6 +44,7 @@ pub(super) struct Assembly {
     begun: HashSet<String>,
     /// The sum of what is taken; a source may be mounted many times.
     quota: FileQuota,
+    policies: PolicyQuota,
 }
 
 /// What the manifests of sources say.
@@ -68,6 +70,8 @@ pub(super) struct Assembled {
     pub(super) archive: Vec<u8>,
     /// The revision in its manifest.
     pub(super) revision: String,
+    /// Whether it has the root of all documents.
+    pub(super) owns_all: bool,
 }
 
 impl Assembly {
@@ -81,6 +85,7 @@ impl Assembly {
             folders: parts.iter().map(|part| first(&part.source)).collect(),
             begun: HashSet::new(),
             quota: FileQuota::new(limits),
+            policies: PolicyQuota::new(limits.policies),
         }
     }
 
@@ -144,7 +149,7 @@ impl Assembly {
         bytes: &[u8],
         version: Option<Version>,
     ) -> Result<Option<Path>, String> {
-        let (mut module, version) = modules::read(id, bytes, version)?;
+        let (mut module, version) = modules::read(&mut self.policies, id, bytes, version)?;
         for mount in mounts {
             match rewrite::rewrite(module, version, mount)? {
                 Some(moved) => module = moved,
@@ -236,6 +241,7 @@ impl Assembly {
                 wanted(&content).unwrap_or(Ok(content))?
             }
         };
+        let owns_all = roots.iter().any(String::is_empty);
         // In the order of the alphabet, whether maps keep another order or not.
         let mut manifest = Map::new();
         versions.write(&mut manifest);
@@ -244,7 +250,11 @@ impl Assembly {
         let manifest = serde_json::Value::from(manifest).to_string();
         files.push((".manifest", manifest.as_bytes()));
         let archive = archive::write(files).map_err(|why| format!("archive: {why}"))?;
-        Ok(Assembled { archive, revision })
+        Ok(Assembled {
+            archive,
+            revision,
+            owns_all,
+        })
     }
 
     /// The roots that manifests of sources give, if they hold everything, or else the computed ones.

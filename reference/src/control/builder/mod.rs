@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::assemble::{Assembled, Assembly};
+use self::assemble::Assembly;
 use self::budget::Budget;
 pub(crate) use self::budget::EvaluationBounds;
 pub(crate) use self::failure::BuildError;
@@ -100,6 +100,8 @@ pub(crate) struct Limits {
     pub(crate) file: u64,
     /// Bytes of all files of a build.
     pub(crate) total: u64,
+    /// Bytes of all policies of a build, which take many times their size while they are compiled.
+    pub(crate) policies: u64,
     /// Files of a build.
     pub(crate) files: usize,
     /// Mounted sources of a build.
@@ -123,6 +125,7 @@ impl Default for Limits {
         Self {
             file: 64 << 20,
             total: 256 << 20,
+            policies: 16 << 20,
             files: 20_000,
             parts: 1_000,
             depth: 64,
@@ -142,6 +145,8 @@ pub(crate) struct Built {
     pub(crate) archive: Vec<u8>,
     /// The revision in its manifest.
     pub(crate) revision: String,
+    /// Whether it has the root of all documents, so that nothing beside it stays in an engine.
+    pub(crate) owns_all: bool,
     /// The commits that sources were read at, by source.
     pub(crate) commits: BTreeMap<String, String>,
     /// What tells the files that it was made from, beside those that the database holds, from
@@ -263,10 +268,11 @@ async fn attempt(
     let made = made
         .await
         .map_err(|lost| BuildError::internal(lost.to_string()))?;
-    let Assembled { archive, revision } = made.map_err(BuildError::build)?;
+    let made = made.map_err(BuildError::build)?;
     Ok(Some(Built {
-        archive,
-        revision,
+        archive: made.archive,
+        revision: made.revision,
+        owns_all: made.owns_all,
         commits,
         fingerprint,
     }))

@@ -8,6 +8,7 @@ use rego::{Compiler, Evaluation, Policy, Query, QueryOptions, Value};
 
 use super::budget::Budget;
 use super::files::{self, Files, Kind};
+use super::modules::PolicyQuota;
 use super::{documents, modules};
 
 /// A file and the query whose result takes its place.
@@ -24,6 +25,8 @@ pub(super) struct Transform {
 pub(super) struct World<'w> {
     /// The other files of their source.
     pub(super) others: &'w [Files],
+    /// Bytes that their policies may have.
+    pub(super) policies: u64,
     /// Bytes that a result may have.
     pub(super) longest: u64,
     pub(super) budget: &'w Budget,
@@ -40,7 +43,7 @@ pub(super) fn run(
     world: &World<'_>,
     fetched: &mut Files,
 ) -> Result<(), String> {
-    let policy = policy(world.others)?;
+    let policy = policy(world)?;
     let longest = usize::try_from(world.longest).unwrap_or(usize::MAX);
     for transform in transforms {
         let refused = |why: String| format!("transformation of `{}`: {why}", transform.path);
@@ -89,15 +92,16 @@ fn evaluate(
 }
 
 /// The policies of a source.
-fn policy(layers: &[Files]) -> Result<Policy, String> {
+fn policy(world: &World<'_>) -> Result<Policy, String> {
     let mut compiler = Compiler::new(&Policy::default());
-    for (layer, files) in layers.iter().enumerate() {
+    let mut quota = PolicyQuota::new(world.policies);
+    for (layer, files) in world.others.iter().enumerate() {
         let versions = files::versions(files)?;
         let policies = files
             .iter()
             .filter(|(path, _)| Kind::of(path) == Some(Kind::Policy));
         for (path, bytes) in policies {
-            let (module, _) = modules::read(path, bytes, versions.of(path))?;
+            let (module, _) = modules::read(&mut quota, path, bytes, versions.of(path))?;
             compiler = compiler.put(&format!("{layer}/{path}"), module);
         }
     }

@@ -302,6 +302,14 @@ impl Shared {
                         "options.optimization has no effect: policies stay as they are written"
                     );
                 }
+                let is_same = |record: &Record| record.archive == digest(&built.archive);
+                if built.owns_all && !record.as_ref().is_some_and(is_same) {
+                    warn!(
+                        bundle = read.job.name,
+                        "the bundle has the root of all documents: an engine that loads it drops \
+                         the policies and documents of its files, also an authorization policy"
+                    );
+                }
                 let origin = built.fingerprint.zip(stored).map(|(files, stored)| Origin {
                     builder: self.builder.clone(),
                     wanted: claim.wanted,

@@ -354,10 +354,11 @@ impl Fetched {
         let Some(mut documents) = self.layers.pop() else {
             return Ok(self);
         };
-        let (longest, budget) = (limits.file, Arc::clone(budget));
+        let (policies, longest, budget) = (limits.policies, limits.file, Arc::clone(budget));
         let transformed = blocking::run(limits.work, move |cancelled| {
             let world = World {
                 others: &self.layers,
+                policies,
                 longest,
                 budget: &budget,
                 cancelled,

@@ -80,6 +80,13 @@ async fn limits_end_builds() -> Result<(), Box<dyn Error>> {
         ),
         (
             super::Limits {
+                policies: 8,
+                ..unlimited()
+            },
+            "BUILD BUILD_FAILED: source `a`: the policies up to `a/c/d/a.rego` have too many bytes",
+        ),
+        (
+            super::Limits {
                 files: 1,
                 ..unlimited()
             },

@@ -8,6 +8,7 @@ use crate::servers::Failure;
 use When::{Alone, Long, Together};
 
 mod authority;
+mod builders;
 mod clocks;
 mod connections;
 mod decisions;
@@ -97,6 +98,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     }),
     attack("references", Together, |harness| {
         Box::pin(references::play(harness))
+    }),
+    attack("builders", Together, |harness| {
+        Box::pin(builders::play(harness))
     }),
     attack("secrets", Together, |harness| {
         Box::pin(secrets::play(harness))

@@ -1,0 +1,158 @@
+//! An owner against the builders of all tenants: endless builds, a revision that unfolds to 2^60
+//! values, and a build during which the process ends, twice.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, Person, Plane, built, eventually};
+use crate::servers::{Failure, HANG_LIMIT};
+
+/// An expression that never ends, and makes few values.
+const ENDLESS: &str = "sprintf(\"%d\", [count([1 | r := numbers.range(1, 100000); some a in r; \
+                       some b in r; some c in r; a + b + c == -1])])";
+
+/// More endless builds than a control plane does at a time.
+const MANY: usize = 6;
+
+/// Peak memory of the server, in MiB.
+const MOST: u64 = 1024;
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    endless(harness, &mut findings).await?;
+    unfolding(harness, &mut findings).await?;
+    killed(harness, &mut findings).await?;
+    Ok(findings)
+}
+
+/// Starts a control plane whose evaluations end by no time.
+async fn unlimited(harness: &Harness) -> Result<Plane, Failure> {
+    let time = harness.setting("control", "--build-evaluation-timeout", "0");
+    tenancy::plane(harness, &time).await
+}
+
+/// Puts a bundle with a revision.
+async fn put(person: Person, name: &str, revision: &str) -> Result<(), Failure> {
+    let body = json!({
+        "object_storage": {"filesystem": {"path": format!("{name}.tgz")}},
+        "revision": revision,
+    });
+    person.put(&format!("/v1/bundles/{name}"), body).await
+}
+
+/// Waits until the last status of a bundle is this one; its message.
+async fn status(person: Person, bundle: &str, wanted: &str) -> Result<String, Failure> {
+    let path = format!("/v1/bundles/{bundle}/status/latest");
+    let begun = Instant::now();
+    loop {
+        let (_, said) = person.send("GET", &path, &Value::Null).await?;
+        let text = |name: &str| {
+            let found = said.pointer(&format!("/result/{name}"));
+            found.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        if text("status") == wanted {
+            return Ok(text("error_message"));
+        }
+        if begun.elapsed() > HANG_LIMIT {
+            return Err(format!("{bundle} is not {wanted}: {said}").into());
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The bundles of others are written while no build of the owner ever ends.
+async fn endless(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let mut plane = unlimited(harness).await?;
+    let owner = plane.person("first");
+    for number in 0..MANY {
+        put(owner, &format!("endless-{number}"), ENDLESS).await?;
+    }
+    for (name, other) in [("of-second", "second"), ("of-admin", "admin")] {
+        let file = format!("{name}.tgz");
+        plane.person(other).bundle(name, &file, json!(1)).await?;
+        let written = eventually(name, || built(harness, &file).is_some()).await;
+        findings.succeed("a bundle beside endless builds of another owner", written);
+    }
+    for number in 0..MANY {
+        let path = format!("/v1/bundles/endless-{number}/status/latest");
+        let (status, said) = owner.send("GET", &path, &Value::Null).await?;
+        findings.hold(
+            format!("an endless build has ended: {status} {said}"),
+            status == 404,
+        );
+        let path = format!("/v1/bundles/endless-{number}");
+        owner.send("DELETE", &path, &Value::Null).await?;
+    }
+    findings.weigh(&plane.process, MOST)?;
+    findings.end(&mut plane.process).await
+}
+
+/// Sixty values that share their parts are too much for a build, and not for the server.
+async fn unfolding(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let steps = (1..60).map(|at| format!("x{at} := [x{0}, x{0}]; ", at - 1));
+    let shared = steps.fold("x0 := [1]; ".to_owned(), |all, step| all + &step);
+    let schema = r#"{"properties":{"a":{"items":{"type":"array"}}}}"#;
+    let mut plane = tenancy::plane(harness, &[]).await?;
+    let owner = plane.person("first");
+    for (name, value) in [
+        (
+            "schema",
+            format!("json.match_schema({{\"a\": x59}}, {schema})"),
+        ),
+        ("text", "sprintf(\"%v\", [x59])".to_owned()),
+        ("result", "x59".to_owned()),
+        ("set", "{x59, [x59]}".to_owned()),
+    ] {
+        let name = format!("unfolds-{name}");
+        put(owner, &name, &format!("[r | {shared}r := {value}]")).await?;
+        let failed = status(owner, &name, "BUILD_FAILED").await;
+        findings.succeed(&name, failed.map(drop));
+    }
+    let written = plane.person("admin").bundle("after", "after.tgz", json!(1));
+    written.await?;
+    let written = eventually("after", || built(harness, "after.tgz").is_some()).await;
+    findings.succeed("a bundle after values that unfold", written);
+    findings.weigh(&plane.process, MOST)?;
+    findings.end(&mut plane.process).await
+}
+
+/// A bundle during whose build the process is killed comes after others, and at last no more.
+async fn killed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let mut plane = unlimited(harness).await?;
+    put(plane.person("first"), "killer", ENDLESS).await?;
+    for death in 1..=2 {
+        let file = format!("killed-{death}.tgz");
+        let admin = plane.person("admin");
+        admin
+            .bundle(&format!("killed-{death}"), &file, json!(death))
+            .await?;
+        let written = eventually(&file, || built(harness, &file).is_some()).await;
+        findings.succeed("a bundle of others", written);
+        // The trial begins when nothing else is built; only that takes so much of the processors.
+        let before = plane.process.cpu()?;
+        let works = eventually("it is tried", || {
+            let taken = plane.process.cpu().unwrap_or_default();
+            taken.saturating_sub(before) > Duration::from_secs(1)
+        });
+        findings.succeed(&format!("before death {death}"), works.await);
+        plane.process.kill();
+        plane = unlimited(harness).await?;
+    }
+    let failed = status(plane.person("first"), "killer", "INTERNAL_ERROR").await;
+    findings.succeed(
+        "it is not built a third time",
+        failed.and_then(|why| match why.contains("the process ended") {
+            true => Ok(()),
+            false => Err(why.into()),
+        }),
+    );
+    put(plane.person("first"), "killer", "\"r\"").await?;
+    let again = status(plane.person("first"), "killer", "SUCCESS").await;
+    findings.succeed("another definition is built", again.map(drop));
+    findings.weigh(&plane.process, MOST)?;
+    findings.end(&mut plane.process).await
+}
