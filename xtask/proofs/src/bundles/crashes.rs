@@ -40,7 +40,7 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
         hold_written(&plane.administrator, &mut acknowledged).await?;
         hold_whole(&built)?;
         if kill == kills {
-            hold_built(&built, &acknowledged).await?;
+            hold_built(&plane.administrator, &built, &acknowledged).await?;
             break;
         }
         // Between the first moments and well after the first builds.
@@ -142,17 +142,28 @@ fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until every bundle in storage holds its last acknowledged write.
-async fn hold_built(built: &Path, known: &BTreeMap<u64, Known>) -> Result<(), Box<dyn Error>> {
+/// Waits until every bundle in storage holds its last acknowledged write. One that was killed with
+/// in two builds may ask for its definition before it is built.
+async fn hold_built(
+    plane: &Administrator,
+    built: &Path,
+    known: &BTreeMap<u64, Known>,
+) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     for (bundle, known) in known {
         let path = built.join(format!("{}.tar.gz", name(*bundle)));
         let due = json!({"count": known.acknowledged});
+        let mut defined = false;
         loop {
             let held = fs::read(&path).ok();
             let held: Option<Value> = held.map(|held| archive::data(&held)).transpose()?;
             if held.as_ref() == Some(&due) {
                 break;
+            }
+            let latest = plane.latest(&name(*bundle)).await?;
+            if !defined && latest.to_string().contains("the process ended") {
+                plane.put_pushed(&name(*bundle), built).await?;
+                defined = true;
             }
             if begun.elapsed() > HANG_LIMIT {
                 return Err(format!("{} holds {held:?}, not {due}", path.display()).into());
