@@ -16,7 +16,7 @@ use crate::http::{ApiError, Request};
 impl Engine {
     /// Whether a policy decides on each request.
     pub(super) fn authorizes(&self) -> bool {
-        self.0.authorizes
+        self.0.runtime.authorizes
     }
 
     /// Asks the authorization policy about a request, if there has to be one, and unpacks its body.

@@ -23,7 +23,7 @@ pub struct FlagsWithoutEffect {
     v1_compatible: bool,
     /// Metadata of schemas is not looked at
     #[arg(long, hide = true)]
-    skip_known_schema_check: bool,
+    pub(super) skip_known_schema_check: bool,
     /// Documents are always stored for reading
     #[arg(long, hide = true)]
     optimize_store_for_read_speed: bool,

@@ -1,5 +1,6 @@
 //! The policy engine: policies and documents, decisions on them, queries, health and configuration.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use rego::{Caches, Value, Version};
 
 use crate::StartError;
 use crate::bundle::{Bundle, BundleError};
+use crate::host::System;
 use crate::http::{Reply, Request, Service};
 
 mod active_bundles;
@@ -39,6 +41,7 @@ mod reload;
 mod request_body;
 mod root;
 mod routes;
+mod runtime;
 mod schedule;
 mod spans;
 mod state;
@@ -66,6 +69,7 @@ use metrics::Totals;
 use options::MEDIA_TYPE_VENDORS;
 pub(crate) use plugins::Running;
 use plugins::{Host, Plugins};
+use runtime::Runtime;
 use state::{Contents, State};
 
 /// The policy engine. Clones share everything.
@@ -88,8 +92,8 @@ struct Inner {
     known_columns: Arc<KnownColumns>,
     /// The version of policies and queries that do not say theirs.
     version: Version,
-    /// Whether a policy decides on each request.
-    authorizes: bool,
+    /// What policies are told of it.
+    runtime: Runtime,
     /// How that policy is told who sends it.
     authentication: Authentication,
     /// What requests see: whole, unchanging, replaced by writers.
@@ -126,6 +130,11 @@ impl Engine {
         let totals = buckets.map_or_else(Totals::default, Totals::with_buckets);
         let caches = Arc::new(Caches::new(&config.caches));
         let limits = Arc::new(EvaluationLimits::new(&options.evaluation));
+        let runtime = Runtime {
+            authorizes: options.authorization == "basic",
+            skips_schema_check: options.without_effect.skip_known_schema_check,
+        };
+        let host = System::telling(runtime.value(&config.redacted));
         Ok(Self(Arc::new(Inner {
             id,
             plugins: Arc::new(Plugins::new(&config.plugins)),
@@ -137,9 +146,9 @@ impl Engine {
             has_batches: !options.disable_batch_api,
             known_columns: Arc::new(KnownColumns::read(options.sql_column_types.as_deref())?),
             version,
-            authorizes: options.authorization == "basic",
+            runtime,
             authentication: Authentication::named(&options.authentication),
-            state: ArcSwap::from_pointee(State::new(contents, caches, limits)),
+            state: ArcSwap::from_pointee(State::new(contents, caches, limits, host)),
             writing: Mutex::new(()),
             totals,
         })))
@@ -226,12 +235,19 @@ impl Engine {
     /// Changes documents or policies. Nothing of the change is seen before it is complete, and
     /// nothing at all if it fails.
     fn write<E>(&self, change: impl FnOnce(&mut Contents) -> Result<(), E>) -> Result<(), E> {
+        self.replace(|state| {
+            let mut contents = state.contents().clone();
+            change(&mut contents)?;
+            Ok(state.with(contents))
+        })
+    }
+
+    /// Puts the state that follows in the place of this one, after all that other writers do.
+    fn replace<E>(&self, follow: impl FnOnce(&State) -> Result<State, E>) -> Result<(), E> {
         let writing = self.0.writing.lock();
         let _writing = writing.unwrap_or_else(PoisonError::into_inner);
-        let state = self.state();
-        let mut contents = state.contents().clone();
-        change(&mut contents)?;
-        self.0.state.store(Arc::new(state.with(contents)));
+        let next = follow(&self.state())?;
+        self.0.state.store(Arc::new(next));
         Ok(())
     }
 }
@@ -249,7 +265,17 @@ impl Host for Engine {
         self.config().labels().clone()
     }
 
+    fn runtime(&self, redacted: &Value) -> Value {
+        self.0.runtime.value(redacted)
+    }
+
     fn configure(&self, config: Config) {
+        let host = System::telling(self.runtime(&config.redacted));
+        let told = self.replace(|state| Ok::<_, Infallible>(state.telling(host)));
+        match told {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
         self.0.plugins.statuses.configure(&config.plugins);
         self.state().caches().limit(&config.caches);
         self.0.config.store(Arc::new(config));
@@ -269,6 +295,8 @@ impl Default for Engine {
     fn default() -> Self {
         let id = id::random();
         let config = Config::new(&id);
+        let runtime = Runtime::default();
+        let host = System::telling(runtime.value(&config.redacted));
         Self(Arc::new(Inner {
             id,
             plugins: Arc::new(Plugins::new(&config.plugins)),
@@ -277,9 +305,9 @@ impl Default for Engine {
             has_batches: true,
             known_columns: Arc::default(),
             version: Version::V1,
-            authorizes: false,
+            runtime,
             authentication: Authentication::Off,
-            state: ArcSwap::from_pointee(State::default()),
+            state: ArcSwap::from_pointee(State::default().telling(host)),
             writing: Mutex::new(()),
             totals: Totals::default(),
         }))

@@ -157,11 +157,13 @@ impl State {
         contents: Contents,
         caches: Arc<Caches>,
         limits: Arc<EvaluationLimits>,
+        host: System,
     ) -> Self {
         Self {
             contents,
             caches,
             limits,
+            host: Arc::new(host),
             ..Self::default()
         }
     }
@@ -174,6 +176,14 @@ impl State {
             limits: Arc::clone(&self.limits),
             host: Arc::clone(&self.host),
             ..Self::default()
+        }
+    }
+
+    /// The state that follows this one, with another view of the world.
+    pub(super) fn telling(&self, host: System) -> Self {
+        Self {
+            host: Arc::new(host),
+            ..self.with(self.contents.clone())
         }
     }
 

@@ -127,7 +127,7 @@ async fn policies_may_make_the_configuration() -> Done {
     let discovery =
         json!({"resource": "/config", "decision": "/choice/config", "polling": quick()});
     environment
-        .engine(json!({"discovery": discovery, "labels": {"region": "west"}}))
+        .engine(json!({"discovery": &discovery, "labels": {"region": "west"}}))
         .await?;
     environment
         .wait_for("/health?bundles", |status, _| status == 200)
@@ -135,6 +135,15 @@ async fn policies_may_make_the_configuration() -> Done {
     let (_, config) = environment.get("/v1/config").await?;
     assert_eq!(config["result"]["labels"]["chosen"], "west");
     assert_eq!(config["result"]["default_decision"], "/chosen");
+    // Policies see what is discovered, too.
+    let asked = "/v1/query?q=x=opa.runtime().config";
+    let (_, runtime) = environment.get(asked).await?;
+    let runtime = &runtime["result"][0]["x"];
+    assert_eq!(
+        runtime["labels"],
+        json!({"chosen": "west", "region": "west"})
+    );
+    assert_eq!(runtime["discovery"], discovery);
     Ok(())
 }
 
@@ -151,6 +160,9 @@ async fn a_reload_changes_what_runs() -> Done {
     environment.configure(json!({"bundles": {"b": source("b")}, "status": {"console": true}}))?;
     environment.reload().await;
     environment.wait_for_data("b", json!(2)).await?;
+    let asked = "/v1/query?q=x=opa.runtime().config.status";
+    let (_, runtime) = environment.get(asked).await?;
+    assert_eq!(runtime["result"], json!([{"x": {"console": true}}]));
     assert_eq!(environment.data("a").await?, Value::Null);
     assert_eq!(environment.get("/v1/status").await?.0, 200);
     // What cannot be used changes nothing.

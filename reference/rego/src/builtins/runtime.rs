@@ -22,24 +22,38 @@ fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     answer(since)
 }
 
-/// What the host says, without the secrets of its configuration.
+/// The members of a configuration's sections that are secrets.
+const SECRETS: [(&str, &[&str]); 2] = [
+    ("services", &["credentials"]),
+    ("keys", &["key", "private_key"]),
+];
+
+/// What the host says, without the secrets of its configuration. A value that holds none is shared.
 fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
-    let mut members = match call.host().runtime() {
-        Some(Value::Object(members)) => members,
-        Some(other) => return answer(other),
-        None => Object::new(),
+    let mut told = match call.host().runtime() {
+        Some(told) => told,
+        None => Value::from(Object::new()),
     };
-    let has_config = members
-        .get("config")
-        .is_some_and(|config| config.as_object().is_some());
-    if has_config
-        && let Some(config) = members.get_mut("config")
-        && let Some(config) = config.as_object_mut()
-    {
-        strip(config, "services", &["credentials"]);
-        strip(config, "keys", &["key", "private_key"]);
+    for (section, secrets) in SECRETS {
+        let content = told.get("config").and_then(|config| config.get(section));
+        if content.is_some_and(|content| holds(content, secrets))
+            && let Some(members) = told.as_object_mut()
+            && let Some(config) = members.get_mut("config").and_then(Value::as_object_mut)
+        {
+            strip(config, section, secrets);
+        }
     }
-    answer(Value::Object(members))
+    answer(told)
+}
+
+/// Whether an entry of a section has one of these members.
+fn holds(section: &Value, secrets: &[&str]) -> bool {
+    let held = |entry: &Value| secrets.iter().any(|secret| entry.get(secret).is_some());
+    match section {
+        Value::Array(items) => items.iter().any(held),
+        Value::Object(members) => members.values().any(held),
+        _ => false,
+    }
 }
 
 /// Takes members away from each entry of a section.

@@ -38,7 +38,8 @@ pub(super) use seconds::{Delay, Trigger};
 pub(super) use services::Service;
 pub(super) use shape::Plugins;
 
-use redact::redact_config;
+use redact::with_defaults;
+pub(super) use redact::without_secrets;
 use shape::Shape;
 
 /// The sections and keys that are shown but have no effect.
@@ -60,8 +61,10 @@ const AUTHORIZATION: &str = "/system/authz/allow";
 /// What the engine goes by.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
-    /// The configuration as clients see it: with defaults and labels, without secrets.
+    /// The configuration as policies see it: without secrets.
     pub(super) redacted: Value,
+    /// The same as clients see it: with defaults and labels.
+    pub(super) shown: Value,
     /// The segments of the path that `POST /` decides.
     pub(super) default_decision: Vec<String>,
     /// The segments of the path that decides on requests.
@@ -118,6 +121,7 @@ impl Config {
         let shape = Shape::of(given.to_string().as_bytes())?;
         let default_decision = shape.default_decision.as_deref().unwrap_or(DECISION);
         let authorization = shape.default_authorization_decision.as_deref();
+        let redacted = without_secrets(given);
         Ok(Self {
             default_decision: segments(default_decision),
             default_authorization_decision: segments(authorization.unwrap_or(AUTHORIZATION)),
@@ -126,7 +130,8 @@ impl Config {
             gzip_threshold: shape.gzip_threshold(),
             gzip_level: shape.gzip_level(),
             buckets: shape.buckets().map(<[_]>::to_vec),
-            redacted: redact_config(given, id),
+            shown: with_defaults(&redacted, id),
+            redacted,
             caches: shape.caches()?,
             plugins: shape.plugins()?,
         })
@@ -135,16 +140,19 @@ impl Config {
     /// The configuration with the section `discovery` of the one that led to it.
     pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
         self.plugins.discovery.clone_from(&boot.plugins.discovery);
-        let section = boot.redacted.get("discovery");
-        if let (Some(redacted), Some(section)) = (self.redacted.as_object_mut(), section) {
-            redacted.insert("discovery", section.clone());
+        if let Some(section) = boot.redacted.get("discovery") {
+            for whole in [&mut self.redacted, &mut self.shown] {
+                if let Some(members) = whole.as_object_mut() {
+                    members.insert("discovery", section.clone());
+                }
+            }
         }
         self
     }
 
     /// The labels of this instance.
     pub(super) fn labels(&self) -> &Value {
-        self.redacted.get("labels").unwrap_or(&Value::Null)
+        self.shown.get("labels").unwrap_or(&Value::Null)
     }
 }
 
@@ -162,7 +170,8 @@ impl Config {
             gzip_threshold: nothing.gzip_threshold(),
             gzip_level: nothing.gzip_level(),
             buckets: None,
-            redacted: redact_config(&Value::from(Object::new()), id),
+            redacted: Value::from(Object::new()),
+            shown: with_defaults(&Value::from(Object::new()), id),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration as clients may see it: with defaults and labels, without secrets.
+//! The configuration as clients and policies may see it: without secrets.
 
 use rego::Value;
 use rego::value::Object;
@@ -15,8 +15,8 @@ const SECRETS: [(&str, &[&str]); 2] = [
     ("keys", &["key", "private_key"]),
 ];
 
-/// What clients may see of a configuration, of the instance with this id.
-pub(super) fn redact_config(given: &Value, id: &str) -> Value {
+/// What policies may see of a configuration: it without its secrets.
+pub(in crate::engine) fn without_secrets(given: &Value) -> Value {
     let mut shown = given.as_object().cloned().unwrap_or_default();
     for (section, secrets) in SECRETS {
         if let Some(content) = shown.get_mut(section) {
@@ -35,6 +35,13 @@ pub(super) fn redact_config(given: &Value, id: &str) -> Value {
             address(content, "resource");
         }
     }
+    Value::from(shown)
+}
+
+/// What clients may see of a configuration without secrets, of the instance with this id: it with
+/// defaults and labels.
+pub(super) fn with_defaults(shown: &Value, id: &str) -> Value {
+    let mut shown = shown.as_object().cloned().unwrap_or_default();
     for (name, default) in [
         ("default_decision", DECISION),
         ("default_authorization_decision", AUTHORIZATION),

@@ -229,24 +229,11 @@ impl Manager {
         &self.plugins
     }
 
-    /// What policies of the discovery learn about the engine.
+    /// What policies of the discovery learn about the engine. They do not see what was discovered
+    /// before, so that the same bundle always says the same.
     pub(super) fn runtime(&self) -> Value {
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            Some((
-                name.into_string().ok()?,
-                Value::from(value.into_string().ok()?),
-            ))
-        });
-        let mut config = self.tasks().boot.clone();
-        if let Some(members) = config.as_object_mut() {
-            members.insert("labels", self.host.labels());
-        }
-        Value::object([
-            ("id", Value::from(self.host.id())),
-            ("version", Value::from(env!("CARGO_PKG_VERSION"))),
-            ("env", Value::from(environment.collect::<Object>())),
-            ("config", config),
-        ])
+        let boot = config::without_secrets(&self.tasks().boot);
+        self.host.runtime(&boot)
     }
 
     /// Goes by what was discovered.

@@ -43,6 +43,9 @@ pub(in crate::engine) trait Host: Debug + Send + Sync + 'static {
     /// The labels of the configuration as it is now.
     fn labels(&self) -> Value;
 
+    /// What policies are told of the engine and of this configuration, which is without secrets.
+    fn runtime(&self, redacted: &Value) -> Value;
+
     /// Goes by another configuration from now on.
     fn configure(&self, config: Config);
 

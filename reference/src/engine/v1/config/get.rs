@@ -11,7 +11,7 @@ use crate::http::{ApiError, Reply, Request};
 /// # Errors
 /// None.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let body = Value::object([("result", engine.config().redacted.clone())]);
+    let body = Value::object([("result", engine.config().shown.clone())]);
     Ok(Reply::document(
         StatusCode::OK,
         &body,
