@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rego::value::Object;
 use rego::{Compiler, Value};
+use tracing::warn;
 
 use super::active_bundles::{Active, Bundles, STATUS_PATH};
 use super::state::Contents;
@@ -19,7 +20,13 @@ impl Engine {
     /// When roots of different bundles overlap, a delta fits no active bundle, a policy cannot be
     /// compiled with the others, or data and rules are in each other's way. Then nothing changes.
     pub fn activate(&self, bundles: Vec<(String, Bundle)>) -> Result<(), BundleError> {
-        self.write(|contents| activate(contents, bundles))
+        let mut displaced = Displaced::new();
+        self.write(|contents| {
+            displaced = activate(contents, bundles)?;
+            Ok(())
+        })?;
+        tell(&displaced);
+        Ok(())
     }
 
     /// Takes away bundles with all policies and data below their roots. Names of bundles that are
@@ -37,6 +44,12 @@ impl Engine {
     }
 }
 
+/// The policies of no bundle that bundles have removed, by the names of these: their ids.
+type Displaced = BTreeMap<String, Vec<String>>;
+
+/// So many of them are named in the log.
+const NAMED: usize = 10;
+
 /// What bundles change when they are activated.
 struct Plan {
     /// The bundles that are active then.
@@ -51,12 +64,12 @@ struct Plan {
     operations: Vec<Operation>,
 }
 
-/// Activates bundles, see [`Engine::activate`](crate::engine::Engine::activate); after a failure
-/// the contents are of no use.
+/// Activates bundles, see [`Engine::activate`](crate::engine::Engine::activate), and tells which
+/// policies of no bundle they have removed; after a failure the contents are of no use.
 pub(super) fn activate(
     contents: &mut Contents,
     bundles: Vec<(String, Bundle)>,
-) -> Result<(), BundleError> {
+) -> Result<Displaced, BundleError> {
     let Plan {
         next,
         gone,
@@ -69,6 +82,7 @@ pub(super) fn activate(
     let mut changed: Vec<_> = changed.collect();
     carry_out(contents, operations)?;
     let removed = erase(contents, &gone)?;
+    let displaced = displaced(contents, &next, &removed);
     for (name, manifest, documents) in &brought {
         write(&mut contents.documents, manifest, documents).map_err(|failure| {
             BundleError::new(format!("data of the bundle `{name}`: {failure}"))
@@ -79,7 +93,43 @@ pub(super) fn activate(
     for path in &changed {
         without_conflict(contents, path)?;
     }
-    show(contents, next)
+    show(contents, next)?;
+    Ok(displaced)
+}
+
+/// Those of the removed policies that no bundle has brought, but files or clients.
+fn displaced(
+    contents: &Contents,
+    next: &BTreeMap<String, Active>,
+    removed: &BTreeSet<String>,
+) -> Displaced {
+    let mut displaced = Displaced::new();
+    let modules = contents.policy.modules();
+    for module in modules.filter(|module| removed.contains(module.id())) {
+        let package = module.package().names();
+        let holds = |manifest: &Manifest| manifest.roots.holding(&package).is_some();
+        if contents.bundles.iter().any(|(_, manifest)| holds(manifest)) {
+            continue;
+        }
+        if let Some((bundle, _)) = next.iter().find(|(_, active)| holds(&active.manifest)) {
+            let ids = displaced.entry(bundle.clone()).or_default();
+            ids.push(module.id().to_owned());
+        }
+    }
+    displaced
+}
+
+/// Tells the log what is gone. Whoever is locked out has to learn why.
+fn tell(displaced: &Displaced) {
+    for (bundle, ids) in displaced {
+        let named = ids.get(..NAMED).unwrap_or(ids).join(", ");
+        warn!(
+            bundle,
+            number = ids.len(),
+            policies = named,
+            "the bundle owns the packages of policies from files or clients, which are removed"
+        );
+    }
 }
 
 /// Takes bundles away, see [`Engine::deactivate`](crate::engine::Engine::deactivate); after a

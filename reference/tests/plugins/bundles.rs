@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, Seen, bundle};
+use crate::started::Started;
 
 const PATH: &str = "/bundles/rules";
 
@@ -352,5 +353,42 @@ async fn a_service_that_holds_requests_back_is_asked_at_once() -> Done {
     .await?;
     let prefer = seen[0].header("prefer");
     assert_eq!(prefer, Some("modes=snapshot,delta;wait=7"));
+    Ok(())
+}
+
+/// Whoever is locked out by a bundle that owns everything learns why.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_names_policies_from_files_that_a_bundle_removes() -> Done {
+    let environment = Environment::new().await?;
+    let everything = |revision: &str| {
+        let manifest = json!({"revision": revision, "roots": [""]}).to_string();
+        bundle(&[
+            (".manifest", &manifest),
+            ("q.rego", "package q\n\nx := 1\n"),
+        ])
+    };
+    environment
+        .mock
+        .put(PATH, Fixture::of(everything("1")?, "1"));
+    let file = environment.folder.path().join("authz.rego");
+    std::fs::write(&file, "package system.authz\n\nallow := true\n")?;
+    let config = environment.configure(rules())?;
+    let [config, file] = [config, file].map(|path| path.display().to_string());
+    let mut program = Started::engine(["--addr=127.0.0.1:0", "--config-file", &config, &file])?;
+    const ACTIVE: &str = "the bundle is active";
+    assert!(program.says(ACTIVE)?);
+    // What a bundle takes the place of later is its own.
+    environment
+        .mock
+        .put(PATH, Fixture::of(everything("2")?, "2"));
+    let again = || (program.events(ACTIVE).len() > 1).then_some(());
+    until("another activation", again).await?;
+    let words = "the bundle owns the packages of policies from files or clients, which are removed";
+    let [warning] =
+        <[Value; 1]>::try_from(program.events(words)).map_err(|all| format!("{all:?}"))?;
+    assert_eq!(warning["level"], "warning");
+    assert_eq!(warning["bundle"], "rules");
+    let named = warning["policies"].as_str().unwrap_or_default();
+    assert!(named.ends_with("authz.rego"), "{warning}");
     Ok(())
 }
