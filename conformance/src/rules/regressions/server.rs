@@ -17,7 +17,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     // 1.21.1 and before
     Rule::new("encoded-slash-is-authorized", || {
-        scenario()
+        let inside = json!({"sealed": {"part": {"text": "inside"}}, "sealed/part": {}});
+        let scenario = scenario()
             .setup("token-auth")
             .given(
                 put("/v1/data/{ns}").json(json!({"closed/open": "inside", "closed": {"open": 1}})),
@@ -33,6 +34,18 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(error())
                     .expect(without("inside")),
             )
+            .given(put("/v1/policies/sealed/part/{ns}").text("text/plain", SEALED))
+            .given(put("/v1/data/{ns}_data").role("writer").json(inside));
+        let scenario = scenario
+            .each(sealed_as_whole(), |scenario, step| {
+                scenario.when(step.role("writer").expect(error()))
+            })
+            .when(get("/v1/policies/sealed/part/{ns}").expect(mentions("inside")));
+        scenario
+            .each(sealed_by_segments(), |scenario, step| {
+                scenario.when(step.role("writer").expect(without("inside")))
+            })
+            .when(get("/v1/data/{ns}_data/sealed/part").expect(at("/result")))
     }),
     // 1.9.0 to 1.11.0: after the first upload the buffer holds no more than one upload does.
     Rule::new("decisions-kept-after-upload", || {
@@ -55,6 +68,40 @@ pub(crate) const RULES: &[Rule] = &[
             .when(elsewhere(get("/health")).expect(status()))
     }),
 ];
+
+/// What the writer of the setup may not reach by any path.
+const SEALED: &str = "package {ns}_rules.sealed\nimport rego.v1\n\
+                      part if input.fruits.name == \"inside\"\n";
+
+/// Requests for what is sealed whose paths are one text, whether its slashes are encoded or not.
+fn sealed_as_whole() -> [Step; 5] {
+    let filter = json!({"unknowns": ["input.fruits"]});
+    let accepted = "application/vnd.engine.sql.postgresql+json";
+    [
+        get("/v1/policies/sealed/part/{ns}"),
+        get("/v1/policies/sealed%2Fpart/{ns}"),
+        put("/v1/policies/sealed%2Fpart/{ns}").text("text/plain", "package {ns}_rules.changed\n"),
+        delete("/v1/policies/sealed%2Fpart/{ns}"),
+        post("/v1/compile/{ns}_rules/sealed%2Fpart")
+            .header("Accept", accepted)
+            .json(filter),
+    ]
+}
+
+/// Requests for what lies beside what is sealed. Where an encoded slash divides segments, they are
+/// for what is sealed, and to be refused. A server may lack some.
+fn sealed_by_segments() -> [Step; 6] {
+    let replaced = json!([{"op": "add", "path": "/text", "value": "changed"}]);
+    [
+        get("/v1/data/{ns}_data/sealed%2Fpart"),
+        post("/v1/data/{ns}_data/sealed%2Fpart").json(json!({"input": {}})),
+        post("/v0/data/{ns}_data/sealed%2Fpart").json(json!({})),
+        patch("/v1/data/{ns}_data/sealed%2Fpart")
+            .text("application/json-patch+json", replaced.to_string()),
+        put("/v1/data/{ns}_data/sealed%2Fpart").json(json!({"text": "changed"})),
+        delete("/v1/data/{ns}_data/sealed%2Fpart"),
+    ]
+}
 
 /// How often everything is compiled: often enough for the memory of the bad releases to become five
 /// times as much, or more.
