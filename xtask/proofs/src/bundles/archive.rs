@@ -1,11 +1,13 @@
-//! What a built bundle holds.
+//! What a built bundle holds, and bundles to serve.
 
 use std::error::Error;
 use std::io::Read;
 
+use flate2::Compression;
 use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serde_json::Value;
-use tar::Archive;
+use tar::{Archive, Builder, Header};
 
 /// The document of data in an archive that must be whole.
 ///
@@ -23,4 +25,19 @@ pub(crate) fn data(bundle: &[u8]) -> Result<Value, Box<dyn Error>> {
         }
     }
     data.ok_or_else(|| "the archive has no data.json".into())
+}
+
+/// An archive of files.
+///
+/// # Errors
+/// When it cannot be packed.
+pub(crate) fn packed(files: &[(&str, &str)]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (path, text) in files {
+        let mut header = Header::new_gnu();
+        header.set_size(text.len().try_into()?);
+        header.set_mode(0o600);
+        archive.append_data(&mut header, path, text.as_bytes())?;
+    }
+    Ok(archive.into_inner()?.finish()?)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use tokio::time::sleep;
 
 use super::wire::{Failure, ask, request_with};
@@ -116,6 +116,26 @@ impl Process {
     /// What it has logged.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// The bytes that it has logged.
+    pub(crate) fn logged(&self) -> io::Result<u64> {
+        Ok(fs::metadata(&self.log)?.len())
+    }
+
+    /// Lets files of the process grow to so many bytes and no further, as a full disk does, or
+    /// without a limit. It must ignore the signal `XFSZ`.
+    pub(crate) fn limit_files(&self, bytes: Option<u64>) -> io::Result<()> {
+        self.limit(Resource::Fsize, bytes)
+    }
+
+    fn limit(&self, resource: Resource, bytes: Option<u64>) -> io::Result<()> {
+        let limit = Rlimit {
+            current: bytes,
+            maximum: None,
+        };
+        prlimit(Some(Pid::from_child(&self.child)), resource, limit)?;
+        Ok(())
     }
 
     /// Resident memory in KiB, at its highest.

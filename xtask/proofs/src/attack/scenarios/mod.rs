@@ -12,15 +12,19 @@ mod builders;
 mod clocks;
 mod connections;
 mod decisions;
+mod discovery;
 mod documents;
 mod endless;
 mod evaluations;
 mod frames;
+mod full_disk;
 mod gzip;
 mod keys;
 mod leaks;
 mod malformed;
 mod postgres;
+mod printing;
+mod recursion;
 mod references;
 mod rendering;
 mod replicas;
@@ -71,6 +75,12 @@ pub(super) const SCENARIOS: &[Attack] = &[
     attack("evaluations", Alone, |harness| {
         Box::pin(evaluations::play(harness))
     }),
+    attack("recursion", Alone, |harness| {
+        Box::pin(recursion::play(harness))
+    }),
+    attack("printing", Alone, |harness| {
+        Box::pin(printing::play(harness))
+    }),
     attack("rendering", Alone, |harness| {
         Box::pin(rendering::play(harness))
     }),
@@ -89,6 +99,12 @@ pub(super) const SCENARIOS: &[Attack] = &[
     attack("leaks", Together, |harness| Box::pin(leaks::play(harness))),
     attack("decisions", Together, |harness| {
         Box::pin(decisions::play(harness))
+    }),
+    attack("discovery", Together, |harness| {
+        Box::pin(discovery::play(harness))
+    }),
+    attack("full-disk", Together, |harness| {
+        Box::pin(full_disk::play(harness))
     }),
     attack("shutdown", Together, |harness| {
         Box::pin(shutdown::play(harness))

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::bare::Bare;
 use super::growth::{LARGE, users};
 use super::pair::Programs;
-use super::start::archive;
 use super::{Bound, Wanted, median};
+use crate::bundles::archive::packed;
 use crate::report;
 use crate::servers::{Client, Server};
 
@@ -38,7 +38,7 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     fs::write(&policy, POLICY)?;
     let manifest = json!({"revision": "1", "roots": ["large"]}).to_string();
     let document = format!(r#"{{"large":{}}}"#, users(LARGE));
-    let bundle = archive(&[(".manifest", &manifest), ("data.json", &document)])?;
+    let bundle = packed(&[(".manifest", &manifest), ("data.json", &document)])?;
     let storage = Bare::start(&bundle)?;
     let config = folder.join("activation.json");
     fs::write(&config, configuration(&storage).to_string())?;

@@ -6,14 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Map, json};
-use tar::{Builder, Header};
 
 use super::growth::{LARGE, module, users};
 use super::pair::Programs;
 use super::{Bound, Wanted};
+use crate::bundles::archive::packed;
 use crate::report;
 use crate::servers::Server;
 
@@ -180,7 +178,7 @@ fn bundles(folder: &Path) -> Result<String, Box<dyn Error>> {
         let manifest = json!({"revision": "1", "roots": [&name]}).to_string();
         let document = json!({"users": {"alice": at}}).to_string();
         let policy = module(&format!("{name}.rules"), at);
-        let bundle = archive(&[
+        let bundle = packed(&[
             (".manifest", &manifest),
             (&format!("{name}/data.json"), &document),
             (&format!("{name}/rules/policy.rego"), &policy),
@@ -190,16 +188,4 @@ fn bundles(folder: &Path) -> Result<String, Box<dyn Error>> {
         all.insert(name, json!({"resource": resource}));
     }
     Ok(json!({"bundles": all}).to_string())
-}
-
-/// A bundle of files.
-pub(super) fn archive(files: &[(&str, &str)]) -> Result<Vec<u8>, Box<dyn Error>> {
-    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
-    for (path, text) in files {
-        let mut header = Header::new_gnu();
-        header.set_size(text.len().try_into()?);
-        header.set_mode(0o600);
-        archive.append_data(&mut header, path, text.as_bytes())?;
-    }
-    Ok(archive.into_inner()?.finish()?)
 }

@@ -1,0 +1,146 @@
+//! A discovery whose bundle configures another discovery, another place of its own, and all that
+//! it was told, at once and anew each time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::tenancy::eventually;
+use crate::bundles::archive;
+use crate::servers::{Failure, HANG_LIMIT, Message, Peer, Said, done, request};
+
+/// Between two requests for the discovery bundle, as the configuration of the start has it.
+const DELAY: f64 = 0.1;
+
+/// How often the bundle changes before the attack ends.
+const TURNS: u64 = 40;
+
+/// Bundles that each version configures.
+const BUNDLES: usize = 50;
+
+/// Peak memory of the server, in MiB.
+const MOST: u64 = 256;
+
+/// A configuration that is another one each time, that points at itself and at other places, wants
+/// to be asked for without a pause, and holds all that the engine knows of its own.
+fn policy(turn: u64) -> String {
+    let bundles = (0..BUNDLES).map(|at| {
+        let delays = json!({"min_delay_seconds": 3600, "max_delay_seconds": 3600});
+        let source = json!({
+            "service": "depot", "resource": format!("/gone/{turn}/{at}"), "polling": delays,
+        });
+        (format!("b{turn}-{at}"), source)
+    });
+    let bundles: serde_json::Map<_, _> = bundles.collect();
+    let own = json!({
+        "discovery": {
+            "service": "depot", "resource": "/elsewhere", "decision": "again",
+            "polling": {"min_delay_seconds": 0, "max_delay_seconds": 0},
+        },
+        "labels": {"turn": turn.to_string()},
+        "bundles": bundles,
+    });
+    format!(
+        "package again\n\nown := {own}\n\n\
+         labels[name] := value if some name, value in own.labels\n\n\
+         labels.before := json.marshal(opa.runtime().config)\n\n\
+         discovery := own.discovery\n\nbundles := own.bundles\n"
+    )
+}
+
+/// What the server of bundles was asked for.
+#[derive(Debug, Default)]
+struct Asked {
+    discovery: AtomicU64,
+    elsewhere: AtomicU64,
+}
+
+impl Asked {
+    fn answer(&self, asked: &Message) -> Said {
+        let path = asked.first.split(' ').nth(1).unwrap_or_default();
+        match path {
+            "/bundles/discovery" | "/discovery" => {
+                let turn = self.discovery.fetch_add(1, Ordering::Relaxed);
+                match archive::packed(&[("again.rego", &policy(turn))]) {
+                    Ok(bundle) => Said::Answer(200, format!("ETag: \"{turn}\"\r\n"), bundle),
+                    Err(_) => Said::status(500),
+                }
+            }
+            "/elsewhere" => {
+                self.elsewhere.fetch_add(1, Ordering::Relaxed);
+                Said::status(404)
+            }
+            _ => Said::status(404),
+        }
+    }
+}
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let asked = Arc::new(Asked::default());
+    let told = Arc::clone(&asked);
+    let peer = Peer::start(0, move |message| {
+        let said = told.answer(&message);
+        async move { said }
+    });
+    let peer = peer.await?;
+    let config = json!({
+        "services": {"depot": {"url": format!("http://{}", peer.address)}},
+        "discovery": {
+            "service": "depot", "resource": "/discovery", "decision": "again",
+            "polling": {"min_delay_seconds": DELAY, "max_delay_seconds": DELAY},
+        },
+    });
+    let file = harness.file("discovery.json", &config.to_string())?;
+    let mut server = harness.engine(&["--config-file", &file], &[]).await?;
+    let begun = Instant::now();
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let turned = eventually("the turns", || {
+        asked.discovery.load(Ordering::Relaxed) >= TURNS
+    });
+    findings.succeed("discovery", turned.await);
+    // A slow machine asks less often, and none more often than the start allows.
+    let most = begun.elapsed().as_secs_f64() / DELAY * 1.5 + 5.0;
+    let turns = asked.discovery.load(Ordering::Relaxed);
+    findings.hold(
+        format!("{turns} requests for the discovery bundle, at most {most:.0}"),
+        turns as f64 <= most,
+    );
+    sleep(Duration::from_millis(300)).await;
+    let elsewhere = asked.elsewhere.load(Ordering::Relaxed);
+    findings.hold(
+        format!("{elsewhere} requests for a discovery that was discovered"),
+        elsewhere == 0,
+    );
+    let shown = done(server.address, ATTACKER, &request("GET", "/v1/config", "")).await?;
+    let shown = shown.json();
+    let at = |pointer: &str| shown.pointer(pointer).cloned().unwrap_or_default();
+    findings.hold(
+        format!("the discovery is {}", at("/result/discovery")),
+        at("/result/discovery/resource") == "/discovery",
+    );
+    let bundles = at("/result/bundles");
+    let number = bundles.as_object().map_or(0, serde_json::Map::len);
+    findings.hold(
+        format!("{number} bundles are configured"),
+        number == BUNDLES,
+    );
+    // What was discovered is not told to the next discovery, or it would grow with each.
+    let before = at("/result/labels/before").to_string();
+    findings.hold(
+        format!("the discovery sees {} bytes of configuration", before.len()),
+        before.len() > 2 && before.len() < 2_000,
+    );
+    findings.watch_in_company(bystander.stop().await?);
+    let rests = server.rests(HANG_LIMIT, 0.5).await?;
+    findings.hold("it does not come to rest", rests);
+    findings.weigh(&server, MOST)?;
+    findings.end(&mut server).await?;
+    Ok(findings)
+}

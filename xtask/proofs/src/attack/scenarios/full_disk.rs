@@ -1,0 +1,226 @@
+//! A disk that is full for each file that an engine writes: its decisions, and the bundles that it
+//! keeps. A limit of the size of files stands in for it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::attack::bystander::CALM_POLICY;
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::tenancy::eventually;
+use crate::bundles::archive;
+use crate::servers::{Failure, Peer, Process, Said, Sink, ask, free_address, request};
+
+/// What files may grow to, in bytes.
+const ROOM: u64 = 64 << 10;
+
+/// Decisions of a kilobyte that are tried: several times as many as there is room for.
+const DECISIONS: usize = 300;
+
+/// Bytes of a bundle for which there is no room, however it is compressed.
+const LARGE: usize = 400 << 10;
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    for full in ["refuse", "drop"] {
+        let begun = findings.broken.len();
+        decisions(harness, &mut findings, full).await?;
+        findings.name(begun, full);
+    }
+    for kind in ["bundles", "discovery"] {
+        let begun = findings.broken.len();
+        kept(harness, &mut findings, kind).await?;
+        findings.name(begun, kind);
+    }
+    Ok(findings)
+}
+
+/// Starts an engine that is told of a full disk as of any other error, with this configuration.
+async fn engine(harness: &Harness, config: &Value) -> Result<Process, Failure> {
+    let config = harness.file("config.json", &config.to_string())?;
+    let calm = harness.file(CALM_POLICY.0, CALM_POLICY.1)?;
+    let arguments = ["--log-level", "info", "--config-file", &config, &calm];
+    let own = harness.command("engine", &arguments);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
+        .arg(own.get_program())
+        .args(own.get_args())
+        .current_dir(&harness.folder);
+    Process::start(&mut command, &harness.folder).await
+}
+
+/// The status of `/health`, and of a decision with the id that it got.
+async fn decide(server: &Process) -> Result<(u16, u16, Option<String>), Failure> {
+    let body = json!({"input": {"user": "ann", "text": "x".repeat(1_000)}}).to_string();
+    let asked = request("POST", "/v1/data/calm/allow", &body);
+    let answer = ask(server.address, ATTACKER, &asked).await?;
+    let said = answer.json();
+    let id = said.get("decision_id").and_then(Value::as_str);
+    let health = ask(server.address, ATTACKER, &request("GET", "/health", "")).await?;
+    Ok((health.status(), answer.status(), id.map(str::to_owned)))
+}
+
+/// Decisions wait on a disk that fills up. Each that is answered is delivered, once there is room;
+/// of a log that drops, the newest.
+async fn decisions(harness: &Harness, findings: &mut Findings, full: &str) -> Result<(), Failure> {
+    let (sink, port) = (Sink::new(), free_address()?.port());
+    let config = json!({
+        "services": {"sink": {"url": format!("http://127.0.0.1:{port}")}},
+        "decision_logs": {"service": "sink", "reporting": {
+            "buffer_type": "disk",
+            "buffer_directory": harness.inner(&format!("buffer-{full}"))?,
+            "buffer_full": full,
+            "min_delay_seconds": 0.1,
+            "max_delay_seconds": 0.3,
+        }},
+    });
+    let mut server = engine(harness, &config).await?;
+    server.limit_files(Some(ROOM))?;
+    let (mut ids, mut refused) = (Vec::new(), 0);
+    for _ in 0..DECISIONS {
+        let (health, status, id) = decide(&server).await?;
+        findings.hold(format!("health is {health}"), health == 200);
+        match (status, id) {
+            (200, Some(id)) => ids.push(id),
+            (503, None) => refused += 1,
+            (other, id) => {
+                findings.hold(format!("a decision is {other} with the id {id:?}"), false)
+            }
+        }
+    }
+    findings.hold(
+        format!("{} decisions are answered, {refused} put off", ids.len()),
+        !ids.is_empty() && (full == "drop" || refused > 0),
+    );
+    server.limit_files(None)?;
+    let (_, status, id) = decide(&server).await?;
+    findings.hold(format!("with room a decision is {status}"), status == 200);
+    ids.extend(id);
+    let wanted = match full {
+        "refuse" => ids.as_slice(),
+        _ => ids.last().map(std::slice::from_ref).unwrap_or_default(),
+    };
+    let _peer = sink.listen(port).await?;
+    let delivered = eventually("what was answered is delivered", || {
+        let there = sink.ids();
+        wanted.iter().all(|id| there.contains(id))
+    });
+    findings.succeed("the log", delivered.await);
+    let garbage = sink.garbage();
+    findings.hold(format!("the sink was sent {garbage:?}"), garbage.is_none());
+    findings.end(&mut server).await
+}
+
+/// The bundle that a server of bundles has now, with its version.
+type Served = Arc<Mutex<(u64, Vec<u8>)>>;
+
+/// A bundle that says its version.
+fn bundle(kind: &str, version: u64, length: usize) -> Result<Vec<u8>, Failure> {
+    // Marsaglia's xorshift: what looks random is not compressed.
+    let mut state = version + 1;
+    let text = (0..length).map(|_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'a' + u8::try_from(state % 26).unwrap_or_default())
+    });
+    let text: String = text.collect();
+    let data = match kind {
+        "bundles" => json!({"kept": {"version": version, "text": text}}),
+        _ => json!({"kept": {"labels": {"number": version.to_string(), "text": text}}}),
+    };
+    let manifest = json!({"roots": ["kept"]}).to_string();
+    let files = [
+        (".manifest", manifest.as_str()),
+        ("data.json", &data.to_string()),
+    ];
+    archive::packed(&files).map_err(|why| why.to_string().into())
+}
+
+/// A bundle for which there is no room is active all the same, and what is kept stays whole: the
+/// one before.
+async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<(), Failure> {
+    let small = bundle(kind, 1, 100)?;
+    let served: Served = Arc::new(Mutex::new((1, small.clone())));
+    let told = Arc::clone(&served);
+    let peer = Peer::start(0, move |_| {
+        let (version, bundle) = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        async move { Said::Answer(200, format!("ETag: \"{version}\"\r\n"), bundle) }
+    });
+    let peer = peer.await?;
+    let folder = harness.inner(&format!("kept-{kind}"))?;
+    let delays = json!({"min_delay_seconds": 0.1, "max_delay_seconds": 0.2});
+    let source = json!({"service": "depot", "resource": "/r", "polling": delays, "persist": true});
+    let section = match (kind, source) {
+        ("discovery", Value::Object(mut members)) => {
+            members.insert("decision".to_owned(), json!("kept"));
+            Value::Object(members)
+        }
+        (_, source) => json!({"rules": source}),
+    };
+    let config = json!({
+        "services": {"depot": {"url": format!("http://{}", peer.address)}},
+        "persistence_directory": folder,
+        kind: section,
+    });
+    let mut server = engine(harness, &config).await?;
+    findings.succeed("small", active(&server, kind, 1).await);
+    let kept = || files(Path::new(&folder));
+    let written = eventually("the small bundle is kept", || kept() == [small.clone()]);
+    findings.succeed("small", written.await);
+    server.limit_files(Some(ROOM))?;
+    *served.lock().unwrap_or_else(PoisonError::into_inner) = (2, bundle(kind, 2, LARGE)?);
+    findings.succeed("large", active(&server, kind, 2).await);
+    let failed = eventually("the log says that the bundle is not kept", || {
+        server.said().contains("cannot persist")
+    });
+    findings.succeed("large", failed.await);
+    findings.hold(
+        format!("{} files are kept, or another one", kept().len()),
+        kept() == [small.clone()],
+    );
+    server.kill();
+    drop(peer);
+    let mut server = engine(harness, &config).await?;
+    findings.succeed("after a restart", active(&server, kind, 1).await);
+    findings.end(&mut server).await
+}
+
+/// Waits until this version is active.
+async fn active(server: &Process, kind: &str, version: u64) -> Result<(), String> {
+    let (path, pointer, due) = match kind {
+        "bundles" => ("/v1/data/kept/version", "/result", json!(version)),
+        _ => (
+            "/v1/config",
+            "/result/labels/number",
+            json!(version.to_string()),
+        ),
+    };
+    for _ in 0..1_200 {
+        let asked = ask(server.address, ATTACKER, &request("GET", path, "")).await;
+        let answer = asked.map_err(|why| why.to_string())?;
+        if answer.json().pointer(pointer) == Some(&due) {
+            return Ok(());
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    Err(format!("the version {version} is never active"))
+}
+
+/// The contents of all files in a folder, and in those below it.
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut all = Vec::new();
+    for entry in entries {
+        match entry.path() {
+            path if path.is_dir() => all.extend(files(&path)),
+            path => all.extend(fs::read(path)),
+        }
+    }
+    all
+}

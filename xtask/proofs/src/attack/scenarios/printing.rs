@@ -1,0 +1,81 @@
+//! Policies that print and trace without an end, into a log that others read and into answers.
+
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, HANG_LIMIT, Wire, request};
+
+/// How long an evaluation may take.
+const TIMEOUT: &str = "2s";
+
+/// Of each flood so many are poured together.
+const TOGETHER: usize = 3;
+
+/// Peak memory of the server, in MiB.
+const MOST: u64 = 1792;
+
+/// What the log of one flood may grow by, in bytes: the flood is what one evaluation says.
+const LOG: u64 = 16 << 20;
+
+const POLICY: (&str, &str) = (
+    "flood.rego",
+    r#"package flood
+
+lines if { some a in numbers.range(1, 3000); some b in numbers.range(1, 3000); print(a, b); false }
+
+long if { some a in numbers.range(1, 300000); print(input.text, a, input.text); false }
+
+nested if { some a in numbers.range(1, 3000); print([b | some b in numbers.range(1, 3000); b > a]); false }
+
+notes if { some a in numbers.range(1, 3000); some b in numbers.range(1, 3000); trace(sprintf("%d %d", [a, b])); false }
+
+texts if { some a in numbers.range(1, 300000); trace(concat(input.text, [input.text, input.text])); a < 0 }
+
+undefined if { some a in numbers.range(1, 3000); some b in numbers.range(1, 3000); print(input.none[a][b]); false }
+"#,
+);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let arguments = ["--evaluation-timeout", TIMEOUT, "--log-level", "info"];
+    let text = "x".repeat(100_000);
+    let body = json!({"input": {"text": text}}).to_string();
+    for rule in ["lines", "long", "nested", "notes", "texts", "undefined"] {
+        let mut server = harness.engine(&arguments, &[POLICY]).await?;
+        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let begun = findings.broken.len();
+        for explain in ["notes", "full"] {
+            let path = format!("/v1/data/flood/{rule}?explain={explain}");
+            let asked = request("POST", &path, &body);
+            let mut clients = JoinSet::new();
+            for _ in 0..TOGETHER {
+                let (to, asked) = (server.address, asked.clone());
+                clients.spawn(async move {
+                    let mut client = Wire::connect(to, ATTACKER).await?;
+                    client.send(&asked).await?;
+                    client.answer().await
+                });
+            }
+            while let Some(outcome) = clients.join_next().await {
+                let held = match outcome? {
+                    Ok(answer) if matches!(answer.status(), 200 | 500 | 503) => Ok(()),
+                    Ok(answer) => Err(answer.status().to_string()),
+                    Err(why) => Err(why.to_string()),
+                };
+                findings.succeed(explain, held);
+            }
+        }
+        findings.watch(bystander.stop().await?);
+        let rests = server.rests(HANG_LIMIT, 0.3).await?;
+        findings.hold("it goes on when all clients have gone", rests);
+        let logged = server.logged()?;
+        findings.hold(format!("the log has {logged} bytes"), logged <= LOG);
+        findings.weigh(&server, MOST)?;
+        findings.end(&mut server).await?;
+        findings.name(begun, rule);
+    }
+    Ok(findings)
+}
