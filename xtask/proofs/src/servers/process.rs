@@ -129,6 +129,12 @@ impl Process {
         self.limit(Resource::Fsize, bytes)
     }
 
+    /// Lets the process have so many bytes of addresses, so that one whose memory grows without
+    /// bounds ends before the machine suffers.
+    pub(crate) fn limit_space(&self, bytes: u64) -> io::Result<()> {
+        self.limit(Resource::As, Some(bytes))
+    }
+
     fn limit(&self, resource: Resource, bytes: Option<u64>) -> io::Result<()> {
         let limit = Rlimit {
             current: bytes,

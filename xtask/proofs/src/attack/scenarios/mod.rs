@@ -19,6 +19,7 @@ mod evaluations;
 mod frames;
 mod full_disk;
 mod gzip;
+mod hostile;
 mod keys;
 mod leaks;
 mod malformed;
@@ -75,6 +76,7 @@ pub(super) const SCENARIOS: &[Attack] = &[
     attack("evaluations", Alone, |harness| {
         Box::pin(evaluations::play(harness))
     }),
+    attack("hostile", Alone, |harness| Box::pin(hostile::play(harness))),
     attack("recursion", Alone, |harness| {
         Box::pin(recursion::play(harness))
     }),
