@@ -56,9 +56,12 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if whole.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
         return Err(not_utf8(3));
     }
-    call.spend(separators.len() + pattern.len())?;
-    let kind = format!("{separators}\0{pattern}");
-    let regex = call.prepared("glob", &kind.into(), || compile(pattern, &separators))?;
+    let (kind, meter) = (format!("{separators}\0{pattern}"), call.meter);
+    let length = kind.len();
+    let regex = call.prepared("glob", &kind.into(), || {
+        meter.spend(length).map_err(Failure::Ended)?;
+        compile(pattern, &separators)
+    })?;
     answer(regex.is_match(call, whole.as_str())?)
 }
 

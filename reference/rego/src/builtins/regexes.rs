@@ -40,9 +40,12 @@ fn compile(expression: &str) -> Result<Pattern, String> {
 }
 
 fn pattern(call: &mut Call<'_>, expression: &Text) -> Result<Arc<Pattern>, Failure> {
-    // Compilation takes time with the pattern, and cannot be interrupted.
-    call.spend(expression.len())?;
-    call.prepared("regex", expression, || compile(expression).or_else(refuse))
+    let meter = call.meter;
+    call.prepared("regex", expression, || {
+        // Compilation takes time with the pattern, and cannot be interrupted.
+        meter.spend(expression.len()).map_err(Failure::Ended)?;
+        compile(expression).or_else(refuse)
+    })
 }
 
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
