@@ -179,9 +179,13 @@ impl<'s> Counter<'s> {
 
     /// The subschemas of a name, which may be relative to that of another one.
     fn named(&self, name: &str) -> Vec<&'s Json> {
-        let last = name.rsplit('/').next().unwrap_or(name);
+        let relative = name.strip_prefix("./").unwrap_or(name);
+        let is_meant = |place: &str| match place.strip_suffix(relative) {
+            Some(before) => before.is_empty() || (!name.contains("://") && before.ends_with('/')),
+            None => false,
+        };
         let places = self.places.iter();
-        let named = places.filter(|(place, _)| place.ends_with(last));
+        let named = places.filter(|(place, _)| is_meant(place));
         named.map(|(_, schema)| *schema).collect()
     }
 }
@@ -216,6 +220,95 @@ fn name_places<'s>(schema: &'s Json, places: &mut HashMap<&'s str, &'s Json>) {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::super::{Call, Failure, Outside, Session};
+    use super::{afford, too_many};
+    use crate::eval::no_location;
+    use crate::meter::Meter;
+
+    fn checked(schema: &Json, document: &Json) -> Result<(), Failure> {
+        let (location, mut session) = (no_location(), Session::default());
+        let meter = Meter::default();
+        let call = Call {
+            location: &location,
+            session: &mut session,
+            meter: &meter,
+            outside: Outside::default(),
+        };
+        afford(&call, schema, document)
+    }
+
+    /// Definitions of which each refers to the next one twice, by its pointer or its name.
+    fn doubling(keyword: &str, reference: fn(usize) -> String) -> Json {
+        let mut definitions = serde_json::Map::new();
+        for at in 0..40 {
+            let next = json!({"$ref": reference(at + 1)});
+            let name = format!("d{at}");
+            definitions.insert(name.clone(), json!({"$id": name, keyword: [next, next]}));
+        }
+        definitions.insert("d40".to_owned(), json!({"$id": "d40"}));
+        json!({"$id": "https://a.example/s/root", "$ref": reference(0), "definitions": definitions})
+    }
+
+    #[test]
+    fn schemas_that_multiply_are_refused() {
+        let tree = json!({
+            "$id": "https://a.example/schema",
+            "properties": {"children": {"items": {"$ref": "#"}}, "meta": {"$ref": "http://json-schema.org/draft-07/schema#"}},
+        });
+        let document = json!({"children": [{"children": [{}, {}]}, {"meta": {}}]});
+        let wide = json!({"items": {"allOf": [{"type": "object"}, {"required": ["a"]}]}});
+        for (shown, schema, document, refused) in [
+            ("a tree", tree, document, false),
+            ("all items", wide, json!(vec![json!({}); 10_000]), false),
+            ("itself", json!({"allOf": [{"$ref": "#"}]}), json!({}), true),
+            (
+                "itself by its name",
+                json!({"$id": "a", "not": {"$ref": "a"}}),
+                json!({}),
+                true,
+            ),
+            (
+                "pointers",
+                doubling("allOf", |at| format!("#/definitions/d{at}")),
+                json!({}),
+                true,
+            ),
+            (
+                "names",
+                doubling("oneOf", |at| format!("d{at}")),
+                json!({}),
+                true,
+            ),
+            (
+                "names in items",
+                doubling("items", |at| format!("d{at}")),
+                json!([[]]),
+                false,
+            ),
+            (
+                "a large pattern",
+                json!({"pattern": "((a{1,90}){1,90})c"}),
+                json!("a".repeat(4000)),
+                true,
+            ),
+            (
+                "a usual pattern",
+                json!({"pattern": "^\\w+$"}),
+                json!("a".repeat(4000)),
+                false,
+            ),
+        ] {
+            let found = checked(&schema, &document);
+            let expected = if refused { Err(too_many()) } else { Ok(()) };
+            assert_eq!(found, expected, "{shown}");
         }
     }
 }
