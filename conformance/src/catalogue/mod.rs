@@ -68,7 +68,7 @@ impl fmt::Display for Document {
     }
 }
 
-/// What a clause asks of a target.
+/// The level of a clause: whether a target can fail it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -102,9 +102,9 @@ pub struct Clause {
     /// The numbers of the section's sentences that it states, ascending; none where the document
     /// is silent.
     pub sentences: Vec<usize>,
-    /// What it asks of a target.
+    /// Whether a target can fail it.
     pub level: Level,
-    /// What a target must be able to do for the clause to apply.
+    /// The capability without which the clause does not apply to a target.
     pub capability: String,
     /// The statement.
     pub states: String,
@@ -121,7 +121,7 @@ pub struct Clause {
 pub struct Capability {
     /// The name that clauses and targets use.
     pub name: String,
-    /// What it covers.
+    /// The behaviour that it covers.
     pub states: String,
     /// Whether its scenarios are still to be written.
     pub pending: bool,

@@ -23,7 +23,7 @@ fn refused(options: &Options) -> String {
 }
 
 /// Options with a configuration file of this name and text.
-fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
+pub(crate) fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
     let Ok(folder) = tempfile::tempdir() else {
         panic!("no folder for the configuration");
     };
@@ -100,51 +100,6 @@ default_decision: /checks/decision
     assert_eq!(
         shown(&engine(options))["services"],
         json!([{"name": "depot", "url": "http://depot", "headers": {"a": "***"}}])
-    );
-}
-
-#[test]
-fn policies_see_the_process_without_its_secrets() {
-    let (folder, mut options) = file(
-        "config.yaml",
-        r"
-services: {depot: {url: 'http://user:hidden@depot', headers: {X: hidden}, credentials: {bearer: {token: hidden}}}}
-keys: {key: {algorithm: HS256, key: hidden}}
-labels: {region: west}
-",
-    );
-    options.authorization = "basic".to_owned();
-    let policies = [
-        ("authz.rego", "package system.authz\n\nallow := true\n"),
-        (
-            "p.rego",
-            "package p\n\nregion := opa.runtime().config.labels.region\n\n\
-             from if input.rows.x == opa.runtime().config.labels.region\n",
-        ),
-    ];
-    for (name, text) in policies {
-        let path = folder.path().join(name);
-        assert!(std::fs::write(&path, text).is_ok(), "{name}");
-        options.data.push(path.display().to_string());
-    }
-    let engine = engine(options);
-    play_on(
-        &engine,
-        &r#"
-        GET /v1/data/p/region => 200 {"result":"west"}
-        POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{"keys":{"key":{"algorithm":"HS256"}},"labels":{"region":"west"},"services":{"depot":{"headers":{"X":"***"},"url":"http://***@depot/"}}}}]}
-        POST /v1/query {"query":"x=object.remove(opa.runtime(),[\"config\",\"env\"])"} => 200 {"result":[{"x":{"authorization_enabled":true,"commit":"","skip_known_schema_check":false,"version":"VERSION"}}]}
-        POST /v1/query {"query":"x=opa.runtime().env.CARGO_PKG_NAME"} => 200 {"result":[{"x":"reference"}]}
-        POST /v1/compile/p/from [Accept: application/vnd.opa.sql.postgresql+json] {"unknowns":["input.rows"]} => 200 {"result":{"query":"WHERE \"rows\".x = E'west'"}}
-        "#
-        .replace("VERSION", env!("CARGO_PKG_VERSION")),
-    );
-    play_on(
-        &Engine::default(),
-        r#"
-        POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{}}]}
-        POST /v1/query {"query":"x=opa.runtime().authorization_enabled"} => 200 {"result":[{"x":false}]}
-        "#,
     );
 }
 

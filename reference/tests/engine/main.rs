@@ -19,3 +19,4 @@ mod hostile;
 mod patch;
 mod residuals;
 mod routing;
+mod runtime;

@@ -9,7 +9,7 @@ use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::{Literal, MAX_DEPTH, Object};
 
-pub(super) const BUILTINS: Group = &[("json.patch", Cost::Library, patch)];
+pub(super) const BUILTINS: Group = &[("json.patch", Cost::Stepping, patch)];
 
 /// A patched document may be nested this deep.
 const MAX_NESTING: usize = 2 * MAX_DEPTH;

@@ -12,7 +12,7 @@ pub(super) const BUILTINS: Group = &[
         let text = any(operands, 1).as_str();
         answer(text.is_some_and(|text| from_yaml(text.as_bytes()).is_ok()))
     }),
-    ("yaml.marshal", Cost::Library, |call, operands| {
+    ("yaml.marshal", Cost::Stepping, |call, operands| {
         answer(marshalled(call, any(operands, 1))?)
     }),
     ("yaml.unmarshal", Cost::Library, unmarshal),

@@ -9,7 +9,7 @@ use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Cost, Group};
 use crate::Value;
 
-pub(super) const BUILTINS: Group = &[("strings.render_template", Cost::Library, render)];
+pub(super) const BUILTINS: Group = &[("strings.render_template", Cost::Stepping, render)];
 
 fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let template = text(operands, 1)?;

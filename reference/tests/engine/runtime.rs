@@ -1,0 +1,51 @@
+//! `opa.runtime()`: the process and its configuration, as policies see them.
+
+use reference::engine::Engine;
+
+use crate::config::file;
+use crate::exchange::{engine, play_on};
+
+#[test]
+fn policies_see_the_process_without_its_secrets() {
+    let (folder, mut options) = file(
+        "config.yaml",
+        r"
+services: {depot: {url: 'http://user:hidden@depot', headers: {X: hidden}, credentials: {bearer: {token: hidden}}}}
+keys: {key: {algorithm: HS256, key: hidden}}
+labels: {region: west}
+",
+    );
+    options.authorization = "basic".to_owned();
+    let policies = [
+        ("authz.rego", "package system.authz\n\nallow := true\n"),
+        (
+            "p.rego",
+            "package p\n\nregion := opa.runtime().config.labels.region\n\n\
+             from if input.rows.x == opa.runtime().config.labels.region\n",
+        ),
+    ];
+    for (name, text) in policies {
+        let path = folder.path().join(name);
+        assert!(std::fs::write(&path, text).is_ok(), "{name}");
+        options.data.push(path.display().to_string());
+    }
+    let engine = engine(options);
+    play_on(
+        &engine,
+        &r#"
+        GET /v1/data/p/region => 200 {"result":"west"}
+        POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{"keys":{"key":{"algorithm":"HS256"}},"labels":{"region":"west"},"services":{"depot":{"headers":{"X":"***"},"url":"http://***@depot/"}}}}]}
+        POST /v1/query {"query":"x=object.remove(opa.runtime(),[\"config\",\"env\"])"} => 200 {"result":[{"x":{"authorization_enabled":true,"commit":"","skip_known_schema_check":false,"version":"VERSION"}}]}
+        POST /v1/query {"query":"x=opa.runtime().env.CARGO_PKG_NAME"} => 200 {"result":[{"x":"reference"}]}
+        POST /v1/compile/p/from [Accept: application/vnd.opa.sql.postgresql+json] {"unknowns":["input.rows"]} => 200 {"result":{"query":"WHERE \"rows\".x = E'west'"}}
+        "#
+        .replace("VERSION", env!("CARGO_PKG_VERSION")),
+    );
+    play_on(
+        &Engine::default(),
+        r#"
+        POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{}}]}
+        POST /v1/query {"query":"x=opa.runtime().authorization_enabled"} => 200 {"result":[{"x":false}]}
+        "#,
+    );
+}
