@@ -1,7 +1,7 @@
 //! Every built-in function with hostile operands: each call asks the meter often enough to be ended,
 //! and takes no more memory than it is charged for.
 //!
-//! A program of its own with a single test, because the memory of the whole process is counted.
+//! A program of its own whose tests run one after the other, because the memory of the whole process is counted.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -15,7 +15,9 @@ use std::time::Duration;
 use declarations::declarations;
 use operands::{Named, Operands};
 use peak_alloc::PeakAlloc;
-use rego::{Ended, Evaluation, Governor, Policy, Query, QueryOptions, Value};
+use rego::{
+    Ended, Evaluation, Governor, PartialOptions, PartialQuery, Policy, Query, QueryOptions, Value,
+};
 use rustix::time::{ClockId, clock_gettime};
 
 #[global_allocator]
@@ -120,6 +122,9 @@ fn cost(query: &Query, operands: &[Value]) -> Cost {
     }
 }
 
+/// One test at a time, because the memory of the whole process is counted.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// A call of a function whose operands are the items of the input.
 fn call_of(policy: &Policy, function: &str, operands: usize) -> Query {
     let operands: Vec<_> = (0..operands).map(|at| format!("input[{at}]")).collect();
@@ -164,6 +169,7 @@ fn choose<'o>(pools: &[Vec<&'o Named>], seed: &mut u64) -> Vec<Vec<&'o Named>> {
 
 #[test]
 fn calls_with_hostile_operands_can_be_ended() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let policy = Policy::default();
     let yardstick = query(&policy, YARDSTICK);
     let measure = || {
@@ -210,4 +216,32 @@ fn calls_with_hostile_operands_can_be_ended() {
     }
     assert!(calls.len() > 2000, "{} calls", calls.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A value that shares its parts does not become the term of a residual before it is charged.
+#[test]
+fn residuals_take_no_more_memory_than_they_are_charged_for() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // 2^22 numbers in all.
+    let doubled = (0..22).fold("x0 := [1]".to_owned(), |all, at| {
+        format!("{all}; x{} := [x{at}, x{at}]", at + 1)
+    });
+    let documents = Value::object::<&str>([]);
+    for rest in [
+        "input.x == x22",
+        "input.x[x22] == 1",
+        "[x22, input.y] == input.x",
+    ] {
+        let text = format!("{doubled}; {rest}");
+        let query = PartialQuery::parse(&Policy::default(), &text, &QueryOptions::default());
+        let query = query.unwrap_or_else(|why| panic!("{rest}: {why}"));
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.limits.values = Some(1 << 20);
+        let found = query.evaluate(&mut evaluation, &PartialOptions::default());
+        let memory = MEMORY.peak_usage().saturating_sub(before) as u64;
+        assert!(found.is_err(), "{rest}");
+        assert!(memory < MEMORY_LIMIT, "{rest}: {memory} bytes");
+    }
 }
