@@ -18,6 +18,9 @@ use crate::{control, engine};
 /// How long running builds take at most to end.
 const MAX_BUILD_SHUTDOWN: Duration = Duration::from_secs(15);
 
+/// The bytes of the addresses that a line of the log shows.
+const MAX_ADDRESSES: usize = 64 << 10;
+
 /// How long the control plane may take to apply its configuration while it runs.
 const RELOAD: Duration = Duration::from_secs(60);
 
@@ -274,12 +277,13 @@ impl Running {
             let texts = addresses
                 .iter()
                 .map(|address| Value::from(address.as_str()));
-            Value::from(texts.collect::<Vec<_>>())
+            let texts = Value::from(texts.collect::<Vec<_>>());
+            Json::new(&texts, MAX_ADDRESSES).unwrap_or_default()
         });
         info!(
             target: STRUCTURED,
-            addrs = %Json(&addrs),
-            "diagnostic-addrs" = %Json(&diagnostic),
+            addrs = %addrs,
+            "diagnostic-addrs" = %diagnostic,
             "Initializing server."
         );
         let before = engine::Before::of(options)?;

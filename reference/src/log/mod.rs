@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::io;
 
 use clap::{Args, ValueEnum};
+use rego::value::TooLong;
 use tracing::level_filters::LevelFilter;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::filter::filter_fn;
@@ -132,13 +133,28 @@ impl<'w> MakeWriter<'w> for Queue {
 }
 
 /// A value as JSON, for events with the target [`STRUCTURED`].
-#[derive(Debug)]
-pub(crate) struct Json<'v>(pub(crate) &'v rego::Value);
+#[derive(Debug, Default)]
+pub(crate) struct Json(String);
 
-impl Display for Json<'_> {
+impl Json {
+    /// Writes a value down.
+    ///
+    /// # Errors
+    /// When it takes more than `limit` bytes: values may share their parts.
+    pub(crate) fn new(value: &rego::Value, limit: usize) -> Result<Self, TooLong> {
+        let json = value.to_json(false, limit)?;
+        Ok(Self(String::from_utf8_lossy(&json).into_owned()))
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Display for Json {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let json = self.0.to_json(false, usize::MAX).map_err(|_| fmt::Error)?;
-        formatter.write_str(&String::from_utf8_lossy(&json))
+        formatter.write_str(&self.0)
     }
 }
 
@@ -195,7 +211,7 @@ mod tests {
         info!(%hostile, "{hostile}");
         error!(why = &why as &dyn std::error::Error, quoted = hostile, debug = ?hostile, "said");
         let document = rego::Value::from(hostile);
-        info!(target: STRUCTURED, document = %Json(&document), "said");
+        info!(target: STRUCTURED, document = %Json::new(&document, 1_000).unwrap_or_default(), "said");
     }
 
     #[test]
@@ -238,7 +254,7 @@ mod tests {
             ("n", rego::Value::from(1_u64)),
         ]);
         debug!("least");
-        info!(target: STRUCTURED, labels = %Json(&labels), "type" = "t", none = Option::<u64>::None, "Said.");
+        info!(target: STRUCTURED, labels = %Json::new(&labels, 1_000).unwrap_or_default(), "type" = "t", none = Option::<u64>::None, "Said.");
         warn!(count = 2, part = 0.5, fine = true, level = "own", "warned");
         error!(lines = "one\ntwo", name = %"n", "failed");
     }

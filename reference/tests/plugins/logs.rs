@@ -116,7 +116,11 @@ async fn a_policy_that_cannot_be_asked_lets_nothing_out() -> Done {
         .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
     let logs = json!({"service": "depot", "reporting": quick()});
     environment
-        .engine(json!({"bundles": {"rules": {"polling": quick()}}, "decision_logs": logs}))
+        .engine(json!({
+            "bundles": {"rules": {"polling": quick()}},
+            "decision_logs": logs,
+            "status": {"prometheus": true},
+        }))
         .await?;
     environment
         .wait_for("/health?bundles", |status, _| status == 200)
@@ -128,6 +132,68 @@ async fn a_policy_that_cannot_be_asked_lets_nothing_out() -> Done {
     })
     .await?;
     assert_eq!(first["path"], "b");
+    let metrics = environment.text("/metrics").await?;
+    assert!(
+        metrics.contains("decision_logs_dropped_mask_failed_total 1"),
+        "{metrics}"
+    );
+    Ok(())
+}
+
+/// A mask may put a value into an event that is small in memory, as it shares its parts, and
+/// unfolds to more than any memory.
+#[tokio::test]
+async fn what_masks_put_into_events_is_charged() -> Done {
+    masked_by_a_shared_value(json!({}), 200).await?;
+    let disk = json!({"buffer_type": "disk", "buffer_full": "refuse"});
+    masked_by_a_shared_value(disk, 503).await
+}
+
+/// Asserts how the masked decision is answered, with a buffer.
+async fn masked_by_a_shared_value(buffer: Value, masked: u16) -> Done {
+    let mut environment = Environment::new().await?;
+    let mut policy = "package system.log\nv0 := [1]\n".to_owned();
+    for level in 1..=60 {
+        let below = level - 1;
+        policy += &format!("v{level} := [v{below}, v{below}]\n");
+    }
+    policy += r#"mask contains {"op": "upsert", "path": "/input/secret", "value": v60} if input.path == "a""#;
+    let manifest = r#"{"roots": ["system/log"]}"#;
+    let files = [(".manifest", manifest), ("log.rego", &policy)];
+    environment
+        .mock
+        .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
+    let mut reporting = quick();
+    for (name, value) in buffer.as_object().into_iter().flatten() {
+        reporting[name] = value.clone();
+        reporting["buffer_directory"] = json!(environment.folder.path().join("decisions"));
+    }
+    let logs = json!({"service": "depot", "console": true, "reporting": reporting});
+    environment
+        .engine(json!({
+            "bundles": {"rules": {"polling": quick()}},
+            "decision_logs": logs,
+            "status": {"prometheus": true},
+        }))
+        .await?;
+    environment
+        .wait_for("/health?bundles", |status, _| status == 200)
+        .await?;
+    let input = "input=%7B%22secret%22:%22abcdef%22%7D";
+    for (path, expected) in [("a", masked), ("b", 200)] {
+        let (status, _) = environment.get(&format!("/v1/data/{path}?{input}")).await?;
+        assert_eq!(status, expected, "{path}");
+    }
+    let first = until("an event", || {
+        events(&environment, "/logs").into_iter().next()
+    })
+    .await?;
+    assert_eq!(first["path"], "b");
+    let metrics = environment.text("/metrics").await?;
+    assert!(
+        metrics.contains("decision_logs_dropped_mask_failed_total 1"),
+        "{metrics}"
+    );
     Ok(())
 }
 

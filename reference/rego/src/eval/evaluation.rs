@@ -11,9 +11,10 @@ use smallvec::SmallVec;
 
 use crate::Value;
 use crate::builtins::{Answers, Caches, Outside, Session};
+use crate::error::EvalError;
 use crate::hash::HashMap;
 use crate::host::Host;
-use crate::meter::{Limits, Meter};
+use crate::meter::{Ended, Limits, Meter};
 use crate::syntax::Location;
 use crate::trace::Tracer;
 use crate::value::Object;
@@ -72,6 +73,18 @@ impl<'e> Evaluation<'e> {
             rule_labels: None,
             caches: None,
         }
+    }
+
+    /// Charges values for what they unfold to, before something else than an evaluation goes through
+    /// them.
+    ///
+    /// # Errors
+    /// When an evaluation with these limits would have to end.
+    pub fn afford<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> Result<(), EvalError> {
+        let meter = self.meter();
+        let mut values = values.into_iter();
+        let afforded = values.try_for_each(|value| meter.unfold(value));
+        afforded.map_err(Ended::error)
     }
 
     /// Takes what non-deterministic functions answered.

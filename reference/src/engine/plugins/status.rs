@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use rego::Value;
+use rego::value::TooLong;
 use tokio::sync::watch;
 use tracing::{error, info};
 
@@ -102,7 +103,7 @@ impl Reporter {
             collectors.count(&self.plugins);
         }
         if self.console {
-            print(&report);
+            print(&report).map_err(ServiceError::failed)?;
         }
         let Some((client, path)) = &self.service else {
             return Ok(());
@@ -116,17 +117,25 @@ impl Reporter {
 }
 
 /// Writes a report to the log of the process, its members as members of the line.
-fn print(report: &Value) {
-    let json = |name| report.get(name).map(Json).map(tracing::field::display);
+///
+/// # Errors
+/// When a member is too long. Nothing is written then.
+fn print(report: &Value) -> Result<(), TooLong> {
+    let json = |name| {
+        let member = report.get(name);
+        let member = member.map(|member| Json::new(member, MAX_REPORT));
+        Ok::<_, TooLong>(member.transpose()?.map(tracing::field::display))
+    };
     info!(
         target: CONSOLE,
-        labels = json("labels"),
+        labels = json("labels")?,
         "type" = "openpolicyagent.org/status",
-        bundles = json("bundles"),
-        decision_logs = json("decision_logs"),
-        discovery = json("discovery"),
-        plugins = json("plugins"),
-        metrics = json("metrics"),
+        bundles = json("bundles")?,
+        decision_logs = json("decision_logs")?,
+        discovery = json("discovery")?,
+        plugins = json("plugins")?,
+        metrics = json("metrics")?,
         "Status Log"
     );
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! Events in the log of the process.
 
 use rego::Value;
-use rego::value::Object;
+use rego::value::{Object, TooLong};
 use tracing::info;
 
+use super::MAX_EVENT;
 use crate::log::{CONSOLE, Json};
 
 /// What tells these lines from others.
@@ -11,8 +12,17 @@ const TYPE: &str = "openpolicyagent.org/decision_logs";
 
 /// Writes an event to the log of the process, its members as members of the line. The error, an
 /// object where it is sent to a service, is a sentence here.
-pub(super) fn print(event: &Object) {
-    let json = |name| event.get(name).map(Json).map(tracing::field::display);
+///
+/// # Errors
+/// When the event is too long. Nothing is written then.
+pub(super) fn print(event: &Object) -> Result<(), TooLong> {
+    let mut room = MAX_EVENT;
+    let mut json = |name| {
+        let member = event.get(name).map(|member| Json::new(member, room));
+        let member = member.transpose()?;
+        room -= member.as_ref().map_or(0, Json::len);
+        Ok::<_, TooLong>(member.map(tracing::field::display))
+    };
     let text = |name| event.get(name).and_then(Value::as_str);
     info!(
         target: CONSOLE,
@@ -22,22 +32,23 @@ pub(super) fn print(event: &Object) {
         span_id = text("span_id"),
         path = text("path"),
         query = text("query"),
-        labels = json("labels"),
-        bundles = json("bundles"),
-        input = json("input"),
-        result = json("result"),
-        nd_builtin_cache = json("nd_builtin_cache"),
+        labels = json("labels")?,
+        bundles = json("bundles")?,
+        input = json("input")?,
+        result = json("result")?,
+        nd_builtin_cache = json("nd_builtin_cache")?,
         error = event.get("error").map(sentence),
-        erased = json("erased"),
-        masked = json("masked"),
+        erased = json("erased")?,
+        masked = json("masked")?,
         requested_by = text("requested_by"),
-        request_context = json("request_context"),
+        request_context = json("request_context")?,
         timestamp = text("timestamp"),
-        metrics = json("metrics"),
-        req_id = json("req_id"),
-        custom = json("custom"),
+        metrics = json("metrics")?,
+        req_id = json("req_id")?,
+        custom = json("custom")?,
         "Decision Log"
     );
+    Ok(())
 }
 
 /// An error with its place, if that is known, and its code.

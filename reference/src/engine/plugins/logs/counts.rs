@@ -7,7 +7,9 @@ pub(in crate::engine::plugins) struct Counts {
     pub(in crate::engine::plugins) no_room: u64,
     /// Those that were too many in one second.
     pub(in crate::engine::plugins) too_fast: u64,
-    /// Those that alone are longer than an upload may be.
+    /// Those of which no policy could say whether they may be shown.
+    pub(in crate::engine::plugins) unjudged: u64,
+    /// Those that alone are longer than an event or an upload may be.
     pub(in crate::engine::plugins) too_long: u64,
     /// Those that were sent without what non-deterministic functions answered.
     pub(in crate::engine::plugins) without_calls: u64,
@@ -25,7 +27,7 @@ pub(in crate::engine::plugins) struct Counts {
 
 impl Counts {
     /// The counts by their names in reports.
-    pub(in crate::engine::plugins) fn by_name(&self) -> [(&'static str, u64); 9] {
+    pub(in crate::engine::plugins) fn by_name(&self) -> [(&'static str, u64); 10] {
         [
             ("decision_logs_chunks_uploaded", self.uploads),
             ("decision_logs_chunks_upload_failed", self.failed_uploads),
@@ -37,6 +39,7 @@ impl Counts {
             ("decision_logs_buffer_refused", self.refused),
             ("decision_logs_buffer_damaged", self.damaged),
             ("decision_logs_dropped_rate_limit_exceeded", self.too_fast),
+            ("decision_logs_dropped_mask_failed", self.unjudged),
             ("decision_logs_nd_builtin_cache_dropped", self.without_calls),
             ("enc_log_exceeded_upload_size_limit_bytes", self.too_long),
         ]

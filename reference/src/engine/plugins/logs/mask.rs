@@ -20,6 +20,15 @@ struct Mask<'m> {
     value: Option<Value>,
 }
 
+/// Whether there is no mask to apply.
+pub(super) fn is_none(masks: &Value) -> bool {
+    match masks {
+        Value::Array(items) => items.is_empty(),
+        Value::Set(members) => members.is_empty(),
+        _ => true,
+    }
+}
+
 /// Hides what the masks say in an event, also where it appears elsewhere, and notes in it what was
 /// hidden.
 ///

@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use rego::error::EvalCode;
-use rego::value::Object;
+use rego::value::{Object, TooLong};
 use rego::{Solution, Value};
 use tracing::error;
 
@@ -29,13 +29,23 @@ pub(super) use upload::Uploader;
 use super::Plugins;
 use super::clock::rfc3339;
 use crate::diagnostic;
-use crate::engine::config::{Config, DecisionLogs};
+use crate::engine::config::{BufferFull, Config, DecisionLogs, Upload};
 use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
 use crate::engine::state::State;
 use crate::http::Request;
 
-/// An event that is written is not longer.
-const MAX_EVENT: usize = 1 << 30;
+/// The longest event that is logged, in bytes of JSON.
+const MAX_EVENT: usize = 64 << 20;
+
+/// Why a decision is not logged.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    /// No policy can say what of it may be shown.
+    #[error("{0}")]
+    Unjudged(String),
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+}
 
 /// A decision, with what is logged of its request.
 #[derive(Debug)]
@@ -62,29 +72,46 @@ impl Plugins {
         let Some(logs) = &config.plugins.decision_logs else {
             return Ok(());
         };
-        let id = entry.id;
         let mut event = entry.event(state, config.labels(), logs);
-        match judge(state, logs, &mut event) {
-            Ok(true) => {}
+        let written = match judge(state, logs, &mut event) {
+            Ok(true) => write(event, logs),
             Ok(false) => return Ok(()),
-            Err(why) => {
-                error!(decision_id = id, why, "a decision is not logged");
-                return Ok(());
-            }
-        }
-        if logs.console {
-            console::print(&event);
-        }
-        let Some(upload) = &logs.upload else {
-            return Ok(());
+            Err(why) => Err(Lost::Unjudged(why)),
         };
-        match Value::from(event).to_json(false, MAX_EVENT) {
-            Ok(text) => self.logs.put(text, upload),
-            Err(why) => {
-                error!(decision_id = id, %why, "a decision is not logged");
-                Ok(())
+        match (written, &logs.upload) {
+            (Ok(Some(text)), Some(upload)) => self.logs.put(text, upload),
+            (Ok(_), _) => Ok(()),
+            (Err(lost), upload) => {
+                error!(decision_id = entry.id, why = %lost, "a decision is not logged");
+                self.lose(&lost, upload.as_ref())
             }
         }
+    }
+
+    /// Counts a decision that cannot be logged. One that must be on disk before it is answered is
+    /// refused: whoever can make its decision too long to be logged would leave no trace.
+    fn lose(&self, lost: &Lost, upload: Option<&Upload>) -> Result<(), Unlogged> {
+        self.logs.count(|counts| match lost {
+            Lost::Unjudged(_) => counts.unjudged += 1,
+            Lost::TooLong(_) => counts.too_long += 1,
+        });
+        let disk = upload.and_then(|upload| upload.disk.as_ref());
+        match disk.is_some_and(|disk| disk.full == BufferFull::Refuse) {
+            true => Err(Unlogged),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Writes an event where the configuration wants it at once, and as it waits for its upload, if it
+/// is uploaded.
+fn write(event: Object, logs: &DecisionLogs) -> Result<Option<Vec<u8>>, Lost> {
+    if logs.console {
+        console::print(&event)?;
+    }
+    match &logs.upload {
+        Some(_) => Ok(Some(Value::from(event).to_json(false, MAX_EVENT)?)),
+        None => Ok(None),
     }
 }
 
@@ -197,16 +224,21 @@ fn headers(request: &Request, names: &[String]) -> Object {
     found.collect()
 }
 
-/// Hides what the policies want hidden; whether the event is logged.
+/// Hides what the policies want hidden; whether the event is logged. The event and what masks put
+/// into it are charged before they are searched: they may share their parts.
 fn judge(state: &State, logs: &DecisionLogs, event: &mut Object) -> Result<bool, String> {
     let input = Value::from(event.clone());
     if decide(state, &logs.drop, &input)? == Some(Value::Bool(true)) {
         return Ok(false);
     }
-    match decide(state, &logs.mask, &input)? {
-        Some(masks) => mask::apply(event, &masks).map(|()| true),
-        None => Ok(true),
+    let Some(masks) = decide(state, &logs.mask, &input)? else {
+        return Ok(true);
+    };
+    if !mask::is_none(&masks) {
+        let affordable = state.evaluation().afford([&masks, &input]);
+        affordable.map_err(|why| why.to_string())?;
     }
+    mask::apply(event, &masks).map(|()| true)
 }
 
 /// What a policy says about an event.
