@@ -7,7 +7,7 @@ use rego::value::Object;
 use rego::{PartialOptions, PartialQuery, QueryOptions, References, Value};
 
 use super::evaluate::EvalOptions;
-use super::request_body::LARGE_BODY;
+use super::request_body::{BodyForm, LARGE_BODY};
 use super::routes::Destination;
 use super::state::State;
 use super::{Engine, errors, gzip, identity, request_body};
@@ -33,24 +33,26 @@ impl Engine {
         destination: &Destination,
         request: &mut Request,
     ) -> Result<(), ApiError> {
-        let shows_body = self.authorizes() && destination.shows_body(request);
+        let shown = destination.shown_body(request);
+        let shown = shown.filter(|_| self.authorizes());
         let costs = gzip::is_compressed(request) || request.body.len() > LARGE_BODY;
-        if costs && shows_body && !self.may_permit(request)? {
+        if costs && shown.is_some() && !self.may_permit(request)? {
             let input = Value::from(bodiless_input(self, request)?);
             self.decide_on(request, &input)?;
         }
         gzip::decode(request, self.config().max_decoded_body)?;
-        self.authorize(request, shows_body)
+        self.authorize(request, shown)
     }
 
     /// Asks the authorization policy about a request whose body is as it was meant.
-    fn authorize(&self, request: &Request, shows_body: bool) -> Result<(), ApiError> {
+    fn authorize(&self, request: &Request, shown: Option<BodyForm>) -> Result<(), ApiError> {
         if !self.authorizes() {
             return Ok(());
         }
         let mut input = bodiless_input(self, request)?;
-        if shows_body {
-            input.insert("body", request_body::input(request)?.unwrap_or(Value::Null));
+        if let Some(form) = shown {
+            let body = request_body::show(request, form)?;
+            input.insert("body", body.unwrap_or(Value::Null));
         }
         self.decide_on(request, &Value::from(input))
     }

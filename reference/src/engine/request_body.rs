@@ -15,9 +15,21 @@ const YAML: usize = 160;
 /// The memory that one more value of a document takes, in bytes.
 const VALUE: usize = 24;
 
+/// How the body of a route's requests is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BodyForm {
+    /// As JSON, whatever its type.
+    Json,
+    /// As YAML when its type says so, else as JSON.
+    JsonOrYaml,
+}
+
 /// The JSON value that a body holds.
 pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
-    parse(request, "request body")
+    match read(request, BodyForm::Json)? {
+        Some(value) => Ok(value),
+        None => parse(request, "request body"),
+    }
 }
 
 /// The JSON value of a body. If the body is large, the document takes its share of the memory for
@@ -25,7 +37,7 @@ pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
 ///
 /// # Errors
 /// `invalid_parameter` when it is not one value, `unavailable` when the memory is spent.
-pub(super) fn parse(request: &Request, what: &str) -> Result<Value, ApiError> {
+fn parse(request: &Request, what: &str) -> Result<Value, ApiError> {
     take_memory(request)?;
     from_json(&request.body).map_err(|error| refused(what, &error))
 }
@@ -75,8 +87,23 @@ pub(super) fn string<'b>(body: &'b Value, name: &str) -> Result<&'b str, ApiErro
 
 /// The value that a body holds, YAML when its type says so, if it holds any.
 pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
+    read(request, BodyForm::JsonOrYaml)
+}
+
+/// The value that the authorization policy is shown, and every reader of the body from then on:
+/// two readings of the same bytes might differ, as those of JSON and YAML do.
+pub(super) fn show(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
+    let value = read(request, form)?;
+    Ok(request.shown_body.get_or_init(|| value).clone())
+}
+
+/// The value that a body holds, if it holds any.
+fn read(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
+    if let Some(shown) = request.shown_body.get() {
+        return Ok(shown.clone());
+    }
     let kind = request.header(CONTENT_TYPE).unwrap_or_default();
-    if kind.contains("yaml") {
+    if form == BodyForm::JsonOrYaml && kind.contains("yaml") {
         let taken = request.body.len().saturating_mul(YAML);
         request.memory.grow_about(taken)?;
         let value = from_yaml(&request.body)
@@ -86,5 +113,9 @@ pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
     if request.body.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    parse(request, "input document").map(Some)
+    let what = match form {
+        BodyForm::Json => "request body",
+        BodyForm::JsonOrYaml => "input document",
+    };
+    parse(request, what).map(Some)
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use http::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::request_body::BodyForm;
 use super::workload::Workload;
 use super::{Engine, gzip, health, metrics, root, v0, v1};
 use crate::http::path::{EscapedSlash, RequestPath};
@@ -22,8 +23,8 @@ pub(super) struct Endpoint {
     pub(super) workload: Workload,
     /// Whether its answers are compressed for clients that want it.
     pub(super) compresses: bool,
-    /// Whether the authorization policy is shown the body of its requests.
-    pub(super) shows_body: bool,
+    /// How bodies are read that the authorization policy is shown; absent if it is shown none.
+    pub(super) shown_body: Option<BodyForm>,
     /// Whether an answer 405 at its path has no text.
     is_quiet: bool,
     /// Whether it tells how the server is.
@@ -44,7 +45,7 @@ const fn route(
         handler,
         workload,
         compresses: false,
-        shows_body: false,
+        shown_body: None,
         is_quiet: false,
         is_probe: false,
         is_diagnostic: false,
@@ -64,8 +65,8 @@ impl Route<Endpoint> {
         self
     }
 
-    const fn body_shown(mut self) -> Self {
-        self.endpoint.shows_body = true;
+    const fn body_shown(mut self, form: BodyForm) -> Self {
+        self.endpoint.shown_body = Some(form);
         self
     }
 
@@ -103,19 +104,22 @@ const PUT: Method = Method::PUT;
 const PATCH: Method = Method::PATCH;
 const DELETE: Method = Method::DELETE;
 
+const JSON: BodyForm = BodyForm::Json;
+const JSON_OR_YAML: BodyForm = BodyForm::JsonOrYaml;
+
 /// Every route of the engine.
 #[rustfmt::skip]
 static ROUTES: &[Route<Endpoint>] = &[
     route(GET, "/v1/data/{path...}", v1::data::get::handle, Workload::Decision).compressed().quiet(),
-    route(POST, "/v1/data/{path...}", v1::data::post::handle, Workload::Decision).compressed().body_shown().quiet(),
+    route(POST, "/v1/data/{path...}", v1::data::post::handle, Workload::Decision).compressed().body_shown(JSON_OR_YAML).quiet(),
     route(PUT, "/v1/data/{path...}", v1::data::put::handle, Workload::Storage).quiet(),
     route(PATCH, "/v1/data/{path...}", v1::data::patch::handle, Workload::Storage).quiet(),
     // The root cannot be deleted, so the method is not known there.
     route(DELETE, "/v1/data/{name}", v1::data::delete::handle, Workload::Storage).quiet(),
     route(DELETE, "/v1/data/{name}/{path...}", v1::data::delete::handle, Workload::Storage).quiet(),
     // Open Policy Agent's enterprise edition and its clients know this one.
-    route(POST, "/v1/batch/data/{path...}", v1::batch::data::post::handle, Workload::Evaluation).compressed().body_shown(),
-    route(POST, "/v0/data/{path...}", v0::data::post::handle, Workload::Evaluation).compressed().body_shown().quiet(),
+    route(POST, "/v1/batch/data/{path...}", v1::batch::data::post::handle, Workload::Evaluation).compressed().body_shown(JSON_OR_YAML),
+    route(POST, "/v0/data/{path...}", v0::data::post::handle, Workload::Evaluation).compressed().body_shown(JSON_OR_YAML).quiet(),
     route(GET, "/v1/policies", v1::policies::list::handle, Workload::Storage).quiet(),
     route(GET, "/v1/policies/{id...}", v1::policies::get::handle, Workload::Storage).split().quiet(),
     route(PUT, "/v1/policies/{name}", v1::policies::put::handle, Workload::Storage).split().quiet(),
@@ -123,16 +127,16 @@ static ROUTES: &[Route<Endpoint>] = &[
     route(DELETE, "/v1/policies/{name}", v1::policies::delete::handle, Workload::Storage).split().quiet(),
     route(DELETE, "/v1/policies/{name}/{id...}", v1::policies::delete::handle, Workload::Storage).split().quiet(),
     route(GET, "/v1/query", v1::query::get::handle, Workload::Evaluation).quiet(),
-    route(POST, "/v1/query", v1::query::post::handle, Workload::Evaluation).body_shown().quiet(),
-    route(POST, "/v1/compile", v1::compile::post::handle, Workload::Residual).compressed().body_shown(),
-    route(POST, "/v1/compile/{path...}", v1::compile::filters::post::handle, Workload::Filter).split().compressed().body_shown(),
+    route(POST, "/v1/query", v1::query::post::handle, Workload::Evaluation).body_shown(JSON).quiet(),
+    route(POST, "/v1/compile", v1::compile::post::handle, Workload::Residual).compressed().body_shown(JSON),
+    route(POST, "/v1/compile/{path...}", v1::compile::filters::post::handle, Workload::Filter).split().compressed().body_shown(JSON),
     route(GET, "/v1/config", v1::config::get::handle, Workload::Evaluation),
     route(GET, "/v1/status", v1::status::get::handle, Workload::Evaluation),
     route(GET, "/health", health::get::handle, Workload::Inline).probe().diagnostic(),
     route(GET, "/health/{rule...}", health::rule::get::handle, Workload::Evaluation).diagnostic(),
     route(GET, "/metrics", metrics::get::handle, Workload::Inline).probe().diagnostic().untraced(),
     route(GET, "/", root::get::handle, Workload::Inline),
-    route(POST, "/", root::post::handle, Workload::Evaluation).body_shown(),
+    route(POST, "/", root::post::handle, Workload::Evaluation).body_shown(JSON_OR_YAML),
 ];
 
 /// Where a request goes.
@@ -183,15 +187,15 @@ impl Destination {
         ))
     }
 
-    /// Whether the authorization policy is shown the body of a request that goes there. Of one
-    /// that goes nowhere it is shown the body below the paths of the routes where it is.
-    pub(super) fn shows_body(&self, request: &Request) -> bool {
+    /// How the body of a request that goes there is read, if the authorization policy is shown it.
+    /// Of one that goes nowhere it is shown the body below the paths of the routes where it is.
+    pub(super) fn shown_body(&self, request: &Request) -> Option<BodyForm> {
         match self {
-            Self::Route(route) => route.endpoint.shows_body,
-            Self::Answer(_) => ROUTES.iter().any(|route| {
-                route.endpoint.shows_body
-                    && route.method == request.method
-                    && request.path.is_below(route.fixed_part())
+            Self::Route(route) => route.endpoint.shown_body,
+            Self::Answer(_) => ROUTES.iter().find_map(|route| {
+                let is_there =
+                    route.method == request.method && request.path.is_below(route.fixed_part());
+                route.endpoint.shown_body.filter(|_| is_there)
             }),
         }
     }

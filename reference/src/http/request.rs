@@ -1,7 +1,7 @@
 //! A request as a handler sees it: checked, its body whole and decoded.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -28,6 +28,9 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body, without its content encoding.
     pub body: Bytes,
+    /// The value of the body that the authorization policy was shown, if it was shown one: the
+    /// handler acts on the same.
+    pub(crate) shown_body: OnceLock<Option<rego::Value>>,
     /// Where the request comes from, if it came over a socket.
     pub client: Option<Peer>,
     /// The certificates that the client has shown, its own first, one behind the other in DER.
@@ -96,6 +99,7 @@ impl From<http::Request<Bytes>> for Request {
             query: parameters(parts.uri.query().unwrap_or_default()),
             headers: parts.headers,
             body,
+            shown_body: OnceLock::new(),
             client: None,
             client_certificates: Bytes::new(),
             number: Number::default(),

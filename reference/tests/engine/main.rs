@@ -16,6 +16,7 @@ mod files;
 mod filters;
 mod gzip;
 mod hostile;
+mod one_reading;
 mod patch;
 mod residuals;
 mod routing;

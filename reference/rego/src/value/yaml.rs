@@ -40,11 +40,13 @@ pub enum YamlError {
 
 /// Reads the first document of a text; an empty text is `null`. Members taken in by a merge key
 /// `<<` stand behind those written out, keys that are no strings become their JSON text, and of
-/// members with the same name the last one counts.
+/// members with the same name the last one counts. A quoted `<<` is a name like others, which only a
+/// text that is JSON can have.
 ///
 /// # Errors
 /// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON does
-/// not know or a key that is an array or object, or grows out of proportion by repeating anchors.
+/// not know or a key that is an array or object, may hold a quoted `<<` beside merge keys, or grows
+/// out of proportion by repeating anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if text.len() > MAX_LENGTH {
         return Err(YamlError::TooLong);
@@ -56,12 +58,20 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if nests_deeper(text, MAX_OPEN) {
         return from_json(text).map_err(|_| YamlError::TooDeep);
     }
+    let merges = !may_quote_merge_key(text);
+    if !merges && let Ok(document) = from_json(text) {
+        return Ok(document);
+    }
     let mut room = SMALL.max(text.len().saturating_mul(2));
     let mut documents = serde_yaml::Deserializer::from_slice(text);
     let Some(first) = documents.next() else {
         return Ok(Value::Null);
     };
-    let document = Document { room: &mut room }.deserialize(first)?;
+    let document = Document {
+        room: &mut room,
+        merges,
+    };
+    let document = document.deserialize(first)?;
     // What follows is not used, but it tells whether the first document ends where it seems to.
     if let Some(second) = documents.next() {
         IgnoredAny::deserialize(second)?;
@@ -69,12 +79,36 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     Ok(document)
 }
 
+/// Whether a text may hold the string `<<` in quotes, by escapes or as a block. The parser does not
+/// tell it from a merge key.
+fn may_quote_merge_key(text: &[u8]) -> bool {
+    let pairs = text.windows(2);
+    let quoted = |pair: &[u8]| matches!(pair, b"\"<" | b"'<" | b"<\"" | b"<'");
+    let mut lines = text.split(|byte| *byte == b'\n');
+    pairs.clone().any(quoted)
+        || lines.any(|line| line.trim_ascii() == b"<<")
+        || (text.contains(&b'\\')
+            && pairs
+                .filter(|pair| pair.first().is_some_and(|byte| *byte == b'3'))
+                .any(|pair| pair.last().is_some_and(|byte| matches!(byte, b'c' | b'C'))))
+}
+
 /// Reads one value, whose size is taken from the room that is left.
 struct Document<'r> {
     room: &'r mut usize,
+    /// Whether `<<` is a merge key.
+    merges: bool,
 }
 
 impl Document<'_> {
+    /// A part of this value.
+    fn part(&mut self) -> Document<'_> {
+        Document {
+            room: self.room,
+            merges: self.merges,
+        }
+    }
+
     fn take<E: de::Error>(&mut self, size: usize) -> Result<(), E> {
         match self.room.checked_sub(size + 1) {
             Some(left) => {
@@ -141,7 +175,7 @@ impl<'de> Visitor<'de> for Document<'_> {
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut sequence: A) -> Result<Value, A::Error> {
         self.take(0)?;
         let mut items = Vec::new();
-        while let Some(item) = sequence.next_element_seed(Document { room: self.room })? {
+        while let Some(item) = sequence.next_element_seed(self.part())? {
             items.push(item);
         }
         Ok(Value::from(items))
@@ -151,10 +185,14 @@ impl<'de> Visitor<'de> for Document<'_> {
         self.take(0)?;
         let mut members = Object::new();
         let mut merged = None;
-        while let Some(key) = mapping.next_key_seed(Document { room: self.room })? {
-            let value = mapping.next_value_seed(Document { room: self.room })?;
+        while let Some(key) = mapping.next_key_seed(self.part())? {
+            let value = mapping.next_value_seed(self.part())?;
             let name = match key {
                 Value::String(name) if name == "<<" => {
+                    if !self.merges {
+                        let why = "a merge key cannot be told from a quoted `<<`";
+                        return Err(de::Error::custom(why));
+                    }
                     merged = Some(value);
                     continue;
                 }
