@@ -13,6 +13,9 @@ use crate::value::Text;
 /// What is made of longer texts is not kept.
 const MAX_TEXT: usize = 1 << 20;
 
+/// The memory in bytes of all that one cache keeps of what was made of texts, about.
+const MAX_MADE: usize = 64 << 20;
+
 /// Something that a function made of an operand.
 pub(super) type Made = Arc<dyn Any + Send + Sync>;
 
@@ -66,9 +69,9 @@ impl Caches {
     pub fn new(limits: &CacheLimits) -> Self {
         Self {
             responses: Mutex::new(Responses::new(limits)),
-            patterns: Mutex::new(Fifo::new(limits.patterns)),
-            graphql: Mutex::new(Fifo::new(limits.graphql)),
-            keys: Mutex::new(Fifo::new(limits.keys)),
+            patterns: Mutex::new(Fifo::new(MAX_MADE).at_most(limits.patterns)),
+            graphql: Mutex::new(Fifo::new(MAX_MADE).at_most(limits.graphql)),
+            keys: Mutex::new(Fifo::new(MAX_MADE).at_most(limits.keys)),
         }
     }
 
@@ -80,7 +83,7 @@ impl Caches {
             (&self.graphql, limits.graphql),
             (&self.keys, limits.keys),
         ] {
-            lock(cache).limit(limit);
+            lock(cache).limit_entries(limit);
         }
     }
 
@@ -90,9 +93,9 @@ impl Caches {
     }
 
     /// Keeps what was made of a text.
-    pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Made) {
+    pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Made, bytes: usize) {
         if text.len() <= MAX_TEXT {
-            lock(self.of(kind)).put((kind, text.clone()), made, 1);
+            lock(self.of(kind)).put((kind, text.clone()), made, bytes);
         }
     }
 
@@ -110,7 +113,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Entries that are not larger together than a limit. The oldest make room.
+/// Entries that are not larger together than a limit, nor more than so many. The oldest make room.
 #[derive(Debug)]
 pub(super) struct Fifo<K, V> {
     entries: HashMap<K, Entry<V>>,
@@ -119,6 +122,7 @@ pub(super) struct Fifo<K, V> {
     last: u64,
     size: usize,
     limit: usize,
+    most: usize,
 }
 
 #[derive(Debug)]
@@ -136,7 +140,14 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
             last: 0,
             size: 0,
             limit,
+            most: usize::MAX,
         }
+    }
+
+    /// The same of at most so many entries.
+    fn at_most(mut self, most: usize) -> Self {
+        self.most = most;
+        self
     }
 
     pub(super) fn get(&self, key: &K) -> Option<&V> {
@@ -174,6 +185,11 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
         self.shrink();
     }
 
+    fn limit_entries(&mut self, most: usize) {
+        self.most = most;
+        self.shrink();
+    }
+
     /// Removes the entries that are not to stay.
     pub(super) fn retain(&mut self, stays: impl Fn(&V) -> bool) {
         let going = self.entries.iter();
@@ -185,7 +201,7 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
     }
 
     fn shrink(&mut self) {
-        while self.size > self.limit
+        while (self.size > self.limit || self.entries.len() > self.most)
             && let Some(oldest) = self.order.values().next().cloned()
         {
             self.remove(&oldest);
@@ -242,7 +258,7 @@ mod tests {
             (super::super::jwt::KEYS, [false; 3]),
         ] {
             for text in &texts {
-                caches.keep(kind, text, Arc::new(()));
+                caches.keep(kind, text, Arc::new(()), 1);
             }
             let found = texts
                 .each_ref()
@@ -250,5 +266,16 @@ mod tests {
             assert_eq!(found, kept, "{kind}");
         }
         assert!(caches.made("glob", &Text::from("c")).is_none());
+    }
+
+    #[test]
+    fn large_patterns_make_room_for_each_other() {
+        let caches = Caches::default();
+        let texts = ["a", "b", "c"].map(Text::from);
+        for text in &texts {
+            caches.keep("regex", text, Arc::new(()), MAX_MADE / 2);
+        }
+        let found = texts.map(|text| caches.made("regex", &text).is_some());
+        assert_eq!(found, [false, true, true]);
     }
 }

@@ -9,7 +9,7 @@ use super::caches::{Caches, Made};
 use crate::Value;
 use crate::hash::HashMap;
 use crate::host::{Host, NoHost, Wanted};
-use crate::meter::{Ended, Meter};
+use crate::meter::{Ended, Meter, VALUE_BYTES};
 use crate::syntax::Location;
 use crate::value::Text;
 
@@ -32,6 +32,17 @@ pub(crate) enum Failure {
     /// The evaluation has to end.
     Ended(Ended),
 }
+
+/// Something that a function makes of a text and uses again. It takes memory beside values.
+pub(crate) trait Prepared: Send + Sync + 'static {
+    /// The bytes that it takes, about, if the text is so long.
+    fn bytes(&self, text: usize) -> usize {
+        text.saturating_mul(PREPARED)
+    }
+}
+
+/// The bytes that a schema or key takes for each byte of its text.
+const PREPARED: usize = 64;
 
 /// The answers of non-deterministic functions, by name and operands: the same call has the same
 /// answer throughout an evaluation.
@@ -99,6 +110,11 @@ impl Call<'_> {
         self.meter.spend(units).map_err(Failure::Ended)
     }
 
+    /// Fails when the evaluation has to end, before something whose length nobody knows.
+    pub(crate) fn begin(&self) -> Result<(), Failure> {
+        self.meter.look().map_err(Failure::Ended)
+    }
+
     /// Waits for something that the host does.
     pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Wanted<'_>) -> T) -> T {
         self.meter.rest();
@@ -136,15 +152,16 @@ impl Call<'_> {
     }
 
     /// What a function makes of a text: made once, and kept for the rest of the evaluation and
-    /// for later ones.
+    /// for later ones. Nobody knows how long that takes, so it is not begun when the evaluation has
+    /// to end; what it takes is charged.
     ///
     /// # Errors
     /// When it cannot be made, which is not kept.
-    pub(crate) fn prepared<T: Send + Sync + 'static>(
+    pub(crate) fn prepared<T: Prepared>(
         &mut self,
         kind: &'static str,
         text: &Text,
-        make: impl FnOnce() -> Result<T, Failure>,
+        make: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<Arc<T>, Failure> {
         let key = (kind, text.clone());
         if let Some(known) = self.session.prepared.get(&key)
@@ -160,12 +177,14 @@ impl Call<'_> {
         }
         let made = match known.and_then(|known| known.downcast::<T>().ok()) {
             Some(known) => known,
-            // Nobody knows how long that takes.
             None if is_trial => return Err(Failure::Ended(Ended::Trial)),
             None => {
-                let made = Arc::new(make()?);
+                self.begin()?;
+                let made = Arc::new(make(self)?);
+                let bytes = made.bytes(text.len());
+                self.make(bytes / VALUE_BYTES as usize)?;
                 if let Some(caches) = caches {
-                    caches.keep(kind, text, Arc::<T>::clone(&made));
+                    caches.keep(kind, text, Arc::<T>::clone(&made), bytes);
                 }
                 made
             }

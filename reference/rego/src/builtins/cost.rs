@@ -56,7 +56,10 @@ impl Call<'_> {
         match cost {
             Cost::Linear | Cost::Stepping => self.spend(operands.iter().map(size).sum()),
             Cost::LinearBut(_) | Cost::Product | Cost::Match => self.check(),
-            Cost::Library | Cost::Outside => self.unfold(operands),
+            Cost::Library | Cost::Outside => {
+                self.begin()?;
+                self.unfold(operands)
+            }
         }
     }
 

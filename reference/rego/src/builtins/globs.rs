@@ -56,10 +56,10 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if whole.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
         return Err(not_utf8(3));
     }
-    let (kind, meter) = (format!("{separators}\0{pattern}"), call.meter);
+    let kind = format!("{separators}\0{pattern}");
     let length = kind.len();
-    let regex = call.prepared("glob", &kind.into(), || {
-        meter.spend(length).map_err(Failure::Ended)?;
+    let regex = call.prepared("glob", &kind.into(), |call| {
+        call.spend(length)?;
         compile(pattern, &separators)
     })?;
     answer(regex.is_match(call, whole.as_str())?)

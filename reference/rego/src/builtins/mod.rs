@@ -69,7 +69,7 @@ mod hostile;
 mod tables;
 
 pub use caches::{CacheLimits, Caches};
-pub(crate) use call::{Answers, Call, Failure, Outside, Session};
+pub(crate) use call::{Answers, Call, Failure, Outside, Prepared, Session};
 pub(crate) use cost::{Cost, makes};
 pub use globs::Glob;
 pub(crate) use quick::{Quick, Small, quick};

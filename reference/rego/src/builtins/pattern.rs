@@ -7,13 +7,19 @@ use regex::{Regex, RegexBuilder};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 
 use super::stepping_search::{Slots, SteppingSearch};
-use super::{Call, Failure};
+use super::{Call, Failure, Prepared};
 
 /// A pattern may take so much memory.
 const MAX_SIZE: usize = 10 << 20;
+
+/// The bytes of a character at most.
+const CHARACTER: usize = 4;
+
+/// The memory of a state of an automaton.
+const STATE: usize = 24;
 
 /// Groups of a pattern may be nested so deep.
 const MAX_DEPTH: u32 = 500;
@@ -32,6 +38,14 @@ pub(super) struct Pattern {
     nfa: OnceLock<Option<NFA>>,
     /// An upper bound of the automaton's states that a search is in at the same time.
     states: usize,
+    /// The memory that it takes, about.
+    bytes: usize,
+}
+
+impl Prepared for Pattern {
+    fn bytes(&self, _text: usize) -> usize {
+        self.bytes
+    }
 }
 
 /// The spans of a match, by the numbers of the groups. That of the whole match is the first.
@@ -52,14 +66,12 @@ impl Pattern {
     pub(super) fn new(expression: &str) -> Result<Self, regex::Error> {
         let mut builder = RegexBuilder::new(expression);
         let regex = builder.size_limit(MAX_SIZE).nest_limit(MAX_DEPTH).build()?;
-        let parsed = ParserBuilder::new()
-            .nest_limit(MAX_DEPTH)
-            .build()
-            .parse(expression);
+        let parsed = parse(expression);
         Ok(Self {
             regex,
             nfa: OnceLock::new(),
-            states: parsed.map_or(usize::MAX, |parsed| states(&parsed)),
+            states: parsed.as_ref().map_or(usize::MAX, states),
+            bytes: parsed.as_ref().map_or(MAX_SIZE, bytes),
         })
     }
 
@@ -235,33 +247,53 @@ fn too_large() -> Failure {
     Failure::Value("the pattern is too large for this text".to_owned())
 }
 
+fn parse(expression: &str) -> Option<Hir> {
+    let mut parser = ParserBuilder::new().nest_limit(MAX_DEPTH).build();
+    parser.parse(expression).ok()
+}
+
 /// An upper bound of the steps of a search in a text.
 pub(super) fn search_steps(expression: &str, text: &str) -> usize {
-    let parsed = ParserBuilder::new()
-        .nest_limit(MAX_DEPTH)
-        .build()
-        .parse(expression);
-    let states = parsed.map_or(0, |parsed| states(&parsed));
+    let states = parse(expression).as_ref().map_or(0, states);
     states.saturating_mul(text.len())
 }
 
-/// An upper bound of the states of an automaton that a search is in at the same time, roughly.
+/// The memory that a compiled expression takes, about; none if it is invalid.
+pub(super) fn compiled_bytes(expression: &str) -> usize {
+    parse(expression).as_ref().map_or(0, bytes)
+}
+
+/// The memory that a compiled expression takes, about: two automata, one for each direction.
+fn bytes(parsed: &Hir) -> usize {
+    let ranges = |class: &ClassUnicode| class.ranges().len().saturating_mul(CHARACTER);
+    let states = count(parsed, &ranges);
+    (2 * STATE)
+        .saturating_mul(states)
+        .clamp(1 << 10, 2 * MAX_SIZE)
+}
+
+/// An upper bound of the states of an automaton that a search is in at the same time, roughly. Of
+/// the many states of a class, a search is in one for each byte of a character.
 fn states(parsed: &Hir) -> usize {
+    count(parsed, &|_| CHARACTER)
+}
+
+/// The states of an automaton, roughly, of which a class has so many.
+fn count(parsed: &Hir, of_class: &dyn Fn(&ClassUnicode) -> usize) -> usize {
     stacker::maybe_grow(64 << 10, 1 << 20, || match parsed.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        // Of its many states, a search is in one for each byte of a character.
-        HirKind::Class(Class::Unicode(_)) => 4,
+        HirKind::Class(Class::Unicode(class)) => of_class(class),
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min.saturating_add(1));
             let times = usize::try_from(times).unwrap_or(usize::MAX);
-            states(&repetition.sub)
+            count(&repetition.sub, of_class)
                 .saturating_add(1)
                 .saturating_mul(times)
         }
-        HirKind::Capture(capture) => states(&capture.sub).saturating_add(2),
+        HirKind::Capture(capture) => count(&capture.sub, of_class).saturating_add(2),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            let parts = parts.iter().map(states);
+            let parts = parts.iter().map(|part| count(part, of_class));
             parts.fold(1usize, |sum, part| {
                 sum.saturating_add(part).saturating_add(1)
             })

@@ -40,10 +40,9 @@ fn compile(expression: &str) -> Result<Pattern, String> {
 }
 
 fn pattern(call: &mut Call<'_>, expression: &Text) -> Result<Arc<Pattern>, Failure> {
-    let meter = call.meter;
-    call.prepared("regex", expression, || {
+    call.prepared("regex", expression, |call| {
         // Compilation takes time with the pattern, and cannot be interrupted.
-        meter.spend(expression.len()).map_err(Failure::Ended)?;
+        call.spend(expression.len())?;
         compile(expression).or_else(refuse)
     })
 }
@@ -244,12 +243,12 @@ fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         }
     };
     let (open, close) = (delimiter(start, "start")?, delimiter(end, "end")?);
-    let expression = joined(template, open, close)?;
+    let expression = joined(call, template, open, close)?;
     answer(pattern(call, &expression.into())?.is_match(call, whole.as_str())?)
 }
 
 /// The pattern that a template means.
-fn joined(template: &str, open: u8, close: u8) -> Result<String, Failure> {
+fn joined(call: &Call<'_>, template: &str, open: u8, close: u8) -> Result<String, Failure> {
     let unbalanced = || refuse(format!("unbalanced braces in {}", quoted(template)));
     let mut expression = String::from("^");
     let (mut level, mut from, mut inside) = (0usize, 0, 0);
@@ -267,6 +266,7 @@ fn joined(template: &str, open: u8, close: u8) -> Result<String, Failure> {
             if level == 0 {
                 let plain = template.get(from..inside).unwrap_or_default();
                 let part = template.get(inside + 1..at).unwrap_or_default();
+                call.begin()?;
                 if let Err(message) = compile(&format!("^{part}$")) {
                     return refuse(message);
                 }

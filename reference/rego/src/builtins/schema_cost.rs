@@ -3,9 +3,10 @@
 
 use serde_json::Value as Json;
 
-use super::pattern::search_steps;
+use super::pattern::{compiled_bytes, search_steps};
 use super::{Call, Failure};
 use crate::hash::HashMap;
+use crate::meter::VALUE_BYTES;
 
 /// The library checks at most this many subschemas against parts of a document.
 const MAX_CHECKS: u64 = 10_000_000;
@@ -25,6 +26,47 @@ const BELOW: &[&str] = &[
     "additionalProperties",
     "unevaluatedProperties",
 ];
+
+/// Patterns of a schema take so much memory together.
+const MAX_PATTERNS: usize = 64 << 20;
+
+/// The library resolves each reference of a schema in time that grows with their number.
+const MAX_REFERENCES: usize = 10_000;
+
+/// Fails when a schema should not be compiled, and charges its compilation. The bytes of its patterns
+/// once they are compiled, about.
+///
+/// # Errors
+/// When the evaluation has to end, or the schema is too large.
+pub(super) fn afford_compilation(call: &Call<'_>, schema: &Json) -> Result<usize, Failure> {
+    let (mut bytes, mut references, mut open) = (0usize, 0, vec![schema]);
+    while let Some(part) = open.pop() {
+        call.spend(1)?;
+        match part {
+            Json::Array(items) => open.extend(items),
+            Json::Object(members) => {
+                for (name, value) in members {
+                    let large = match (name.as_str(), value) {
+                        ("pattern", Json::String(pattern)) => compiled_bytes(pattern),
+                        ("patternProperties", Json::Object(schemas)) => {
+                            schemas.keys().map(|pattern| compiled_bytes(pattern)).sum()
+                        }
+                        _ => 0,
+                    };
+                    bytes = bytes.saturating_add(large);
+                    references += usize::from(name == "$ref");
+                    open.push(value);
+                }
+            }
+            _ => {}
+        }
+        if bytes > MAX_PATTERNS || references > MAX_REFERENCES {
+            return Err(Failure::Halt("the JSON schema is too large".to_owned()));
+        }
+    }
+    call.make(bytes / VALUE_BYTES as usize)?;
+    Ok(bytes)
+}
 
 /// Fails when checking the document could take too many steps, and charges those that it takes.
 ///

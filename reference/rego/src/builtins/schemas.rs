@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse};
 use super::schema_errors::{Complaint, complaints, misdeclared};
-use super::{Call, Cost, Failure, Group, schema_cost};
+use super::{Call, Cost, Failure, Group, Prepared, schema_cost};
 use crate::Value;
 use crate::value::{Text, from_json};
 
@@ -31,14 +31,30 @@ fn converted(value: &Value) -> Result<Json, &'static str> {
     serde_json::to_value(value).map_err(|_| "a number that is none in JSON")
 }
 
+/// The bytes that a schema takes for each byte of its text.
+const NODE: usize = 64;
+
 /// A schema, and what checks documents by it.
 pub(super) struct Schema {
     pub(super) text: Json,
     validator: Validator,
+    /// The bytes of its compiled patterns, about.
+    patterns: usize,
 }
 
-/// Reads a schema. No other documents are fetched for it.
-fn compile(text: Json) -> Result<Schema, String> {
+impl Prepared for Schema {
+    fn bytes(&self, text: usize) -> usize {
+        text.saturating_mul(NODE).saturating_add(self.patterns)
+    }
+}
+
+/// Reads a schema, if it is affordable. No other documents are fetched for it.
+fn compile(call: &Call<'_>, text: Json) -> Result<Result<Schema, String>, Failure> {
+    let patterns = schema_cost::afford_compilation(call, &text)?;
+    Ok(build(text, patterns))
+}
+
+fn build(text: Json, patterns: usize) -> Result<Schema, String> {
     let mut options = jsonschema::options().should_validate_formats(true);
     if text.get("$schema").is_none() {
         options = options.with_draft(Draft::Draft7);
@@ -47,14 +63,22 @@ fn compile(text: Json) -> Result<Schema, String> {
     let options = options.with_pattern_options(PatternOptions::regex());
     let built = options.build(&text);
     match built {
-        Ok(validator) => Ok(Schema { text, validator }),
+        Ok(validator) => Ok(Schema {
+            text,
+            validator,
+            patterns,
+        }),
         Err(error) => Err(misdeclared(&error)),
     }
 }
 
-fn verify_schema(_: &mut Call<'_>, operands: &[Value]) -> CallResult {
+fn verify_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let read = document(any(operands, 1)).map_err(str::to_owned);
-    match read.and_then(compile) {
+    let compiled = match read {
+        Ok(text) => compile(call, text)?,
+        Err(message) => Err(message),
+    };
+    match compiled {
         Ok(_) => answer(vec![Value::from(true), Value::Null]),
         Err(message) => {
             let message = Value::from(format!("jsonschema: {message}"));
@@ -67,8 +91,8 @@ fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let read = |position| document(any(operands, position)).or_else(refuse);
     let document = read(1)?;
     let key = Text::from(any(operands, 2).to_string());
-    let schema = call.prepared("schema", &key, || -> Result<Schema, Failure> {
-        compile(read(2)?).or_else(refuse)
+    let schema = call.prepared("schema", &key, |call| -> Result<Schema, Failure> {
+        compile(call, read(2)?)?.or_else(refuse)
     })?;
     schema_cost::afford(call, &schema.text, &document)?;
     let errors: Vec<ValidationError<'_>> = schema.validator.iter_errors(&document).collect();

@@ -7,6 +7,7 @@
 
 mod cases;
 mod declarations;
+mod loops;
 mod operands;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -98,13 +98,16 @@ pub(super) const KIND: &str = "graphql";
 
 /// The types of a schema. Queries are often checked against the same one, so it is kept.
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
-    let make = || {
+    let make = |_: &Call<'_>| {
         let types = Types::of(document(operands, position, read_schema)?);
         types.map_err(|wrong| Failure::Value(mistake::schema_message(&wrong)))
     };
     match any(operands, position) {
         Value::String(text) => call.prepared(KIND, text, make),
-        _ => make().map(Arc::new),
+        _ => {
+            call.begin()?;
+            make(call).map(Arc::new)
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::ast::{
 };
 use super::mistake::{Mistake, Result};
 use super::{definitions, schema};
+use crate::builtins::Prepared;
 
 const PRELUDE: &str = include_str!("prelude.graphql");
 
@@ -20,6 +21,8 @@ const STANDARD: [&str; 6] = [
     "defer",
     "oneOf",
 ];
+
+impl Prepared for Types {}
 
 #[derive(Debug, Default)]
 pub(super) struct Types {

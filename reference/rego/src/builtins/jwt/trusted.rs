@@ -7,12 +7,14 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use crate::builtins::armor::next_block;
 use crate::builtins::keys::jwk::{self, Jwk, Material};
 use crate::builtins::keys::{Algorithm, Public, der};
-use crate::builtins::{Call, Failure};
+use crate::builtins::{Call, Failure, Prepared};
 use crate::value::Text;
+
+impl Prepared for Vec<Jwk> {}
 
 /// The keys in a text. Tokens are often verified with the same ones, so they are kept.
 pub(super) fn keys(call: &mut Call<'_>, text: &Text) -> Result<Arc<Vec<Jwk>>, Failure> {
-    call.prepared(super::KEYS, text, || read(text).map_err(Failure::Value))
+    call.prepared(super::KEYS, text, |_| read(text).map_err(Failure::Value))
 }
 
 fn read(text: &str) -> Result<Vec<Jwk>, String> {

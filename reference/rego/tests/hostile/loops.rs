@@ -1,0 +1,102 @@
+//! Loops of calls that are made by libraries: each call may be long, so that an evaluation ends
+//! between two of them, and what they keep is charged.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use rego::{Ended, Evaluation, Governor, Policy, Value};
+
+use crate::{ALONE, MEMORY, MEMORY_LIMIT, query};
+
+/// Rounds of a loop.
+const ROUNDS: u64 = 40;
+
+/// Counts looks, and ends what has made too much.
+#[derive(Debug, Default)]
+struct Counter {
+    looks: AtomicU64,
+    made: AtomicU64,
+}
+
+impl Governor for Counter {
+    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        match self.made.fetch_add(made, Ordering::Relaxed) + made > MEMORY_LIMIT {
+            true => Err(Ended::Memory),
+            false => Ok(()),
+        }
+    }
+
+    fn rest(&self) {}
+}
+
+/// Calls of which each compiles something else.
+const CALLS: &[&str] = &[
+    r#"regex.match(sprintf("^(%d|\\pL{1,9})q$", [i]), "x")"#,
+    r#"regex.is_valid(sprintf("^(%d|\\pL{1,9})q$", [i]))"#,
+    r#"regex.find_n(sprintf("^(%d|\\pL{1,9})q$", [i]), "x", 1)"#,
+    r#"regex.replace("x", sprintf("^(%d|\\pL{1,9})q$", [i]), "y")"#,
+    r#"regex.split(sprintf("^(%d|\\pL{1,9})q$", [i]), "x")"#,
+    r#"regex.template_match(sprintf("{%d|\\pL{1,9}}q", [i]), "x", "{", "}")"#,
+    r#"glob.match(sprintf("%d*", [i]), [], "x")"#,
+    r#"json.match_schema({"a": 1}, {"properties": {"a": {"type": "string", "title": sprintf("%d", [i])}}})"#,
+    r#"json.verify_schema({"pattern": sprintf("%d|\\pL{1,9}", [i])})"#,
+    r#"graphql.is_valid("{ a }", sprintf("type Query { a: String b%d: Int }", [i]))"#,
+    r#"graphql.schema_is_valid(sprintf("type Query { a%d: String }", [i]))"#,
+    r#"crypto.x509.parse_certificates(sprintf("%d", [i]))"#,
+    r#"io.jwt.verify_rs256("e30.e30.e30", sprintf("{\"keys\": [%d]}", [i]))"#,
+    r#"rego.parse_module("a.rego", sprintf("package a%d", [i]))"#,
+];
+
+/// The looks of a loop.
+fn looks(call: &str) -> u64 {
+    let rounds = format!("x := [r | some i in numbers.range(1, {ROUNDS}); r := {call}]");
+    let query = query(&Policy::default(), &rounds);
+    let documents = Value::object::<&str>([]);
+    let counter = Arc::new(Counter::default());
+    let mut evaluation = Evaluation::new(&documents);
+    evaluation.limits.governor = Some(Arc::<Counter>::clone(&counter));
+    if let Err(why) = query.evaluate(&mut evaluation) {
+        panic!("{call}: {why}");
+    }
+    counter.looks.load(Ordering::Relaxed)
+}
+
+#[test]
+fn loops_of_calls_that_cannot_be_interrupted_end_between_them() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let cheap = looks("i + 1");
+    assert!(cheap < 5, "{cheap} looks at a loop of sums");
+    let calls = CALLS.iter().map(|call| (call, looks(call)));
+    let rare: Vec<_> = calls.filter(|(_, looks)| *looks < ROUNDS - 1).collect();
+    assert!(
+        rare.is_empty(),
+        "not before each of {ROUNDS} calls: {rare:?}"
+    );
+}
+
+/// Patterns, and a schema of patterns, that take megabytes once they are compiled.
+#[test]
+fn compiled_patterns_take_no_more_memory_than_they_are_charged_for() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let pattern = r#"sprintf("^(%d|\\pL{1,120})q$", [i])"#;
+    let schema = r#"{"allOf": [{"pattern": p} | some i in numbers.range(1, 100); p := PATTERN]}"#;
+    let schema = schema.replace("PATTERN", pattern);
+    for text in [
+        format!("x := [1 | some i in numbers.range(1, 100); regex.match({pattern}, \"x\")]"),
+        format!("x := json.verify_schema({schema})"),
+        format!("x := json.match_schema({{}}, {schema})"),
+    ] {
+        let query = query(&Policy::default(), &text);
+        let documents = Value::object::<&str>([]);
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.limits.governor = Some(Arc::new(Counter::default()));
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        let found = query.evaluate(&mut evaluation);
+        let memory = MEMORY.peak_usage().saturating_sub(before) as u64;
+        assert!(found.is_err(), "{text}");
+        let most = MEMORY_LIMIT + MEMORY_LIMIT / 10;
+        assert!(memory <= most, "{text}: {memory} bytes");
+    }
+}
