@@ -11,6 +11,7 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutResult, Updat
 
 use super::explain::{self, Doing};
 use super::{DestinationError, Identity, StoredObject};
+use crate::control::storage::REQUEST;
 
 /// How long a storage may take to say what it has.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
@@ -46,7 +47,7 @@ impl Object {
         archive: &[u8],
         known: Option<&Identity>,
     ) -> Result<StoredObject, DestinationError> {
-        let found = match in_time(self.store.head(&self.path)).await? {
+        let found = match in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await? {
             Ok(found) => Identity::of(&found),
             Err(failure) => return hidden(&failure),
         };
@@ -56,7 +57,13 @@ impl Object {
         if known.is_some_and(|known| known.is_of(&found)) {
             return Ok(StoredObject::Same(found));
         }
-        let got = match in_time(self.store.get(&self.path)).await? {
+        // A storage whose answer breaks off is asked for the rest, which takes no longer.
+        in_time(REQUEST, self.read_and_compare(archive)).await?
+    }
+
+    /// Compares all of what stands there with an archive.
+    async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, DestinationError> {
+        let got = match in_time(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
             Ok(got) => got,
             Err(failure) => return hidden(&failure),
         };
@@ -81,7 +88,7 @@ impl Object {
     /// # Errors
     /// `Push` when the storage does not say it.
     pub(super) async fn holds(&self, known: &Identity) -> Result<bool, DestinationError> {
-        let found = in_time(self.store.head(&self.path)).await?;
+        let found = in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
             .map(|found| known.is_of(&Identity::of(&found)))
             .map_err(|failure| read(&failure))
@@ -110,12 +117,7 @@ impl Object {
             Some(put) => put,
         };
         match put {
-            Ok(put) => Ok(Some(Identity {
-                e_tag: put.e_tag,
-                version: put.version,
-                modified: None,
-                size: archive.len() as u64,
-            })),
+            Ok(put) => Ok(Some(Identity::told(put, archive.len()))),
             Err(failure) => {
                 let message = explain::explain(&failure, Doing::Write);
                 Err(DestinationError::Push(message))
@@ -170,10 +172,13 @@ fn read(failure: &Error) -> DestinationError {
 }
 
 /// What comes of a question, if it is answered in time.
-async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, DestinationError> {
-    let answer = tokio::time::timeout(HEAD_TIMEOUT, answer).await;
+async fn in_time<T>(
+    time: Duration,
+    answer: impl Future<Output = T>,
+) -> Result<T, DestinationError> {
+    let answer = tokio::time::timeout(time, answer).await;
     answer.map_err(|_| {
-        let seconds = HEAD_TIMEOUT.as_secs();
+        let seconds = time.as_secs();
         DestinationError::Push(format!("the storage does not answer within {seconds} s"))
     })
 }

@@ -1,7 +1,11 @@
 //! What a storage holds of a bundle.
 
-use object_store::ObjectMeta;
+use object_store::{ObjectMeta, PutResult};
 use serde::{Deserialize, Serialize};
+
+/// The longest ETag or generation that is kept and sent back, in bytes. Without one, all of the
+/// object is read, and a write has no condition.
+const LONGEST_TAG: usize = 1 << 10;
 
 /// What is in the place of a bundle, compared with the archive that should be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +39,20 @@ impl Identity {
     /// That of an object that was looked at.
     pub(super) fn of(found: &ObjectMeta) -> Self {
         Self {
-            e_tag: found.e_tag.clone(),
-            version: found.version.clone(),
+            e_tag: tag(found.e_tag.as_deref()),
+            version: tag(found.version.as_deref()),
             modified: Some(found.last_modified.timestamp_millis()),
             size: found.size,
+        }
+    }
+
+    /// That of so many bytes that were written.
+    pub(super) fn told(put: PutResult, length: usize) -> Self {
+        Self {
+            e_tag: tag(put.e_tag.as_deref()),
+            version: tag(put.version.as_deref()),
+            modified: None,
+            size: length as u64,
         }
     }
 
@@ -59,9 +73,31 @@ impl Identity {
     }
 }
 
+/// An ETag or generation, unless it is empty or too long.
+fn tag(told: Option<&str>) -> Option<String> {
+    let told = told.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
+    told.map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tags_that_are_empty_or_too_long_tell_nothing() {
+        for (length, expected) in [
+            (0, false),
+            (1, true),
+            (LONGEST_TAG, true),
+            (LONGEST_TAG + 1, false),
+        ] {
+            assert_eq!(
+                tag(Some(&"t".repeat(length))).is_some(),
+                expected,
+                "{length}"
+            );
+        }
+    }
 
     #[test]
     fn objects_are_told_apart() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use test_server::{Response, TestServer, always, empty, respond, text};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zeroize::Zeroizing;
 
 use super::{AllowedDestinations, Destination, DestinationError, Identity, StoredObject};
@@ -148,6 +149,72 @@ async fn refusals_say_why_and_redirects_lead_nowhere() -> Tested {
             .any(|request| request.uri().path() == "/elsewhere");
         assert!(!strayed, "{requests:?}");
     }
+    Ok(())
+}
+
+/// A server that answers every request with these bytes, and then with a piece until the client
+/// has left.
+async fn flooding(start: String, piece: &'static [u8]) -> Tested<String> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let start = start.clone();
+            tokio::spawn(async move {
+                let mut asked = [0; 4096];
+                let is_asked = stream.read(&mut asked).await? > 0;
+                stream.write_all(start.as_bytes()).await?;
+                while is_asked && !piece.is_empty() {
+                    stream.write_all(piece).await?;
+                }
+                Ok::<_, std::io::Error>(())
+            });
+        }
+    });
+    Ok(url)
+}
+
+#[tokio::test]
+async fn of_refusals_only_the_beginning_is_read() -> Tested {
+    let storage = r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL"}}"#;
+    for (head, piece, expected) in [
+        // More than there is room for anywhere.
+        (
+            "HTTP/1.1 403 No\r\nContent-Length: 4611686018427387904\r\n\r\n",
+            b"no".as_slice(),
+            "the storage refuses the credentials",
+        ),
+        (
+            "HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"2\r\nno\r\n",
+            "the storage cannot be written to",
+        ),
+        // It breaks off.
+        (
+            "HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\nno",
+            b"",
+            "the storage has no such bucket or container",
+        ),
+    ] {
+        let url = flooding(head.to_owned(), piece).await?;
+        let destination = open(storage, &url, &["127.*"])??;
+        let written = write(&destination, b"").await;
+        let message = written.err().ok_or("was taken")?.to_string();
+        assert!(message.starts_with(expected), "{message}");
+        assert!(message.len() < 20_000, "{}", message.len());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn refusals_need_not_be_text() -> Tested {
+    let storage = r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL"}}"#;
+    let answer = respond(412, &[], Bytes::from_static(b"\xff\xfe"));
+    let server = TestServer::start(always(answer)).await?;
+    let destination = open(storage, &server.url(), &["127.*"])??;
+    let staged = destination.stage(&Bytes::new()).await?;
+    let placed = staged.place(&StoredObject::Nothing).await?;
+    assert_eq!(placed, None);
     Ok(())
 }
 

@@ -1,16 +1,20 @@
 //! What is common to storages that bundles are written to and documents are fetched from.
 
+mod bounded;
+
 use std::time::Duration;
 
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::{ClientOptions, Error, RetryConfig};
 use reqwest::redirect::Policy;
 
+use self::bounded::Bounded;
+
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long one request may take, with its body.
-const REQUEST: Duration = Duration::from_secs(120);
+pub(super) const REQUEST: Duration = Duration::from_secs(120);
 
 /// Makes clients that go where they are sent and nowhere else: a redirect could lead them to a
 /// host that is not allowed.
@@ -29,7 +33,7 @@ impl HttpConnector for NoRedirects {
             store: "HTTP",
             source: Box::new(failure),
         })?;
-        Ok(HttpClient::new(client))
+        Ok(HttpClient::new(Bounded(client)))
     }
 }
 

@@ -1,0 +1,164 @@
+//! Answers of storages, as far as they are safe to read: the client library reads a refusal as a
+//! whole, makes room for as many bytes as the storage announces, and shows what it reads.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::header::{AUTHORIZATION, CONTENT_RANGE};
+use http::{HeaderMap, StatusCode};
+use http_body_util::BodyExt;
+use object_store::client::{
+    HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
+
+/// The most bytes of a refusal that are read.
+const REFUSAL: usize = 16 << 10;
+
+/// How long a refusal is read.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The header that carries the token of a session with AWS.
+const SESSION_TOKEN: &str = "x-amz-security-token";
+
+/// What stands for a proof of who asks.
+const HIDDEN: &str = "***";
+
+/// The shortest text that is taken for such a proof.
+const SHORTEST: usize = 16;
+
+/// A client that reads of a refusal no more than its beginning, as text, and hides in it what the
+/// request has proven itself with: a storage that shows the request tells nobody how to make one.
+#[derive(Debug)]
+pub(super) struct Bounded(pub(super) reqwest::Client);
+
+#[async_trait]
+impl HttpService for Bounded {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let proofs = proofs(request.headers());
+        let (head, body) = self.0.call(request).await?.into_parts();
+        if head.status == StatusCode::PARTIAL_CONTENT && !is_countable(&head.headers) {
+            return Err(HttpError::new(HttpErrorKind::Decode, Uncountable));
+        }
+        if !head.status.is_client_error() && !head.status.is_server_error() {
+            return Ok(HttpResponse::from_parts(head, body));
+        }
+        let bytes = beginning(body).await;
+        let text = hide(String::from_utf8_lossy(&bytes).into_owned(), &proofs);
+        Ok(HttpResponse::from_parts(head, text.into()))
+    }
+}
+
+/// An answer whose range of bytes cannot be counted with.
+#[derive(Debug, thiserror::Error)]
+#[error("the storage names an impossible range of bytes")]
+struct Uncountable;
+
+/// Whether sums of what an answer says of its range of bytes do not overflow. What is no range at
+/// all is refused by the client library.
+fn is_countable(headers: &HeaderMap) -> bool {
+    let range = headers.get(CONTENT_RANGE);
+    let range = range.and_then(|range| range.to_str().ok()).unwrap_or("");
+    let numbers = range.split(|at: char| !at.is_ascii_digit());
+    let mut numbers = numbers.filter_map(|digits| digits.parse::<u64>().ok());
+    numbers.all(|number| number <= i64::MAX as u64)
+}
+
+/// What a body begins with. One that breaks off or comes too slowly ends there.
+async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let Ok(part) = frame.into_data() else {
+                continue;
+            };
+            let room = REFUSAL.saturating_sub(bytes.len());
+            bytes.extend(part.iter().take(room));
+            if bytes.len() == REFUSAL {
+                return;
+            }
+        }
+    };
+    // What came until then is shown.
+    drop(tokio::time::timeout(REFUSAL_TIMEOUT, reading).await);
+    bytes
+}
+
+/// What the headers of a request prove who asks with: tokens and signatures.
+fn proofs(headers: &HeaderMap) -> Vec<String> {
+    let authorization = headers.get(AUTHORIZATION).into_iter();
+    let values = authorization.chain(headers.get(SESSION_TOKEN));
+    let texts = values.filter_map(|value| value.to_str().ok());
+    // The scheme comes first, and is none.
+    let texts = texts.map(|text| text.split_once(' ').map_or(text, |(_, rest)| rest));
+    let words = texts.flat_map(|text| text.split([' ', ',']));
+    let proofs = words.flat_map(|word| {
+        // `Signature=…` of AWS, `ACCOUNT:…` of Azure.
+        let named = word.split_once(['=', ':']).map(|(_, proof)| proof);
+        std::iter::once(word).chain(named)
+    });
+    let proofs = proofs.filter(|proof| proof.len() >= SHORTEST);
+    proofs.map(str::to_owned).collect()
+}
+
+fn hide(mut text: String, proofs: &[String]) -> String {
+    for proof in proofs {
+        if text.contains(proof.as_str()) {
+            text = text.replace(proof.as_str(), HIDDEN);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn what_requests_prove_themselves_with_is_hidden() {
+        for (name, value, shown) in [
+            (
+                "authorization",
+                "AWS4-HMAC-SHA256 Credential=AKEY/20260101/r/s3/aws4_request, \
+                 SignedHeaders=host;x-amz-date, Signature=0123456789abcdef0123456789abcdef",
+                "AWS4-HMAC-SHA256 ***, ***, ***",
+            ),
+            (
+                "authorization",
+                "SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=",
+                "SharedKey ***",
+            ),
+            ("authorization", "Bearer eyJh.eyJp.c2ln-c2ln", "Bearer ***"),
+            ("x-amz-security-token", "dG9rZW4vdG9rZW4rdG9rZW4=", "***"),
+            ("x-other", "0123456789abcdef", "0123456789abcdef"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_static(value));
+            let echo = format!("<Header>{value}</Header>");
+            let expected = format!("<Header>{shown}</Header>");
+            assert_eq!(hide(echo, &proofs(&headers)), expected);
+        }
+        let text = "the signature c2lnbmF0dXJlIG9mIDMyIGI= is wrong".to_owned();
+        let mut headers = HeaderMap::new();
+        let value = HeaderValue::from_static("SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=");
+        headers.insert(AUTHORIZATION, value);
+        let shown = hide(text, &proofs(&headers));
+        assert_eq!(shown, "the signature *** is wrong");
+    }
+
+    #[test]
+    fn ranges_that_overflow_are_refused() {
+        for (range, expected) in [
+            ("bytes 5-9/10", true),
+            ("bytes */10", true),
+            ("none", true),
+            ("bytes 5-18446744073709551615/10", false),
+            ("bytes 5-9/9223372036854775808", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_RANGE, HeaderValue::from_static(range));
+            assert_eq!(is_countable(&headers), expected, "{range}");
+        }
+    }
+}
