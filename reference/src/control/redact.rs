@@ -10,6 +10,9 @@ const MAX_MESSAGE_CHARS: usize = 2000;
 /// What stands for a secret.
 const HIDDEN: &str = "***";
 
+/// What stands for a control character.
+const REPLACED: char = char::REPLACEMENT_CHARACTER;
+
 /// The shortest text that is taken for a secret: shorter ones are in every other word, and keep
 /// nothing secret.
 const SHORTEST: usize = 4;
@@ -40,12 +43,18 @@ pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s 
     message
 }
 
-/// The message cut to a sensible length.
-pub(super) fn shorten(message: String) -> String {
-    match message.char_indices().nth(MAX_MESSAGE_CHARS) {
-        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
-        None => message,
+/// The message cut to a sensible length, with something visible in the place of characters that
+/// terminals take for commands or that PostgreSQL does not store: what failed may have said
+/// anything.
+pub(super) fn shorten(message: &str) -> String {
+    let is_hidden = |at: char| at.is_control() && !matches!(at, '\n' | '\t');
+    let shown = |at| if is_hidden(at) { REPLACED } else { at };
+    let mut characters = message.chars().map(shown);
+    let mut short: String = characters.by_ref().take(MAX_MESSAGE_CHARS).collect();
+    if characters.next().is_some() {
+        short.push('…');
     }
+    short
 }
 
 fn hide(message: &mut String, value: &Value) {
@@ -86,7 +95,9 @@ mod tests {
             assert_eq!(shown, expected);
         }
         let long = "ü".repeat(5000);
-        let cut = shorten(long);
+        let cut = shorten(&long);
         assert_eq!(cut.chars().count(), MAX_MESSAGE_CHARS + 1);
+        let shown = shorten("a\0b\u{1b}[2Jc\r\nd\te");
+        assert_eq!(shown, "a\u{fffd}b\u{fffd}[2Jc\u{fffd}\nd\te");
     }
 }

@@ -76,6 +76,10 @@ impl Revision {
             length if length > LONGEST => Err(refused(format!(
                 "the revision has {length} bytes, and at most {LONGEST} are allowed"
             ))),
+            // No database of PostgreSQL takes one, and none could say what the build came to.
+            _ if text.contains('\0') => {
+                Err(refused("a revision cannot hold a NUL character".to_owned()))
+            }
             _ => Ok(text),
         }
     }

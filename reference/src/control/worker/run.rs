@@ -439,7 +439,7 @@ impl Shared {
                 revision: String::new(),
                 phase,
                 result,
-                message: shorten(message),
+                message: shorten(&message),
             },
             succeeded: false,
             published: None,

@@ -35,6 +35,22 @@ async fn expressions_make_revisions() -> Result<(), Box<dyn Error>> {
 }
 
 #[tokio::test]
+async fn revisions_that_cannot_be_stored_are_refused() -> Result<(), Box<dyn Error>> {
+    for (expression, expected) in [
+        (r#""""#, "is empty"),
+        (r#""a\u0000b""#, "NUL"),
+        (r#"json.unmarshal("\"a\\u0000b\"")"#, "NUL"),
+    ] {
+        let world = World::new()?;
+        let revision = serde_json::Value::from(expression);
+        let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
+        let failure = world.build(&job).await.err().ok_or(expression)?;
+        assert!(failure.message.contains(expected), "{}", failure.message);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn revisions_follow_what_they_are_made_of() -> Result<(), Box<dyn Error>> {
     let revision = |expression: &'static str, text: &'static str| async move {
         let world = World::new()?;
