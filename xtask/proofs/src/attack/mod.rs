@@ -7,6 +7,7 @@ mod findings;
 mod frames;
 mod harness;
 mod scenarios;
+mod storage;
 mod tenancy;
 
 use std::error::Error;

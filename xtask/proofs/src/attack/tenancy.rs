@@ -134,6 +134,31 @@ impl Person {
         }
     }
 
+    /// Waits until the status of a bundle is as it must be; what it says then.
+    ///
+    /// # Errors
+    /// When it never is; with what it says.
+    pub(super) async fn until_status(
+        self,
+        bundle: &str,
+        holds: impl Fn(&str) -> bool,
+    ) -> Result<String, String> {
+        let begun = Instant::now();
+        let path = format!("/v1/bundles/{bundle}/status/latest");
+        loop {
+            let asked = self.send("GET", &path, &Value::Null).await;
+            let (_, said) = asked.map_err(|why| why.to_string())?;
+            let said = said.to_string();
+            if holds(&said) {
+                return Ok(said);
+            }
+            if begun.elapsed() > HANG_LIMIT {
+                return Err(said);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
     /// Puts a source of pushed data, and a bundle of it in a file.
     ///
     /// # Errors

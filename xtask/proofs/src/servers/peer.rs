@@ -4,10 +4,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
 
 use super::message::{Message, Reader};
 
@@ -16,6 +18,11 @@ use super::message::{Message, Reader};
 pub(crate) enum Said {
     /// A status, further headers each with its line end, and a body.
     Answer(u16, String, Vec<u8>),
+    /// Bytes as they are, and then a piece again and again, with a pause before each; nothing more
+    /// where the piece is empty.
+    Stream(Vec<u8>, Vec<u8>, Duration),
+    /// Bytes as they are, and the end of the connection.
+    Cut(Vec<u8>),
     /// Nothing, for ever.
     Hang,
     /// The end of the connection.
@@ -76,6 +83,13 @@ impl Peer {
         let task = tokio::spawn(serve(listener, gate, handler));
         Ok(Self { address, task })
     }
+
+    /// Ends it, and frees its port.
+    pub(crate) async fn end(mut self) {
+        self.task.abort();
+        // It was told to end.
+        drop((&mut self.task).await);
+    }
 }
 
 impl Drop for Peer {
@@ -115,8 +129,34 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
                     return;
                 }
             }
+            Said::Stream(start, piece, pause) => {
+                // The client has left.
+                drop(stream_on(&mut reader.stream, &start, &piece, pause).await);
+                return;
+            }
+            Said::Cut(bytes) => {
+                drop(reader.stream.write_all(&bytes).await);
+                return;
+            }
             Said::Hang => std::future::pending().await,
             Said::Close => return,
         }
+    }
+}
+
+/// Writes bytes, and then a piece until the client leaves.
+async fn stream_on(
+    to: &mut TcpStream,
+    start: &[u8],
+    piece: &[u8],
+    pause: Duration,
+) -> io::Result<()> {
+    to.write_all(start).await?;
+    if piece.is_empty() {
+        std::future::pending::<()>().await;
+    }
+    loop {
+        sleep(pause).await;
+        to.write_all(piece).await?;
     }
 }

@@ -22,6 +22,7 @@ mod gzip;
 mod hostile;
 mod keys;
 mod leaks;
+mod lying_storages;
 mod malformed;
 mod postgres;
 mod printing;
@@ -125,6 +126,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     }),
     attack("storages", Together, |harness| {
         Box::pin(storages::play(harness))
+    }),
+    attack("lying-storages", Together, |harness| {
+        Box::pin(lying_storages::play(harness))
     }),
     attack("keys", Together, |harness| Box::pin(keys::play(harness))),
     attack("sqlite", Together, |harness| {

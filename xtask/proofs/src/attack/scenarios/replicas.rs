@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::storages::Storage;
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
+use crate::attack::storage::Storage;
 use crate::attack::tenancy;
 use crate::postgres::Postgres;
 use crate::servers::{Failure, HANG_LIMIT, Peer, Said};

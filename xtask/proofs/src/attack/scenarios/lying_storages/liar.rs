@@ -1,0 +1,168 @@
+//! A storage that lies about some of its objects.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::lies::Lie;
+use crate::attack::storage::{Object, Storage, tags, target};
+use crate::servers::{Failure, Message, Peer, Said};
+
+/// A storage of three protocols. Clones share everything.
+#[derive(Debug, Clone)]
+pub(super) struct Liar {
+    pub(super) storage: Storage,
+    lies: Arc<Mutex<Lies>>,
+    answers: Arc<AtomicU64>,
+    /// Where it leads those who are led elsewhere.
+    elsewhere: String,
+}
+
+/// The lies by the last segments of paths, with what was there before.
+type Lies = BTreeMap<String, (Lie, Option<Object>)>;
+
+impl Liar {
+    pub(super) fn new(elsewhere: String) -> Self {
+        Self {
+            storage: Storage::new(),
+            lies: Arc::default(),
+            answers: Arc::default(),
+            elsewhere,
+        }
+    }
+
+    fn lies(&self) -> MutexGuard<'_, Lies> {
+        self.lies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to lie about the object at a path.
+    pub(super) fn lie(&self, path: &str, lie: Lie) {
+        let before = self.storage.object(path);
+        self.lies().insert(last(path).to_owned(), (lie, before));
+    }
+
+    /// Tells the truth from now on.
+    pub(super) fn repent(&self) {
+        self.lies().clear();
+    }
+
+    /// Has the storage listen, on a free port (0) or on that of one that is gone, with whose
+    /// connections every answer ends.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub(super) async fn listen(&self, port: u16) -> Result<Peer, Failure> {
+        let liar = self.clone();
+        let peer = Peer::start(port, move |asked| {
+            let said = liar.answer(asked);
+            async move { said }
+        });
+        Ok(peer.await?)
+    }
+
+    fn answer(&self, mut asked: Message) -> Said {
+        let (method, path) = target(&asked);
+        let (method, path) = (method.to_owned(), path.to_owned());
+        let known = self.lies().get(last(&path)).cloned();
+        let Some((lie, before)) = known else {
+            return self.storage.answer(&asked);
+        };
+        let is_write = method == "PUT";
+        match lie {
+            Lie::KeepsNothing if is_write => Said::Answer(200, tags(self.next()), Vec::new()),
+            Lie::KeepsHalf if is_write => {
+                asked.body.truncate(asked.body.len() / 2);
+                self.storage.answer(&asked)
+            }
+            Lie::KeepsOther if is_write => {
+                asked.body = before.map(|before| before.bytes).unwrap_or_default();
+                self.storage.answer(&asked)
+            }
+            Lie::Forges if is_write => {
+                let said = self.storage.answer(&asked);
+                self.storage.forge(&path);
+                said
+            }
+            Lie::Stale if !is_write => before.map_or(Said::status(404), Object::shown),
+            Lie::Forgets if !is_write => Said::status(404),
+            Lie::WrongTag if is_write => with(self.storage.answer(&asked), &tags(self.next())),
+            Lie::ChangingTags => with(self.storage.answer(&asked), &tags(self.next())),
+            Lie::Tags(tag) => {
+                let tags =
+                    tag.map(|tag| format!("ETag: \"{tag}\"\r\nx-goog-generation: {tag}\r\n"));
+                with(self.storage.answer(&asked), &tags.unwrap_or_default())
+            }
+            Lie::Refuses(all, status, body) if is_write && (all || is_conditional(&asked)) => {
+                Said::Answer(status, String::new(), body)
+            }
+            Lie::Leads(status) => {
+                let location = format!("Location: {}{path}\r\n", self.elsewhere);
+                Said::Answer(status, location, Vec::new())
+            }
+            Lie::Headers(headers) => match self.storage.answer(&asked) {
+                Said::Answer(status, known, body) => Said::Answer(status, known + &headers, body),
+                said => said,
+            },
+            // So that what is held is read.
+            Lie::Sends("GET", ..) if is_write => {
+                with(self.storage.answer(&asked), &tags(self.next()))
+            }
+            Lie::Sends(on, start, piece, pause) if on == method => {
+                Said::Stream(start, piece, pause)
+            }
+            Lie::BreaksOff if is_write => with(self.storage.answer(&asked), &tags(self.next())),
+            Lie::BreaksOff if method == "GET" => self.breaks_off(&path, &asked),
+            Lie::Echoes if is_write => {
+                let body = format!("{:?}", asked.headers).into_bytes();
+                Said::Answer(403, String::new(), body)
+            }
+            _ => self.storage.answer(&asked),
+        }
+    }
+
+    /// A version that no object has.
+    fn next(&self) -> u64 {
+        1_000_000 + self.answers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The first byte of an object, or a range of it that cannot be.
+    fn breaks_off(&self, path: &str, asked: &Message) -> Said {
+        let Some(object) = self.storage.object(path) else {
+            return Said::status(404);
+        };
+        let length = object.bytes.len();
+        let tags = tags(object.version) + "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
+        match asked.header("range") {
+            None => {
+                let head = format!("HTTP/1.1 200 OK\r\n{tags}Content-Length: {length}\r\n\r\n");
+                let start = [head.as_bytes(), object.bytes.get(..1).unwrap_or_default()].concat();
+                Said::Cut(start)
+            }
+            Some(_) => {
+                let range = format!("Content-Range: bytes 0-{}/{length}\r\n", u64::MAX);
+                Said::Answer(206, tags + &range, object.bytes)
+            }
+        }
+    }
+}
+
+/// The last segment of a path.
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+fn is_conditional(asked: &Message) -> bool {
+    ["if-match", "if-none-match", "x-goog-if-generation-match"]
+        .iter()
+        .any(|name| asked.header(name).is_some())
+}
+
+/// An answer that says other things of a version.
+fn with(said: Said, tags: &str) -> Said {
+    let Said::Answer(status, headers, body) = said else {
+        return said;
+    };
+    let is_tag = |line: &str| line.starts_with("ETag") || line.starts_with("x-goog-generation");
+    let kept = headers.split_inclusive("\r\n").filter(|line| !is_tag(line));
+    Said::Answer(status, kept.collect::<String>() + tags, body)
+}

@@ -1,0 +1,230 @@
+//! The lies, each with what must come of it.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::servers::Failure;
+
+/// A lie of a storage about one object.
+#[derive(Debug, Clone)]
+pub(super) enum Lie {
+    /// It keeps of a write nothing, half, or other bytes.
+    KeepsNothing,
+    KeepsHalf,
+    KeepsOther,
+    /// It keeps other bytes and says of them what it said of those that it was given.
+    Forges,
+    /// It shows what it held before.
+    Stale,
+    /// It shows nothing.
+    Forgets,
+    /// It says something else of a write than of what it holds since.
+    WrongTag,
+    /// It never says the same of an object.
+    ChangingTags,
+    /// Its ETags and generations are this.
+    Tags(Option<String>),
+    /// It refuses writes under a condition, or all, with a status and a body.
+    Refuses(bool, u16, Vec<u8>),
+    /// It leads elsewhere, with a status.
+    Leads(u16),
+    /// It sends headers of its own, too.
+    Headers(String),
+    /// It answers requests of a method with bytes, and then a piece again and again.
+    Sends(&'static str, Vec<u8>, Vec<u8>, Duration),
+    /// What it shows breaks off, and the rest is of a range that overflows.
+    BreaksOff,
+    /// It refuses a write and shows the request.
+    Echoes,
+}
+
+/// What must come of a lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The status says that the bundle is not there, and why.
+    Failure,
+    /// The storage holds the bundle all the same.
+    Held,
+    /// The lie cannot be seen, as is documented.
+    Believed,
+    /// There is none before the limits of a request end it, which is not waited for.
+    Open,
+}
+
+/// A body that takes a hundred megabytes.
+const HUGE: usize = 100 << 20;
+
+const PIECE: usize = 64 << 10;
+
+const SLOWLY: Duration = Duration::from_millis(500);
+
+/// More bytes than any machine has room for.
+const IMPOSSIBLE: &str = "Content-Length: 4611686018427387904\r\n\r\n";
+
+const ENTITIES: &str = "<?xml version=\"1.0\"?><!DOCTYPE e [<!ENTITY a \"lol\">\
+    <!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;\">\
+    <!ENTITY d \"&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;\"><!ENTITY f SYSTEM \"file:///etc/passwd\">]>\
+    <Error><Code>&d;</Code><Message>&f;</Message></Error>";
+
+const OTHER_BUCKET: &str = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code>\
+    <BucketName>bucket-of-others</BucketName><Endpoint>others.example.com</Endpoint></Error>";
+
+/// All lies by their names.
+///
+/// # Errors
+/// When nothing can be packed.
+pub(super) fn all() -> Result<Vec<(String, Lie, Outcome)>, Failure> {
+    use Outcome::{Believed, Failure, Held, Open};
+    let mut all = vec![
+        ("nothing", Lie::KeepsNothing, Failure),
+        ("half", Lie::KeepsHalf, Failure),
+        ("other", Lie::KeepsOther, Failure),
+        ("forged", Lie::Forges, Believed),
+        ("stale", Lie::Stale, Failure),
+        ("forgotten", Lie::Forgets, Failure),
+        ("wrongtag", Lie::WrongTag, Held),
+        ("changingtags", Lie::ChangingTags, Failure),
+        ("notag", Lie::Tags(None), Held),
+        ("hugetag", tag("t".repeat(100 << 10)), Held),
+        ("controltag", tag("t\u{1}\u{1b}[2J".to_owned()), Failure),
+        ("foreigntag", tag("tägß".to_owned()), Held),
+        ("unmet", Lie::Refuses(false, 412, Vec::new()), Held),
+        (
+            "garbled",
+            Lie::Refuses(false, 412, vec![0xff, 0xfe, 0xff]),
+            Held,
+        ),
+        ("conflict", Lie::Refuses(false, 409, Vec::new()), Held),
+        ("never", Lie::Refuses(true, 412, Vec::new()), Failure),
+        ("entities", refuses(400, ENTITIES), Failure),
+        ("otherbucket", refuses(404, OTHER_BUCKET), Failure),
+        (
+            "longheaders",
+            Lie::Headers(format!("X-Long: {}\r\n", "x".repeat(100 << 10))),
+            Held,
+        ),
+        (
+            "manyheaders",
+            Lie::Headers("X-Many: x\r\n".repeat(1_000)),
+            Failure,
+        ),
+        ("breaksoff", Lie::BreaksOff, Failure),
+        ("echoes", Lie::Echoes, Failure),
+    ]
+    .into_iter()
+    .map(|(name, lie, outcome)| (name.to_owned(), lie, outcome))
+    .collect::<Vec<_>>();
+    for status in [301, 302, 303, 307, 308] {
+        all.push((format!("leads{status}"), Lie::Leads(status), Failure));
+    }
+    let (megabytes, bomb) = (vec![b'x'; PIECE], bomb()?);
+    let chunk = [b"10000\r\n".as_slice(), &megabytes, b"\r\n"].concat();
+    let (now, chunked) = (Duration::ZERO, "Transfer-Encoding: chunked\r\n\r\n");
+    let zipped = format!(
+        "Content-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        bomb.len()
+    );
+    let huge = format!("Content-Type: application/xml\r\nContent-Length: {HUGE}\r\n\r\n<Error>");
+    let later = "Retry-After: 3153600000\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let before = "Retry-After: -1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    for (name, method, status, head, piece, pause, outcome) in [
+        ("endless", "PUT", 500, chunked, chunk.clone(), now, Failure),
+        (
+            "unlimited",
+            "PUT",
+            403,
+            IMPOSSIBLE,
+            megabytes.clone(),
+            now,
+            Failure,
+        ),
+        ("silent", "PUT", 400, IMPOSSIBLE, Vec::new(), now, Failure),
+        (
+            "dripping",
+            "PUT",
+            404,
+            IMPOSSIBLE,
+            b"x".to_vec(),
+            SLOWLY,
+            Failure,
+        ),
+        ("slowhead", "PUT", 200, "X: ", b"x".to_vec(), SLOWLY, Open),
+        (
+            "slowlook",
+            "HEAD",
+            200,
+            "X: ",
+            b"x".to_vec(),
+            SLOWLY,
+            Failure,
+        ),
+        (
+            "hugexml",
+            "PUT",
+            503,
+            huge.as_str(),
+            megabytes.clone(),
+            now,
+            Failure,
+        ),
+        ("later", "PUT", 503, later, Vec::new(), now, Failure),
+        ("before", "PUT", 429, before, Vec::new(), now, Failure),
+        (
+            "bomb",
+            "PUT",
+            400,
+            zipped.as_str(),
+            bomb.clone(),
+            now,
+            Failure,
+        ),
+        ("readendless", "GET", 200, chunked, chunk, now, Held),
+        (
+            "readunlimited",
+            "GET",
+            200,
+            IMPOSSIBLE,
+            megabytes,
+            now,
+            Failure,
+        ),
+        ("readsilent", "GET", 200, IMPOSSIBLE, Vec::new(), now, Open),
+        (
+            "readdripping",
+            "GET",
+            200,
+            IMPOSSIBLE,
+            vec![0x1f],
+            SLOWLY,
+            Open,
+        ),
+        ("readbomb", "GET", 200, zipped.as_str(), bomb, now, Failure),
+    ] {
+        let start = format!("HTTP/1.1 {status} As-Asked\r\n{SHOWN}{head}");
+        let lie = Lie::Sends(method, start.into_bytes(), piece, pause);
+        all.push((name.to_owned(), lie, outcome));
+    }
+    Ok(all)
+}
+
+/// What a storage must say of an object that it shows.
+const SHOWN: &str = "ETag: \"shown\"\r\nx-goog-generation: 7\r\n\
+    Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
+
+fn tag(tag: String) -> Lie {
+    Lie::Tags(Some(tag))
+}
+
+fn refuses(status: u16, body: &str) -> Lie {
+    Lie::Refuses(true, status, body.as_bytes().to_vec())
+}
+
+/// A few bytes that unpack to a hundred megabytes.
+fn bomb() -> Result<Vec<u8>, Failure> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&vec![0; HUGE])?;
+    Ok(packed.finish()?)
+}

@@ -1,0 +1,220 @@
+//! Storages of three providers that each lie about many objects, about each in another way.
+
+mod liar;
+mod lies;
+
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use self::liar::Liar;
+use self::lies::Outcome;
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, Person, built, eventually};
+use crate::postgres::Postgres;
+use crate::servers::{Failure, Peer, Said};
+
+/// A key of the kind that Google signs with, after one of another kind.
+const KEYS: &str = include_str!("../../../../../../reference/src/control/builder/tests/app.pem");
+
+/// How the key begins.
+const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----";
+
+/// What may be shown nowhere: the keys, and how tokens begin that are made with one.
+const SECRETS: &[&str] = &[
+    "hush-of-aws",
+    "hush-session",
+    "aHVzaC1vZi1henVyZQ==",
+    "eyJ0eXAi",
+];
+
+/// The most characters of a status, with what stands around its message.
+const STATUS: usize = 3_000;
+
+/// The providers.
+const PROVIDERS: [&str; 3] = ["aws", "gcp", "azure"];
+
+/// One object that is lied about.
+struct Case {
+    /// The name of the bundle and of the object.
+    name: String,
+    path: String,
+    outcome: Outcome,
+}
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hearing = Arc::clone(&heard);
+    let elsewhere = Peer::start(0, move |asked| {
+        let headers = format!("{} {:?}", asked.first, asked.headers);
+        hearing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(headers);
+        async { Said::status(200) }
+    });
+    let elsewhere = elsewhere.await?;
+    let liar = Liar::new(format!("http://{}", elsewhere.address));
+    let peer = liar.listen(0).await?;
+    let port = peer.address.port();
+    // This database takes fewer characters than others.
+    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let url = postgres.url();
+    let arguments = [
+        "--database",
+        &url,
+        "--allow-host",
+        "127.0.0.1",
+        "--allow-secrets-over-http",
+        "--log-level",
+        "info",
+    ];
+    let mut plane = tenancy::plane(harness, &arguments).await?;
+    let admin = plane.person("admin");
+    let cases = define(admin, &format!("http://{}", peer.address)).await?;
+    let all = |count: u64| {
+        let behind = |case: &&Case| liar.storage.data(&case.path) != Some(json!({"stock": count}));
+        cases
+            .iter()
+            .filter(behind)
+            .map(|case| case.name.as_str())
+            .collect::<Vec<_>>()
+    };
+    let first = eventually("every object", || all(0).is_empty()).await;
+    findings.succeed(&format!("first: {:?}", all(0)), first);
+    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    for (case, lie) in cases.iter().zip(lies::all()?.iter().cycle()) {
+        liar.lie(&case.path, lie.1.clone());
+    }
+    admin.put("/v1/sources/stock/data/stock", json!(1)).await?;
+    admin.bundle("beside", "beside.tgz", json!(1)).await?;
+    let beside = eventually("a bundle beside", || built(harness, "beside.tgz").is_some());
+    findings.succeed("beside", beside.await);
+    for case in &cases {
+        let outcome = outcome(admin, &liar, case).await;
+        findings.succeed(&case.name, outcome);
+    }
+    findings.watch_in_company(bystander.stop().await?);
+    findings.weigh(&plane.process, 512)?;
+    liar.repent();
+    peer.end().await;
+    let _peer = liar.listen(port).await?;
+    let is_seen = |name: &&str| !name.ends_with("forged");
+    let held = eventually("what was not believed", || !all(1).iter().any(is_seen));
+    findings.succeed(&format!("afterwards: {:?}", all(1)), held.await);
+    admin.put("/v1/sources/stock/data/stock", json!(2)).await?;
+    let held = eventually("every object", || all(2).is_empty()).await;
+    findings.succeed(&format!("the next change: {:?}", all(2)), held);
+    for case in &cases {
+        let succeeds = admin
+            .until_status(&case.name, |said| said.contains("SUCCESS"))
+            .await
+            .map(drop);
+        findings.succeed(&format!("{}: afterwards", case.name), succeeds);
+    }
+    let heard = heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    findings.hold(format!("another host was sent {heard:?}"), heard.is_empty());
+    let log = plane.process.said();
+    let told = SECRETS.iter().find(|secret| log.contains(**secret));
+    findings.hold(format!("the log has {told:?}"), told.is_none());
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}
+
+/// Puts a bundle for each lie and provider, all of one source.
+async fn define(admin: Person, url: &str) -> Result<Vec<Case>, Failure> {
+    let key = KEYS
+        .find(KEY)
+        .and_then(|at| KEYS.get(at..))
+        .unwrap_or_default();
+    let account = json!({
+        "gcs_base_url": url, "client_email": "e", "private_key_id": "i", "private_key": key,
+    });
+    for (provider, value) in PROVIDERS.into_iter().zip([
+        json!({
+            "type": "aws_auth", "access_key_id": "AKEY", "secret_access_key": "hush-of-aws",
+            "session_token": "hush-session-token",
+        }),
+        json!({"type": "gcp_auth", "credentials": account}),
+        json!({
+            "type": "azure_auth", "account_name": "account", "account_key": "aHVzaC1vZi1henVyZQ==",
+        }),
+    ]) {
+        admin
+            .put(&format!("/v1/secrets/{provider}"), json!({"value": value}))
+            .await?;
+    }
+    admin.put("/v1/sources/stock", json!({})).await?;
+    admin.put("/v1/sources/stock/data/stock", json!(0)).await?;
+    let mut cases = Vec::new();
+    for provider in PROVIDERS {
+        for (lie, _, outcome) in lies::all()? {
+            let name = format!("{provider}{lie}");
+            let (storage, path) = destination(provider, &name, url);
+            let body = json!({"object_storage": storage, "requirements": [{"source": "stock"}]});
+            admin.put(&format!("/v1/bundles/{name}"), body).await?;
+            cases.push(Case {
+                name,
+                path,
+                outcome,
+            });
+        }
+    }
+    Ok(cases)
+}
+
+/// Where an object lies: what a definition says, and the path in the storage.
+fn destination(provider: &str, name: &str, url: &str) -> (Value, String) {
+    let said = match provider {
+        "aws" => json!({"bucket": "bucket", "key": name, "region": "r", "url": url}),
+        "gcp" => json!({"project": "p", "bucket": "bucket", "object": name}),
+        _ => json!({
+            "account_url": format!("{url}/account"), "container": "bucket", "path": name,
+        }),
+    };
+    let mut storage = json!({provider: said});
+    if let Some(members) = storage.get_mut(provider).and_then(Value::as_object_mut) {
+        members.insert("credentials".to_owned(), json!(provider));
+    }
+    let account = if provider == "azure" { "/account" } else { "" };
+    (storage, format!("{account}/bucket/{name}"))
+}
+
+/// Waits until a lie has come to what it must come to.
+async fn outcome(admin: Person, liar: &Liar, case: &Case) -> Result<(), String> {
+    let bytes = || liar.storage.object(&case.path).map(|object| object.bytes);
+    match case.outcome {
+        Outcome::Failure => {
+            let failed = |said: &str| !said.contains("SUCCESS");
+            let said = admin.until_status(&case.name, failed).await?;
+            let reason =
+                said.contains("\"error_message\":\"") && !said.contains("\"error_message\":\"\"");
+            // `\u` begins a character that a terminal could take for a command.
+            let told = SECRETS
+                .iter()
+                .chain(&["\\u"])
+                .any(|secret| said.contains(secret));
+            // What a storage repeats was there, and is hidden.
+            let hidden = !case.name.ends_with("echoes") || said.contains("***");
+            match reason && hidden && said.chars().count() <= STATUS && !told {
+                true => Ok(()),
+                false => Err(said),
+            }
+        }
+        Outcome::Held => {
+            let due = Some(json!({"stock": 1}));
+            eventually("the object", || liar.storage.data(&case.path) == due).await
+        }
+        Outcome::Believed => {
+            let forged = || bytes().is_some_and(|bytes| bytes.iter().all(|byte| *byte == b'X'));
+            eventually("the forgery", forged).await?;
+            admin
+                .until_status(&case.name, |said| said.contains("SUCCESS"))
+                .await
+                .map(drop)
+        }
+        Outcome::Open => Ok(()),
+    }
+}

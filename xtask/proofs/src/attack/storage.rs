@@ -1,0 +1,176 @@
+//! A storage that a task sets in a mood.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::bundles::archive;
+use crate::servers::{Failure, Message, Peer, Said};
+
+/// How a storage behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mood {
+    Good,
+    /// Takes everything and keeps nothing.
+    Lies,
+    Fails,
+    Hangs,
+    HangsUp,
+}
+
+/// A storage of the protocols of S3, Google Cloud Storage and Azure, as far as bundles are written
+/// and looked at by them; signatures are not looked at. Clones share everything.
+#[derive(Debug, Clone)]
+pub(super) struct Storage(Arc<Mutex<Held>>);
+
+#[derive(Debug)]
+struct Held {
+    mood: Mood,
+    objects: BTreeMap<String, Object>,
+    /// How many versions there have been.
+    versions: u64,
+}
+
+/// An object as it is stored.
+#[derive(Debug, Clone)]
+pub(super) struct Object {
+    /// Its generation, and in quotes its ETag.
+    pub(super) version: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Object {
+    /// The answer to a question for the object.
+    pub(super) fn shown(self) -> Said {
+        let modified = "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
+        Said::Answer(200, tags(self.version) + modified, self.bytes)
+    }
+}
+
+/// The headers that tell a version.
+pub(super) fn tags(version: u64) -> String {
+    format!("ETag: \"{version}\"\r\nx-goog-generation: {version}\r\n")
+}
+
+/// The method and the path of a request.
+pub(super) fn target(asked: &Message) -> (&str, &str) {
+    let mut words = asked.first.split(' ');
+    let method = words.next().unwrap_or_default();
+    let path = words.next().unwrap_or_default();
+    (method, path.split('?').next().unwrap_or_default())
+}
+
+impl Storage {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Held {
+            mood: Mood::Good,
+            objects: BTreeMap::new(),
+            versions: 0,
+        })))
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set(&self, mood: Mood) {
+        self.held().mood = mood;
+    }
+
+    /// The object at a path, if there is one.
+    pub(super) fn object(&self, path: &str) -> Option<Object> {
+        self.held().objects.get(path).cloned()
+    }
+
+    /// The data of the bundle at a path, if there is one.
+    pub(super) fn data(&self, path: &str) -> Option<serde_json::Value> {
+        archive::data(&self.object(path)?.bytes).ok()
+    }
+
+    pub(super) fn remove(&self, path: &str) {
+        self.held().objects.remove(path);
+    }
+
+    /// Puts other bytes of the same length in an object's place.
+    pub(super) fn spoil(&self, path: &str) {
+        self.forge(path);
+        let mut held = self.held();
+        held.versions += 1;
+        let version = held.versions;
+        if let Some(object) = held.objects.get_mut(path) {
+            object.version = version;
+        }
+    }
+
+    /// The same, and says of them what it said of the object.
+    pub(super) fn forge(&self, path: &str) {
+        if let Some(object) = self.held().objects.get_mut(path) {
+            object.bytes.fill(b'X');
+        }
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&self, asked: &Message) -> Said {
+        let mut held = self.held();
+        match held.mood {
+            Mood::Fails => return Said::status(500),
+            Mood::Hangs => return Said::Hang,
+            Mood::HangsUp => return Said::Close,
+            Mood::Good | Mood::Lies => {}
+        }
+        let (method, path) = target(asked);
+        match (method, held.objects.get(path).cloned()) {
+            ("PUT", known) => {
+                if !allows(asked, known.as_ref()) {
+                    return Said::status(412);
+                }
+                held.versions += 1;
+                let (version, bytes) = (held.versions, asked.body.clone());
+                if held.mood == Mood::Good {
+                    let object = Object { version, bytes };
+                    held.objects.insert(path.to_owned(), object);
+                }
+                Said::Answer(200, tags(version), Vec::new())
+            }
+            ("GET" | "HEAD", Some(known)) => known.shown(),
+            ("GET" | "HEAD", None) => Said::status(404),
+            _ => Said::status(405),
+        }
+    }
+
+    /// Has the storage listen.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub(super) async fn listen(&self) -> Result<Peer, Failure> {
+        let storage = self.clone();
+        let peer = Peer::start(0, move |asked| {
+            let said = storage.answer(&asked);
+            let storage = storage.clone();
+            async move {
+                if !matches!(said, Said::Hang) {
+                    return said;
+                }
+                // One that is started again forgets who waited.
+                while storage.held().mood == Mood::Hangs {
+                    sleep(Duration::from_millis(100)).await;
+                }
+                Said::Close
+            }
+        });
+        Ok(peer.await?)
+    }
+}
+
+/// Whether the conditions of a write hold.
+fn allows(asked: &Message, known: Option<&Object>) -> bool {
+    let version = known.map(|known| known.version);
+    let tag = version.map(|version| format!("\"{version}\""));
+    let matches = asked.header("if-match");
+    let generation = asked.header("x-goog-if-generation-match");
+    matches.is_none_or(|due| Some(due) == tag.as_deref())
+        && (asked.header("if-none-match").is_none() || known.is_none())
+        && generation.is_none_or(|due| due == version.unwrap_or(0).to_string())
+}
