@@ -84,36 +84,68 @@ impl Queue {
         self.0.changed.notify_all();
     }
 
-    /// Writes lines as they come. What cannot be written is lost: there is no other place for it.
+    /// Writes lines as they come. What cannot be written is lost, as there is no other place for
+    /// it, and counted as dropped.
     fn write_lines(&self, mut out: impl Write) {
+        // Whether the last line that was begun has no end.
+        let mut is_torn = false;
         loop {
-            let (line, dropped) = self.next();
-            out.write_all(&line).ok();
-            let mut waiting = self.waiting();
-            waiting.is_writing = false;
-            waiting.bytes = waiting.bytes.saturating_sub(line.len());
-            drop(waiting);
-            self.0.changed.notify_all();
-            if dropped > 0 {
-                error!(lines = dropped, "The log was not read, lines were dropped.");
+            let line = self.next();
+            let is_written = write_line(&mut out, &line, &mut is_torn);
+            match self.written(&line, is_written) {
+                0 => {}
+                lines => error!(lines, "The log was full or not read, lines were dropped."),
             }
         }
     }
 
-    /// Waits for the next line; if it is the last one, also how many were dropped behind it.
-    fn next(&self) -> (Vec<u8>, u64) {
+    /// Waits for the next line.
+    fn next(&self) -> Vec<u8> {
         let waiting = self.waiting();
         let is_empty = |waiting: &mut Waiting| waiting.lines.is_empty();
         let waiting = self.0.changed.wait_while(waiting, is_empty);
         let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-        let line = waiting.lines.pop_front().unwrap_or_default();
         waiting.is_writing = true;
-        let dropped = match waiting.lines.is_empty() {
+        waiting.lines.pop_front().unwrap_or_default()
+    }
+
+    /// Takes a line off the account. Gives how many were dropped, once that can be told behind the
+    /// lines that were kept.
+    fn written(&self, line: &[u8], is_written: bool) -> u64 {
+        let mut waiting = self.waiting();
+        waiting.is_writing = false;
+        waiting.bytes = waiting.bytes.saturating_sub(line.len());
+        self.0.changed.notify_all();
+        if !is_written {
+            waiting.dropped += 1;
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+            return 0;
+        }
+        match waiting.lines.is_empty() {
             true => std::mem::take(&mut waiting.dropped),
             false => 0,
-        };
-        (line, dropped)
+        }
     }
+}
+
+/// Writes a line, after the end of one that was torn; whether all of it is written.
+fn write_line(out: &mut impl Write, line: &[u8], is_torn: &mut bool) -> bool {
+    if *is_torn && out.write_all(b"\n").is_err() {
+        return false;
+    }
+    *is_torn = false;
+    let mut left = line;
+    while !left.is_empty() {
+        match out.write(left) {
+            Err(failure) if failure.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => return false,
+            Ok(written) => {
+                left = left.get(written..).unwrap_or_default();
+                *is_torn = !left.is_empty();
+            }
+        }
+    }
+    true
 }
 
 impl Write for &Queue {
@@ -144,7 +176,54 @@ mod tests {
     use std::io::{self, Read, Write};
     use std::os::unix::net::UnixStream;
 
-    use super::{MAX_BYTES, Queue, dropped_lines};
+    use super::{MAX_BYTES, Queue, dropped_lines, write_line};
+
+    /// A disk with room for so many bytes.
+    struct Disk {
+        room: usize,
+        held: Vec<u8>,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let part = bytes.iter().take(self.room);
+            self.held.extend(part);
+            match bytes.len().min(self.room) {
+                0 => Err(io::ErrorKind::StorageFull.into()),
+                written => {
+                    self.room -= written;
+                    Ok(written)
+                }
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_torn_line_is_ended_before_the_next() {
+        let (mut disk, mut is_torn) = (
+            Disk {
+                room: 5,
+                held: Vec::new(),
+            },
+            false,
+        );
+        for (room, line, expected) in [
+            (0, "one\n", true),
+            (0, "two\n", false),
+            (0, "three\n", false),
+            (9, "four\n", true),
+            (0, "five\n", false),
+        ] {
+            disk.room += room;
+            let is_written = write_line(&mut disk, line.as_bytes(), &mut is_torn);
+            assert_eq!(is_written, expected, "{line}");
+        }
+        assert_eq!(disk.held, b"one\nt\nfour\nfiv");
+    }
 
     /// Nobody reads, so the writer blocks; whoever logs does not.
     #[test]
