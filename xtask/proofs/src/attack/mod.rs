@@ -6,7 +6,9 @@ mod bystander;
 mod findings;
 mod frames;
 mod harness;
+mod repository;
 mod scenarios;
+mod small_disk;
 mod storage;
 mod tenancy;
 

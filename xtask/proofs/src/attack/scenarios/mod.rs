@@ -18,6 +18,7 @@ mod endless;
 mod evaluations;
 mod frames;
 mod full_disk;
+mod full_disk_control;
 mod gzip;
 mod hostile;
 mod keys;
@@ -108,6 +109,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     }),
     attack("full-disk", Together, |harness| {
         Box::pin(full_disk::play(harness))
+    }),
+    attack("full-disk-control", Together, |harness| {
+        Box::pin(full_disk_control::play(harness))
     }),
     attack("shutdown", Together, |harness| {
         Box::pin(shutdown::play(harness))

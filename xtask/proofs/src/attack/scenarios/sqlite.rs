@@ -1,7 +1,6 @@
 //! Databases of a control plane that are locked, damaged, foreign or full.
 
 use std::fs;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,8 +11,8 @@ use tokio::time::sleep;
 use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, Plane};
-use crate::postgres::done;
 use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -192,7 +191,7 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
 /// there, and the server goes on when there is room again.
 async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let folder = harness.inner("small")?;
-    let mounted = Mounted::new(&folder)?;
+    let disk = SmallDisk::mount(&folder)?;
     let url = format!("sqlite:{folder}/control.db");
     let mut plane = tenancy::plane(harness, &["--database", &url]).await?;
     let admin = plane.person("admin");
@@ -224,25 +223,6 @@ async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure>
         missing == 0,
     );
     findings.end(&mut plane.process).await?;
-    drop(mounted);
+    drop(disk);
     Ok(())
-}
-
-/// A small disk; gone when dropped.
-struct Mounted(String);
-
-impl Mounted {
-    fn new(folder: &str) -> Result<Self, Failure> {
-        let mut command = Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]);
-        done(&mut command).map_err(|why| why.to_string())?;
-        Ok(Self(folder.to_owned()))
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        // A folder that is still mounted shows when the harness's folder is removed.
-        let _removed = Command::new("umount").arg("--lazy").arg(&self.0).status();
-    }
 }

@@ -1,0 +1,90 @@
+//! A git repository with a server.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+use super::storage::target;
+use crate::postgres::done;
+use crate::servers::{Failure, Message, Peer, Said};
+
+/// A repository in a folder, with a branch `main`.
+#[derive(Debug, Clone)]
+pub(super) struct Repository(PathBuf);
+
+impl Repository {
+    /// An empty one in a folder.
+    ///
+    /// # Errors
+    /// When git does not make it.
+    pub(super) fn new(folder: &str) -> Result<Self, Failure> {
+        let repository = Self(folder.into());
+        repository.git(&["init", "--quiet", "--initial-branch", "main"])?;
+        Ok(repository)
+    }
+
+    /// Commits a file.
+    ///
+    /// # Errors
+    /// When git does not take it.
+    pub(super) fn commit(&self, path: &str, text: &str) -> Result<(), Failure> {
+        let file = self.0.join(path);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(file, text)?;
+        self.git(&["add", "--all"])?;
+        self.git(&["commit", "--quiet", "--message", path])
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@localhost"]);
+        command.args(["-c", "commit.gpgsign=false"]);
+        let command = command.args(arguments).current_dir(&self.0);
+        done(command).map_err(|why| why.to_string().into())
+    }
+
+    /// Has the repository served over http, whatever the path begins with.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub(super) async fn listen(&self) -> Result<Peer, Failure> {
+        let repository = self.clone();
+        let peer = Peer::start(0, move |asked| {
+            let repository = repository.clone();
+            async move { repository.answer(asked).await.unwrap_or(Said::status(500)) }
+        });
+        Ok(peer.await?)
+    }
+
+    async fn answer(&self, asked: Message) -> Result<Said, Failure> {
+        let mut command = Command::new("git");
+        command.args(["upload-pack", "--stateless-rpc"]);
+        let (method, path) = target(&asked);
+        let (kind, start): (_, &[u8]) = match (method, path.rsplit('/').next()) {
+            ("GET", Some("refs")) => {
+                command.arg("--http-backend-info-refs");
+                ("advertisement", b"001e# service=git-upload-pack\n0000")
+            }
+            ("POST", _) => ("result", b""),
+            _ => return Ok(Said::status(404)),
+        };
+        if let Some(protocol) = asked.header("git-protocol") {
+            command.env("GIT_PROTOCOL", protocol);
+        }
+        command
+            .arg(&self.0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut running = command.stderr(Stdio::null()).spawn()?;
+        if let Some(mut told) = running.stdin.take() {
+            told.write_all(&asked.body).await?;
+        }
+        let said = running.wait_with_output().await?.stdout;
+        let kind = format!("Content-Type: application/x-git-upload-pack-{kind}\r\n");
+        Ok(Said::Answer(200, kind, [start, &said].concat()))
+    }
+}

@@ -1,0 +1,186 @@
+//! A disk that is full for each file that a control plane writes: bundles, repositories, its
+//! database, the encryption key and the log.
+
+mod own;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::repository::Repository;
+use crate::attack::small_disk::SmallDisk;
+use crate::attack::tenancy::{self, Plane, built, eventually, in_file};
+use crate::servers::{Failure, ask, request};
+
+/// What does not get smaller when it is compressed, and has no room beside the filler.
+const LARGE: usize = 300 << 10;
+
+/// What is left on a disk on which half of it has room.
+const ROOM: u64 = 128 << 10;
+
+/// What is watched while a disk is full; several builds long.
+const WATCHED: Duration = Duration::from_secs(3);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let inner = |name: &str| Harness::new(&harness.program, harness.long, &harness.folder, name);
+    bundles(&inner("bundles")?, &mut findings).await?;
+    repositories(&inner("repositories")?, &mut findings).await?;
+    own::database(&inner("database")?, &mut findings).await?;
+    own::key(&inner("key")?, &mut findings).await?;
+    for role in ["control", "engine"] {
+        own::log(&inner(&format!("log-{role}"))?, &mut findings, role).await?;
+    }
+    Ok(findings)
+}
+
+/// A text that looks random.
+fn random(seed: u64, length: usize) -> String {
+    let mut state = seed + 1;
+    let letters = (0..length).map(|_| {
+        // Marsaglia's xorshift.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'A' + u8::try_from(state % 58).unwrap_or_default())
+    });
+    letters
+        .filter(|letter| letter.is_ascii_alphabetic())
+        .collect()
+}
+
+/// The count in a built bundle.
+fn count(harness: &Harness, file: &str) -> Option<Value> {
+    built(harness, file)?.pointer("/stock/count").cloned()
+}
+
+fn stock(count: u64, length: usize) -> Value {
+    json!({"count": count, "text": random(count, length)})
+}
+
+async fn healthy(findings: &mut Findings, what: &str, plane: &Plane) -> Result<(), Failure> {
+    let answer = ask(
+        plane.process.address,
+        ATTACKER,
+        &request("GET", "/health", ""),
+    )
+    .await?;
+    findings.hold(
+        format!("{what}: health is {}", answer.status()),
+        answer.status() == 200,
+    );
+    Ok(())
+}
+
+/// The bundle before stays whole while there is no room for the next, and others are built.
+async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let disk = SmallDisk::mount(&harness.inner("built")?)?;
+    let beside = harness.inner("beside")?;
+    let mut plane = tenancy::plane(harness, &["--bundle-root", &beside]).await?;
+    let admin = plane.person("admin");
+    admin.bundle("stock", "stock.tgz", stock(1, 100)).await?;
+    let first = eventually("the bundle", || {
+        count(harness, "stock.tgz") == Some(json!(1))
+    });
+    findings.succeed("bundles", first.await);
+    let whole = fs::read(disk.path().join("stock.tgz"))?;
+    disk.fill(ROOM)?;
+    admin
+        .put("/v1/sources/stock/data/stock", stock(2, LARGE))
+        .await?;
+    let full = |said: &str| said.contains("PUSH_FAILED") && said.contains("space");
+    findings.succeed(
+        "bundles: status",
+        admin.until_status("stock", full).await.map(drop),
+    );
+    let fresh = in_file("fresh.tgz", &json!([{"source": "stock"}]));
+    admin.put("/v1/bundles/fresh", fresh).await?;
+    findings.succeed(
+        "bundles: a new one",
+        admin.until_status("fresh", full).await.map(drop),
+    );
+    let other = PathBuf::from(&beside).join("other.tgz");
+    admin
+        .bundle("other", &other.display().to_string(), json!(1))
+        .await?;
+    let there = eventually("a bundle on another disk", || other.is_file());
+    findings.succeed("bundles", there.await);
+    healthy(findings, "bundles", &plane).await?;
+    let kept = fs::read(disk.path().join("stock.tgz"))?;
+    findings.hold("bundles: the one before is not whole", kept == whole);
+    let half = disk.path().join("fresh.tgz").exists();
+    findings.hold("bundles: half of a new one is there", !half);
+    disk.empty()?;
+    let second = eventually("both bundles with room", || {
+        ["stock.tgz", "fresh.tgz"]
+            .iter()
+            .all(|file| count(harness, file) == Some(json!(2)))
+    });
+    findings.succeed("bundles", second.await);
+    let gone = eventually("no half bundle is left", || {
+        !disk.path().join(".partial-bundles").exists()
+    });
+    findings.succeed("bundles", gone.await);
+    findings.end(&mut plane.process).await
+}
+
+/// The bundle before stays while there is no room for a fetch, and nothing is left of one.
+async fn repositories(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let disk = SmallDisk::mount(&harness.inner("data")?)?;
+    let repository = Repository::new(&harness.inner("repository")?)?;
+    let write = |count: u64, length| {
+        repository.commit("stock/data.json", &stock(count, length).to_string())
+    };
+    write(1, 100)?;
+    let peer = repository.listen().await?;
+    let data = disk.path().display().to_string();
+    let arguments = ["--data-dir", &data, "--allow-host", "127.0.0.1"];
+    let mut plane = tenancy::plane(harness, &arguments).await?;
+    let admin = plane.person("admin");
+    let url = format!("http://{}/repository", peer.address);
+    let git = json!({"git": {"repo": url, "reference": "refs/heads/main"}});
+    admin.put("/v1/sources/stock", git).await?;
+    let bundle = in_file("stock.tgz", &json!([{"source": "stock"}]));
+    admin.put("/v1/bundles/stock", bundle).await?;
+    let is = |due: u64| move || count(harness, "stock.tgz") == Some(json!(due));
+    findings.succeed("repositories", eventually("the bundle", is(1)).await);
+    let before = size(disk.path());
+    disk.fill(ROOM)?;
+    write(2, LARGE)?;
+    let full = |said: &str| said.contains("SYNC_FAILED") && said.contains("git");
+    findings.succeed(
+        "repositories: status",
+        admin.until_status("stock", full).await.map(drop),
+    );
+    sleep(WATCHED).await;
+    healthy(findings, "repositories", &plane).await?;
+    findings.hold("repositories: the bundle before is gone", is(1)());
+    let first = disk.path().join("filler");
+    let left = size(disk.path()).saturating_sub(first.metadata()?.len() + before);
+    findings.hold(
+        format!("repositories: {left} bytes are left"),
+        left < ROOM / 2,
+    );
+    disk.empty()?;
+    findings.succeed(
+        "repositories",
+        eventually("the bundle with room", is(2)).await,
+    );
+    findings.end(&mut plane.process).await
+}
+
+/// The bytes of all files below a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => size(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}

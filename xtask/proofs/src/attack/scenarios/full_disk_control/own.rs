@@ -1,0 +1,152 @@
+//! The files that a control plane has for itself: its database, the encryption key and the log.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{WATCHED, count, random, stock};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::small_disk::SmallDisk;
+use crate::attack::tenancy::{self, eventually, tokens};
+use crate::servers::{Failure, HANG_LIMIT, Process, ask, request};
+
+/// Writes are put off and go on with room, also after a kill; what was acknowledged is there.
+pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let disk = SmallDisk::mount(&harness.inner("disk")?)?;
+    let url = format!("sqlite:{}/control.db", disk.path().display());
+    let mut plane = tenancy::plane(harness, &["--database", &url]).await?;
+    let admin = plane.person("admin");
+    admin.bundle("stock", "stock.tgz", stock(1, 100)).await?;
+    let first = eventually("the bundle", || {
+        count(harness, "stock.tgz") == Some(json!(1))
+    });
+    findings.succeed("database", first.await);
+    disk.fill(0)?;
+    let (mut acknowledged, mut refused) = (Vec::new(), 0);
+    for number in 0..40_u64 {
+        let path = format!("/v1/sources/stock/data/k{number}");
+        match admin
+            .send("PUT", &path, &json!(random(number, 20_000)))
+            .await?
+        {
+            (200, _) => acknowledged.push(number),
+            (503, _) => refused += 1,
+            (status, said) => findings.hold(format!("database: {status} {said}"), false),
+        }
+    }
+    findings.hold(
+        format!("database: {refused} writes are put off"),
+        refused > 0,
+    );
+    // Builds go on as far as they can, and none of them ends the process.
+    sleep(WATCHED).await;
+    let (status, _) = admin.send("GET", "/v1/sources/stock", &Value::Null).await?;
+    findings.hold(format!("database: a read is {status}"), status == 200);
+    plane.process.kill();
+    let mut command = tenancy::command(harness, &["--database", &url])?;
+    let mut full = Process::spawn(&mut command, &harness.folder)?;
+    sleep(WATCHED).await;
+    if let Some(ended) = full.ends(Duration::ZERO).await? {
+        let said = full.said();
+        let told = !ended.success() && said.contains("full");
+        findings.hold(format!("database: a start on a full disk: {said}"), told);
+    }
+    full.kill();
+    disk.empty()?;
+    let mut plane = tenancy::plane(harness, &["--database", &url]).await?;
+    let admin = plane.person("admin");
+    findings.succeed(
+        "database",
+        admin
+            .put("/v1/sources/stock/data/stock", stock(2, 100))
+            .await,
+    );
+    let second = eventually("the bundle with room", || {
+        count(harness, "stock.tgz") == Some(json!(2))
+    });
+    findings.succeed("database", second.await);
+    for number in acknowledged {
+        let path = format!("/v1/sources/stock/data/k{number}");
+        let (_, said) = admin.send("GET", &path, &Value::Null).await?;
+        let held = said.get("result") == Some(&json!(random(number, 20_000)));
+        findings.hold(format!("database: {path} is lost"), held);
+    }
+    findings.end(&mut plane.process).await
+}
+
+/// No half key is made.
+pub(super) async fn key(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let disk = SmallDisk::mount(&harness.inner("disk")?)?;
+    let config = harness.file("config.json", &tokens().to_string())?;
+    let url = format!("sqlite:{}/control.db", disk.path().display());
+    let command = || harness.command("control", &["--config", &config, "--database", &url]);
+    disk.fill(0)?;
+    let mut server = Process::spawn(&mut command(), &harness.folder)?;
+    let ended = server.ends(HANG_LIMIT).await?;
+    let refused = ended.is_some_and(|ended| !ended.success()) && server.said().contains("space");
+    findings.hold(format!("key: {ended:?} {}", server.said()), refused);
+    let files = fs::read_dir(disk.path())?
+        .flatten()
+        .map(|entry| entry.file_name());
+    let left: Vec<_> = files.filter(|name| name != "filler").collect();
+    findings.hold(format!("key: {left:?} are left"), left.is_empty());
+    disk.empty()?;
+    for start in ["with room", "again"] {
+        let mut server = Process::start(&mut command(), &harness.folder).await;
+        match &mut server {
+            Ok(server) => findings.end(server).await?,
+            Err(why) => findings.hold(format!("key: {start}: {why}"), false),
+        }
+    }
+    Ok(())
+}
+
+/// A log that is full holds up nobody, and is whole again with room.
+pub(super) async fn log(
+    harness: &Harness,
+    findings: &mut Findings,
+    role: &str,
+) -> Result<(), Failure> {
+    let disk = SmallDisk::mount(&harness.inner("disk")?)?;
+    let mut command: Command = match role {
+        "control" => tenancy::command(harness, &["--log-level", "debug"])?,
+        _ => harness.command(role, &["--log-level", "debug"]),
+    };
+    let mut server = Process::start(&mut command, disk.path()).await?;
+    // A line is torn where the room ends.
+    disk.fill(0)?;
+    let health = request("GET", "/health", "");
+    for _ in 0..500 {
+        let answer = ask(server.address, ATTACKER, &health).await?;
+        findings.hold(
+            format!("{role}: health is {}", answer.status()),
+            answer.status() == 200,
+        );
+    }
+    disk.empty()?;
+    let length = server.logged()?;
+    for _ in 0..10 {
+        ask(server.address, ATTACKER, &health).await?;
+    }
+    let grown = eventually("the log goes on", || {
+        server.logged().is_ok_and(|now| now > length)
+    });
+    findings.succeed(role, grown.await);
+    findings.end(&mut server).await?;
+    let said = server.said();
+    let is_event = |line: &&str| serde_json::from_str::<Value>(line).is_ok_and(|it| it.is_object());
+    let torn = said.lines().filter(|line| !is_event(line)).count();
+    findings.hold(
+        format!("{role}: {torn} lines of the log are torn"),
+        torn <= 1,
+    );
+    findings.hold(
+        format!("{role}: nothing says what is lost"),
+        said.contains("dropped"),
+    );
+    Ok(())
+}
