@@ -25,7 +25,7 @@ impl From<StoreError> for ApiError {
             StoreError::NotFound(_) => Code::NotFound,
             StoreError::InUse { .. } | StoreError::PlaceTaken { .. } => Code::Conflict,
             StoreError::MissingReference { .. } => Code::InvalidReference,
-            StoreError::KeyRotated => Code::Unavailable,
+            StoreError::KeyRotated | StoreError::Silent => Code::Unavailable,
             StoreError::Newer
             | StoreError::TooLarge(_)
             | StoreError::Unreadable(_)

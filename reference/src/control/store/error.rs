@@ -57,6 +57,9 @@ pub(crate) enum StoreError {
     /// A stored definition is none.
     #[error("a stored definition cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
+    /// The server of the database has gone without a word.
+    #[error("the database does not answer")]
+    Silent,
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),

@@ -57,8 +57,7 @@ const SWEEP: Duration = Duration::from_secs(600);
 /// How long to wait when the database fails.
 const DATABASE_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long the database may take to say what is to be built; its server may have gone without a
-/// word.
+/// How long the database may take to answer the workers; its server may have gone without a word.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long running builds may go on after the server is told to stop.
@@ -191,18 +190,14 @@ impl Shared {
             let begun = self.begin_builds(&mut builds, &given_up, &mut trials, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
-                begun = tokio::time::timeout(SILENCE, begun) => begun,
+                begun = answered(begun) => begun,
             };
             match begun {
-                Ok(Ok(true)) => {}
-                Ok(Ok(false)) if passes => next = now + POLL_INTERVAL,
-                Ok(Ok(false)) => {}
-                Ok(Err(failure)) => {
+                Ok(true) => {}
+                Ok(false) if passes => next = now + POLL_INTERVAL,
+                Ok(false) => {}
+                Err(failure) => {
                     error!(%failure, "cannot look for bundles to build");
-                    next = Instant::now() + DATABASE_PAUSE;
-                }
-                Err(_) => {
-                    error!("the database does not answer whether there are bundles to build");
                     next = Instant::now() + DATABASE_PAUSE;
                 }
             }
@@ -312,7 +307,7 @@ impl Shared {
 
     /// Mends what a clock that was put back would hold up.
     async fn mend_times(&self) {
-        match self.control.store.mend_times(LEASE, SLACK).await {
+        match answered(self.control.store.mend_times(LEASE, SLACK)).await {
             Ok(0) => {}
             Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
             Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),
@@ -324,7 +319,7 @@ impl Shared {
         let store = &self.control.store;
         let names =
             async { tokio::try_join!(store.names(Kind::Bundle), store.names(Kind::Source)) };
-        let (bundles, sources) = match names.await {
+        let (bundles, sources) = match answered(names).await {
             Ok(names) => names,
             Err(failure) => {
                 warn!(%failure, "cannot look for what is deleted");
@@ -336,6 +331,15 @@ impl Shared {
         let sources = sources.into_values().map(|name| (Kind::Source, name));
         self.control.metrics.keep(&bundles.chain(sources).collect());
     }
+}
+
+/// What the database answers, if it does.
+///
+/// # Errors
+/// `Silent` when it does not.
+async fn answered<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let answer = tokio::time::timeout(SILENCE, asked).await;
+    answer.unwrap_or(Err(StoreError::Silent))
 }
 
 /// Waits for all builds.

@@ -16,7 +16,7 @@ use super::job::{JobError, Read};
 use super::publish::{Made, PublishError, Published};
 use super::record::{Origin, Record, digest};
 use super::slot::Slot;
-use super::{DATABASE_PAUSE, LEASE, Shared};
+use super::{DATABASE_PAUSE, LEASE, Shared, answered};
 use crate::control::builder::{self, BuildError, Job};
 use crate::control::destination::{Destination, DestinationError};
 use crate::control::metrics::Upload;
@@ -82,11 +82,11 @@ impl Shared {
             took: begun.elapsed(),
         };
         let store = &self.control.store;
-        if let Err(failure) = store.write_again(claim.bundle, &places).await {
+        if let Err(failure) = answered(store.write_again(claim.bundle, &places)).await {
             error!(bundle = name, %failure, "cannot look up the bundle that owns the storage location");
         }
         // A claim that nobody ends tells that this process has ended.
-        while let Err(failure) = self.record(&claim, &name, &ended, &span).await {
+        while let Err(failure) = answered(self.record(&claim, &name, &ended, &span)).await {
             error!(bundle = name, %failure, "the end of a build could not be recorded");
             tokio::select! {
                 _ = given_up.changed() => return,
