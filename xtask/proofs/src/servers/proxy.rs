@@ -1,30 +1,69 @@
-//! What stands between two servers, and can be cut or blocked.
+//! What stands between two servers, and can be cut, blocked and slowed down.
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+
+/// What each piece waits on a slow way.
+const DELAY: Duration = Duration::from_millis(200);
 
 /// What becomes of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// It arrives.
     Open,
+    /// It arrives after a while.
+    Slow,
     /// It stays where it is, and nobody is told.
     Blocked,
+    /// The same, only of what is sent to the server, or only of what comes from it.
+    NothingTo,
+    NothingFrom,
     /// Connections end, and new ones too.
     Cut,
+}
+
+/// The two directions of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    To,
+    From,
+}
+
+impl Way {
+    /// Whether what is sent in a direction stays where it is.
+    fn holds(self, direction: Direction) -> bool {
+        match self {
+            Self::Blocked => true,
+            Self::NothingTo => direction == Direction::To,
+            Self::NothingFrom => direction == Direction::From,
+            Self::Open | Self::Slow | Self::Cut => false,
+        }
+    }
+}
+
+/// What is true of all connections.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    way: Way,
+    /// Connections before this one are forgotten: nothing arrives on them any more.
+    first: u64,
+    /// How many connections there have been.
+    made: u64,
 }
 
 /// A running proxy; ended with its connections when dropped.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
-    way: watch::Sender<Way>,
+    state: watch::Sender<State>,
     task: JoinHandle<()>,
 }
 
@@ -36,19 +75,35 @@ impl Proxy {
     pub(crate) async fn start(to: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let (way, seen) = watch::channel(Way::Open);
+        let (state, _) = watch::channel(State {
+            way: Way::Open,
+            first: 0,
+            made: 0,
+        });
+        let known = state.clone();
         let task = tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                connections.spawn(connection(stream, to, seen.clone()));
+                known.send_modify(|state| state.made += 1);
+                let number = known.borrow().made;
+                connections.spawn(connection(stream, to, number, known.subscribe()));
                 while connections.try_join_next().is_some() {}
             }
         });
-        Ok(Self { address, way, task })
+        Ok(Self {
+            address,
+            state,
+            task,
+        })
     }
 
     pub(crate) fn set(&self, way: Way) {
-        self.way.send_replace(way);
+        self.state.send_modify(|state| state.way = way);
+    }
+
+    /// Lets nothing more arrive on the connections that there are, of which nobody is told.
+    pub(crate) fn forget(&self) {
+        self.state.send_modify(|state| state.first = state.made + 1);
     }
 }
 
@@ -58,26 +113,32 @@ impl Drop for Proxy {
     }
 }
 
-async fn connection(near: TcpStream, to: SocketAddr, mut way: watch::Receiver<Way>) {
-    if *way.borrow() == Way::Cut {
+async fn connection(
+    near: TcpStream,
+    to: SocketAddr,
+    number: u64,
+    mut state: watch::Receiver<State>,
+) {
+    if state.borrow().way == Way::Cut {
         return;
     }
     let Ok(far) = TcpStream::connect(to).await else {
         return;
     };
     let ((near_out, near_in), (far_out, far_in)) = (near.into_split(), far.into_split());
-    let seen = way.clone();
+    let seen = state.clone();
     tokio::select! {
-        cut = way.wait_for(|way| *way == Way::Cut) => drop(cut),
-        _ = forward(near_out, far_in, seen.clone()) => {}
-        _ = forward(far_out, near_in, seen) => {}
+        cut = state.wait_for(|state| state.way == Way::Cut) => drop(cut),
+        _ = forward(near_out, far_in, (number, Direction::To), seen.clone()) => {}
+        _ = forward(far_out, near_in, (number, Direction::From), seen) => {}
     }
 }
 
 async fn forward(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    mut way: watch::Receiver<Way>,
+    (number, direction): (u64, Direction),
+    mut state: watch::Receiver<State>,
 ) -> io::Result<()> {
     let mut piece = vec![0; 16 << 10];
     loop {
@@ -85,8 +146,13 @@ async fn forward(
         if read == 0 {
             return Ok(());
         }
+        let arrives = |state: &State| number >= state.first && !state.way.holds(direction);
         // The proxy outlives its connections.
-        drop(way.wait_for(|way| *way != Way::Blocked).await);
+        let is_slow = state.wait_for(arrives).await;
+        let is_slow = is_slow.is_ok_and(|state| state.way == Way::Slow);
+        if is_slow {
+            sleep(DELAY).await;
+        }
         to.write_all(piece.get(..read).unwrap_or_default()).await?;
     }
 }

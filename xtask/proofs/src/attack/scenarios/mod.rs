@@ -30,6 +30,7 @@ mod printing;
 mod recursion;
 mod references;
 mod rendering;
+mod replica_cuts;
 mod replicas;
 mod requests;
 mod secrets;
@@ -143,6 +144,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     }),
     attack("replicas", Together, |harness| {
         Box::pin(replicas::play(harness))
+    }),
+    attack("replica-cuts", Together, |harness| {
+        Box::pin(replica_cuts::play(harness))
     }),
     attack("clocks", Long, |harness| Box::pin(clocks::play(harness))),
 ];

@@ -1,0 +1,269 @@
+//! Three replicas on one PostgreSQL, each cut off from it again and again in many ways, while owners
+//! write by all of them and bundles are built.
+
+mod writers;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use self::writers::{Known, Written, bundle, count, define, listen, object, write};
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::storage::Storage;
+use crate::attack::tenancy::{self, Plane, eventually};
+use crate::postgres::Postgres;
+use crate::servers::{Failure, Proxy, Way};
+
+/// The owners who write; each has a source, and a few bundles of it.
+const OWNERS: [&str; 2] = ["first", "second"];
+
+const BUNDLES: usize = 5;
+
+/// Replicas; what holds with three holds with more.
+const REPLICAS: usize = 3;
+
+/// How often something is cut, and with `--long`.
+const CUTS: usize = 16;
+const MANY_CUTS: usize = 120;
+
+/// Longer than a lease, so that others take over what a replica had.
+const LONG: Duration = Duration::from_secs(15);
+
+/// How many bundles one owner has built while another wants but one.
+const CROWD: usize = 60;
+
+/// How long each build of the crowd waits for its source.
+const SLOW: Duration = Duration::from_millis(700);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let (storage, written) = (Storage::new(), Written::default());
+    let peer = listen(&storage, &written).await?;
+    let (mut planes, mut proxies) = (Vec::new(), Vec::new());
+    for _ in 0..REPLICAS {
+        let proxy = Proxy::start(postgres.address()).await?;
+        let url = format!("postgres://postgres@{}/postgres", proxy.address);
+        let arguments = ["--database", &url, "--allow-host", "127.0.0.1"];
+        planes.push(tenancy::plane(harness, &arguments).await?);
+        proxies.push(proxy);
+    }
+    let url = format!("http://{}", peer.address);
+    let first = planes.first().ok_or("no replica")?;
+    for owner in OWNERS {
+        define(first.person(owner), owner, &url).await?;
+    }
+    let over = Arc::new(AtomicBool::new(false));
+    let mut writers = JoinSet::new();
+    for owner in OWNERS {
+        let people = planes.iter().map(|plane| plane.person(owner)).collect();
+        writers.spawn(write(owner, people, Arc::clone(&over)));
+    }
+    cut(harness, &proxies).await;
+    over.store(true, Ordering::SeqCst);
+    while let Some(ended) = writers.join_next().await {
+        let (owner, known) = ended?;
+        judge(&mut findings, &planes, &storage, owner, &known).await?;
+    }
+    older(&mut findings, &written);
+    alone(&mut findings, &planes, &proxies, &storage).await?;
+    fairness(&mut findings, &planes, &storage, &url).await?;
+    for plane in &mut planes {
+        findings.weigh(&plane.process, 256)?;
+        findings.end(&mut plane.process).await?;
+    }
+    Ok(findings)
+}
+
+/// Numbers that look random, the same in each run: Marsaglia's xorshift.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// Cuts replicas off in every way.
+async fn cut(harness: &Harness, proxies: &[Proxy]) {
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let cuts = if harness.long { MANY_CUTS } else { CUTS };
+    let ways = [
+        Way::Cut,
+        Way::Blocked,
+        Way::NothingTo,
+        Way::NothingFrom,
+        Way::Slow,
+    ];
+    for (at, way) in ways.into_iter().cycle().take(cuts).enumerate() {
+        sleep(Duration::from_millis(chance.below(700))).await;
+        // One or more, but seldom all.
+        let chosen = chance.below((1 << REPLICAS) - 1) + 1;
+        let is_chosen = |replica: &usize| chosen >> replica & 1 == 1;
+        let cut = || {
+            proxies
+                .iter()
+                .enumerate()
+                .filter(|(replica, _)| is_chosen(replica))
+        };
+        cut().for_each(|(_, proxy)| proxy.set(way));
+        let time = match at % 8 {
+            7 => LONG,
+            _ => Duration::from_millis(100 + chance.below(2_000)),
+        };
+        sleep(time).await;
+        // On a slow way there is always something that is not answered yet.
+        let is_forgotten = way == Way::Slow || chance.below(2) == 0;
+        for (_, proxy) in cut() {
+            if is_forgotten {
+                proxy.forget();
+            }
+            proxy.set(Way::Open);
+        }
+    }
+}
+
+/// Holds what a writer knows against what is there, by every replica, and in the storage.
+async fn judge(
+    findings: &mut Findings,
+    planes: &[Plane],
+    storage: &Storage,
+    owner: &'static str,
+    known: &Known,
+) -> Result<(), Failure> {
+    findings.hold(format!("{owner}: {:?}", known.wrong), known.wrong.is_none());
+    findings.hold(
+        format!("{owner}: {known:?}"),
+        known.acknowledged > 10 && known.refused > 0,
+    );
+    let path = format!("/v1/sources/{owner}-source/data/{owner}/count");
+    let last = known.sent + 1;
+    for (replica, plane) in planes.iter().enumerate() {
+        // Connections that are gone without a word take a while to be given up.
+        let (mut status, mut said) = (503, Value::Null);
+        for _ in 0..30 {
+            (status, said) = plane.person(owner).send("GET", &path, &Value::Null).await?;
+            if status != 503 {
+                break;
+            }
+        }
+        let held = said.get("result").and_then(Value::as_u64).unwrap_or(0);
+        findings.hold(
+            format!("{owner}: replica {replica} has {held}, {status}, known is {known:?}"),
+            (known.acknowledged..=known.sent).contains(&held),
+        );
+    }
+    for plane in planes {
+        findings.succeed(owner, plane.person(owner).put(&path, json!(last)).await);
+    }
+    let names: Vec<_> = (0..BUNDLES).map(|at| format!("{owner}-{at}")).collect();
+    let held = || {
+        names
+            .iter()
+            .map(|name| count(storage, name))
+            .collect::<Vec<_>>()
+    };
+    let newest = eventually("the newest", || {
+        held().iter().all(|count| *count == Some(last))
+    });
+    findings.succeed(
+        &format!("{owner}: {:?}, newest {last}", held()),
+        newest.await,
+    );
+    for (name, plane) in names.iter().zip(planes.iter().cycle()) {
+        let status = plane
+            .person(owner)
+            .until_status(name, |said| said.contains("SUCCESS"));
+        findings.succeed(name, status.await.map(drop));
+    }
+    Ok(())
+}
+
+/// The storage honours conditions, so that nothing older was put over anything newer.
+fn older(findings: &mut Findings, written: &Written) {
+    for (name, counts) in written
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+    {
+        findings.hold(
+            format!("{name}: written were {counts:?}"),
+            counts.is_sorted(),
+        );
+    }
+}
+
+/// Each replica builds when it is the only one that reaches the database: none has been held up for
+/// ever, and it takes over what the others had.
+async fn alone(
+    findings: &mut Findings,
+    planes: &[Plane],
+    proxies: &[Proxy],
+    storage: &Storage,
+) -> Result<(), Failure> {
+    let [owner, _] = OWNERS;
+    let path = format!("/v1/sources/{owner}-source/data/{owner}/count");
+    for (replica, plane) in planes.iter().enumerate() {
+        let others = || {
+            proxies
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != replica)
+        };
+        others().for_each(|(_, proxy)| proxy.set(Way::Cut));
+        let due = (u64::MAX >> 13) + replica as u64;
+        plane.person(owner).put(&path, json!(due)).await?;
+        let newest = eventually("the newest", || {
+            (0..BUNDLES).all(|at| count(storage, &format!("{owner}-{at}")) == Some(due))
+        });
+        findings.succeed(&format!("replica {replica} alone"), newest.await);
+        others().for_each(|(_, proxy)| proxy.set(Way::Open));
+    }
+    Ok(())
+}
+
+/// An owner who wants one bundle does not wait for the many of another.
+async fn fairness(
+    findings: &mut Findings,
+    planes: &[Plane],
+    storage: &Storage,
+    url: &str,
+) -> Result<(), Failure> {
+    let plane = planes.first().ok_or("no replica")?;
+    let [one, other] = OWNERS;
+    let crowd = plane.person(other);
+    let source = json!({"datasources": [
+        {"name": "slow", "path": "slow", "type": "http", "config": {"url": format!("{url}/source")}},
+    ]});
+    crowd.put("/v1/sources/slow", source).await?;
+    for at in 0..CROWD {
+        let name = format!("crowd-{at}");
+        crowd
+            .put(&format!("/v1/bundles/{name}"), bundle(&name, "slow", url))
+            .await?;
+    }
+    let path = format!("/v1/sources/{one}-source/data/{one}/count");
+    plane.person(one).put(&path, json!(u64::MAX >> 12)).await?;
+    let is_built = || count(storage, &format!("{one}-0")) == Some(u64::MAX >> 12);
+    findings.succeed("fairness", eventually("the one bundle", is_built).await);
+    let built =
+        || (0..CROWD).filter(|at| storage.object(&object(&format!("crowd-{at}"))).is_some());
+    let before = built().count();
+    findings.hold(
+        format!("all {before} of the crowd came before"),
+        before < CROWD,
+    );
+    findings.succeed(
+        "fairness",
+        eventually("the crowd", || built().count() == CROWD).await,
+    );
+    Ok(())
+}

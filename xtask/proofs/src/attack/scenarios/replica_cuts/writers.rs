@@ -1,0 +1,112 @@
+//! Who writes, and the storage that takes what is built.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{BUNDLES, SLOW};
+use crate::attack::storage::{Storage, target};
+use crate::attack::tenancy::Person;
+use crate::servers::{Failure, Peer, Said};
+
+/// The counts that each object has had, in the order in which they were written.
+pub(super) type Written = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
+
+/// What a writer knows.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) acknowledged: u64,
+    pub(super) sent: u64,
+    pub(super) refused: u64,
+    /// An answer that is neither a success nor 503, or none.
+    pub(super) wrong: Option<String>,
+}
+
+pub(super) fn object(name: &str) -> String {
+    format!("/bucket/{name}")
+}
+
+/// The count in the object of a bundle.
+pub(super) fn count(storage: &Storage, name: &str) -> Option<u64> {
+    let data = storage.data(&object(name))?;
+    data.as_object()?.values().next()?.get("count")?.as_u64()
+}
+
+/// A storage that notes what it takes, and a slow source.
+pub(super) async fn listen(storage: &Storage, written: &Written) -> Result<Peer, Failure> {
+    let (storage, written) = (storage.clone(), Arc::clone(written));
+    let peer = Peer::start(0, move |asked| {
+        let (method, path) = target(&asked);
+        let (is_source, is_write) = (path == "/source", method == "PUT");
+        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let said = match is_source {
+            true => Said::Answer(200, String::new(), b"1".to_vec()),
+            false => storage.answer(&asked),
+        };
+        if is_write
+            && matches!(said, Said::Answer(200, ..))
+            && let Some(count) = count(&storage, &name)
+        {
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.entry(name).or_default().push(count);
+        }
+        async move {
+            if is_source {
+                sleep(SLOW).await;
+            }
+            said
+        }
+    });
+    Ok(peer.await?)
+}
+
+/// What a definition of a bundle in the storage says.
+pub(super) fn bundle(name: &str, source: &str, url: &str) -> Value {
+    json!({
+        "object_storage": {"aws": {"bucket": "bucket", "key": name, "region": "r", "url": url}},
+        "requirements": [{"source": source}],
+    })
+}
+
+pub(super) async fn define(person: Person, owner: &str, url: &str) -> Result<(), Failure> {
+    let source = format!("{owner}-source");
+    person
+        .put(&format!("/v1/sources/{source}"), json!({}))
+        .await?;
+    let path = format!("/v1/sources/{source}/data/{owner}/count");
+    person.put(&path, json!(0)).await?;
+    for at in 0..BUNDLES {
+        let name = format!("{owner}-{at}");
+        let body = bundle(&name, &source, url);
+        person.put(&format!("/v1/bundles/{name}"), body).await?;
+    }
+    Ok(())
+}
+
+/// Writes one number after the other, each by the next replica, until it is over.
+pub(super) async fn write(
+    owner: &'static str,
+    people: Vec<Person>,
+    over: Arc<AtomicBool>,
+) -> (&'static str, Known) {
+    let path = format!("/v1/sources/{owner}-source/data/{owner}/count");
+    let mut known = Known::default();
+    for person in people.iter().cycle() {
+        if over.load(Ordering::SeqCst) {
+            break;
+        }
+        known.sent += 1;
+        match person.send("PUT", &path, &json!(known.sent)).await {
+            Ok((200, _)) => known.acknowledged = known.sent,
+            Ok((503, _)) => known.refused += 1,
+            Ok((status, said)) => known.wrong = Some(format!("{status} {said}")),
+            Err(why) => known.wrong = Some(why.to_string()),
+        }
+        sleep(Duration::from_millis(30)).await;
+    }
+    (owner, known)
+}
