@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use crate::program::Program;
 use crate::stand_in::running::Mock;
 
-pub(crate) const TESTS: &[(&str, fn())] = &[("evidence_that_lies_is_refused", lies)];
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("evidence_that_lies_is_refused", lies),
+    ("shards_on_servers_of_their_own_are_judged_again", shards),
+];
 
 const RULE: &str = "engine/v1/data/put";
 
@@ -273,4 +276,97 @@ fn lies() {
     let program = program.file("changed", &other);
     let ran = program.run(&["report", "judge", "changed"]);
     ran.expect(3, &["incomplete"]);
+}
+
+/// Cases on evidence that is joined from two shards.
+const JOINED: &[Case] = &[
+    (
+        "one request goes to another host",
+        |events| {
+            let place = first(events, has_body);
+            readdress(&mut events[place], "http://evil.example");
+        },
+        "`http://evil.example` is no address of the target",
+    ),
+    (
+        "one request goes to the server of the other shard",
+        |events| {
+            let place = first(events, has_body);
+            let own = origin(&events[place]);
+            let other = first(events, |one| origin(one) != own);
+            let other = origin(&events[other]);
+            readdress(&mut events[place], &other);
+        },
+        "is no address of the target",
+    ),
+    (
+        "one shard is on another host",
+        |events| {
+            let own = origin(&events[first(events, has_body)]);
+            for part in events[0]["parts"].as_array_mut().expect("parts") {
+                if part["engine"] == json!(own) {
+                    part["engine"] = json!("http://evil.example");
+                }
+            }
+            for place in places(events, |one| origin(one) == own) {
+                readdress(&mut events[place], "http://evil.example");
+            }
+        },
+        "its parts are on two hosts",
+    ),
+    (
+        "a shard has chosen nothing",
+        |events| events[0]["parts"][1]["rules"] = json!([]),
+        "was chosen by no part",
+    ),
+    (
+        "a rule is of both shards",
+        |events| {
+            let rule = events[0]["parts"][0]["rules"][0].clone();
+            let other = events[0]["parts"][1]["rules"].as_array_mut();
+            other.expect("rules").push(rule);
+        },
+        "was not chosen, or by two parts",
+    ),
+    (
+        "no shard is told of",
+        |events| events[0]["parts"] = json!([]),
+        "is no address of the target",
+    ),
+];
+
+fn shards() {
+    let program = Program::new();
+    for part in ["1", "2"] {
+        let mock = Mock::start(&[]);
+        let url = format!("http://{}", mock.address("engine"));
+        let (shard, report) = (
+            format!("--shard={part}/2"),
+            format!("--report=ndjson={part}"),
+        );
+        let ran = program.run(&["run", "--engine-url", &url, &shard, &report, RULE]);
+        ran.expect(0, &[]);
+    }
+    let merge = ["report", "merge", "--output", "joined", "1", "2"];
+    program.run(&merge).expect(0, &["2 runs in joined"]);
+    program.run(&["report", "judge", "joined"]).expect(0, &[]);
+    let lines = program.read("joined");
+    let lines = lines.lines().map(serde_json::from_str);
+    let events: Events = lines.collect::<Result<_, _>>().expect("JSON");
+    let mut program = program;
+    for (case, change, why) in JOINED {
+        let mut changed = events.clone();
+        change(&mut changed);
+        assert_ne!(changed, events, "{case}");
+        let lines = changed.iter().map(|event| format!("{event}\n"));
+        program = program.file("changed", &lines.collect::<String>());
+        let ran = program.run(&["report", "judge", "changed"]);
+        assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
+    }
+    // What is joined is of one target.
+    let other = program
+        .read("2")
+        .replacen("\"name\":\"custom\"", "\"name\":\"other\"", 1);
+    let program = program.file("2", &other);
+    program.run(&merge).expect(2, &["not of one target"]);
 }

@@ -134,7 +134,7 @@ fn is_same_target(one: &Digest, other: &Digest) -> bool {
 fn merge(shards: &[PathBuf], output: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
     let runs = shards.iter().map(|path| read(path));
     let merged = evidence::merge(runs.collect::<Result<_, _>>()?);
-    let merged = merged.ok_or_else(|| Failed::usage("no run starts in the evidence"))?;
+    let merged = merged.map_err(Failed::usage)?;
     let lines = merged.iter().map(evidence::Event::line);
     let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(Failed::usage)?;
     fs::write(output, lines.join("\n") + "\n").map_err(|error| Failed::at(output, &error))?;
@@ -243,7 +243,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
     let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;
     let mut events = Vec::new();
     for (line, number) in text.split_inclusive('\n').zip(1..) {
-        match serde_json::from_str(line) {
+        match Event::read(line) {
             Ok(event) => events.push(event),
             Err(error) if error.is_eof() && !line.ends_with('\n') && number > 1 => break,
             Err(error) => return Err(no_event(path, &text, number, &error)),

@@ -150,6 +150,7 @@ impl Judging<'_> {
             setup: None,
         });
         RunStarted {
+            parts: Vec::new(),
             run: self.run.clone(),
             suite: env!("CARGO_PKG_VERSION").to_owned(),
             at: Some(now()),

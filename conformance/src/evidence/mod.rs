@@ -3,6 +3,7 @@
 
 mod base64_text;
 pub(crate) mod curl;
+mod merged;
 mod payload;
 pub(crate) mod recording;
 mod redact;
@@ -10,10 +11,12 @@ pub(crate) mod sequence;
 mod title;
 pub(crate) mod told;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 pub use base64_text::Base64Text;
 use chrono::{SecondsFormat, Utc};
+pub use merged::Part;
+pub(crate) use merged::merge;
 pub use payload::{Cut, Payload};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
@@ -65,6 +68,9 @@ pub struct RunStarted {
     pub profile: Option<ProfileRef>,
     /// Every clause of the choice, in the order of the documents.
     pub chosen: Vec<ChosenRule>,
+    /// The runs that it is joined from; none of evidence of one run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
 }
 
 /// This moment as evidence tells it, to the second.
@@ -309,6 +315,56 @@ impl Event {
     pub fn line(&self) -> serde_json::Result<String> {
         Ok(visible::json(&serde_json::to_string(self)?))
     }
+
+    /// The event of a line of evidence. Nothing is kept of members that no event has.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn read(line: &str) -> serde_json::Result<Self> {
+        let tag: Tag<'_> = serde_json::from_str(line)?;
+        Ok(match tag.event.as_ref() {
+            "run-started" => Self::RunStarted(serde_json::from_str(line)?),
+            "exchange" => Self::Exchange(serde_json::from_str(line)?),
+            "judged" => Self::Judged(serde_json::from_str(line)?),
+            "leaked" => Self::Leaked(serde_json::from_str(line)?),
+            "changed" => Self::Changed(serde_json::from_str(line)?),
+            "defect" => Self::Defect(serde_json::from_str(line)?),
+            "run-finished" => Self::RunFinished(serde_json::from_str(line)?),
+            other => {
+                return Err(serde_json::Error::custom(format!("`{other}` is no event")));
+            }
+        })
+    }
+
+    /// How many items its lists have.
+    pub(crate) fn items(&self) -> usize {
+        match self {
+            Self::RunStarted(started) => {
+                let parts: usize = started.parts.iter().map(|part| 1 + part.rules.len()).sum();
+                started.chosen.len() + started.target.capabilities.len() + parts
+            }
+            Self::Exchange(exchange) => {
+                let answered = exchange.response.as_ref();
+                exchange.request.headers.len() + answered.map_or(0, |one| one.headers.len())
+            }
+            Self::Judged(judged) => match &judged.verdict {
+                Verdict::Fail(failure) => {
+                    failure.differences.len() + failure.curl.len() + failure.notes.len()
+                }
+                _ => 0,
+            },
+            Self::Leaked(leaked) => leaked.names.len(),
+            Self::Changed(changed) => changed.what.len(),
+            Self::Defect(_) | Self::RunFinished(_) => 0,
+        }
+    }
+}
+
+/// What tells the events apart.
+#[derive(Deserialize)]
+struct Tag<'t> {
+    #[serde(borrow)]
+    event: Cow<'t, str>,
 }
 
 impl TryFrom<Value> for Event {
@@ -333,40 +389,6 @@ impl TryFrom<Value> for Event {
             }
         })
     }
-}
-
-/// The events of several runs, shards of one or runs one after the other, as those of one run:
-/// what they chose in the order of the documents, the longest time, all requests. None when no run
-/// starts in them.
-pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Option<Vec<Event>> {
-    let (mut start, mut end) = (None::<Box<RunStarted>>, None::<RunFinished>);
-    let mut between = Vec::new();
-    for event in runs.into_iter().flatten() {
-        match event {
-            Event::RunStarted(started) => match &mut start {
-                None => start = Some(started),
-                Some(whole) => whole.chosen.extend(started.chosen),
-            },
-            Event::RunFinished(finished) => match &mut end {
-                None => end = Some(finished),
-                Some(whole) => {
-                    whole.milliseconds = whole.milliseconds.max(finished.milliseconds);
-                    whole.requests += finished.requests;
-                    whole.interrupted |= finished.interrupted;
-                    whole.unreachable = whole.unreachable.take().or(finished.unreachable);
-                }
-            },
-            other => between.push(other),
-        }
-    }
-    let mut start = start?;
-    let order: HashMap<String, usize> = crate::rules::ids().zip(0..).collect();
-    start
-        .chosen
-        .sort_by_key(|chosen| order.get(&chosen.rule).copied().unwrap_or(usize::MAX));
-    start.chosen.dedup_by(|one, other| one.rule == other.rule);
-    let events = std::iter::once(Event::RunStarted(start)).chain(between);
-    Some(events.chain(end.map(Event::RunFinished)).collect())
 }
 
 #[cfg(test)]
@@ -458,6 +480,12 @@ mod tests {
                     level: Level::Open,
                     setup: Some("default".into()),
                 }],
+                parts: vec![Part {
+                    run: "r2".into(),
+                    control: None,
+                    engine: Some("http://127.0.0.1:2".into()),
+                    rules: vec!["engine/v1/data/put/creates".into()],
+                }],
             })),
             exchange,
             judged(Verdict::Pass),
@@ -486,6 +514,8 @@ mod tests {
         for event in events {
             let line = event.line().expect("an event is JSON");
             let read: Event = serde_json::from_str(&line).expect(&line);
+            assert_eq!(read, event, "{line}");
+            let read = Event::read(&line).expect(&line);
             assert_eq!(read, event, "{line}");
         }
     }

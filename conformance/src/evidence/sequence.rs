@@ -57,6 +57,9 @@ impl<'a> Sequence<'a> {
         if let Some(at) = at.filter(|at| DateTime::parse_from_rfc3339(at).is_err()) {
             return Err(format!("event 1: invalid time `{at}`: expected RFC 3339"));
         }
+        started
+            .check_parts()
+            .map_err(|why| format!("event 1: {why}"))?;
         Ok(Self {
             chosen: started.chosen.iter().map(|one| one.rule.as_str()).collect(),
             ..Self::default()

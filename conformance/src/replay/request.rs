@@ -113,8 +113,12 @@ impl<'a> RequestBuilder<'a> {
     /// Path and query below the address that was asked.
     fn path(&self, exchange: &Exchange) -> String {
         let url = &exchange.request.url;
-        let target = &self.recorded.started.target;
-        let mut known = [&target.engine, &target.control].into_iter().flatten();
+        let started = &self.recorded.started;
+        let addresses = match started.part(&exchange.rule) {
+            Some((_, part)) => [&part.engine, &part.control],
+            None => [&started.target.engine, &started.target.control],
+        };
+        let mut known = addresses.into_iter().flatten();
         let below = known.find_map(|base| url.strip_prefix(base.trim_end_matches('/')));
         match below {
             Some(path) => path.to_owned(),

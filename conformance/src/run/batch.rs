@@ -224,6 +224,7 @@ impl Inner {
             setup.launch(document)?.url.clone()
         };
         RunStarted {
+            parts: Vec::new(),
             run: self.run.clone(),
             suite: env!("CARGO_PKG_VERSION").to_owned(),
             at: Some(now()),

@@ -1,4 +1,5 @@
-//! Where the requests of evidence went: each server of a run is at one address.
+//! Where the requests of evidence went: each server of a run is at one address, and so is each of a
+//! part of evidence that is joined.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,29 @@ const DEFAULT: &str = "default";
 /// A server of a run: setup, API, who is asked, and the rule that it is started for alone, if it is.
 type Place<'a> = (&'static str, Document, u8, Option<&'a str>);
 
+/// What the start of the evidence says of a server.
+struct Said<'a> {
+    control: Option<&'a str>,
+    engine: Option<&'a str>,
+    /// The number of the part; 0 in evidence of one run.
+    part: usize,
+}
+
+impl<'a> Said<'a> {
+    /// Of the server that a rule was judged on.
+    fn of(started: &'a RunStarted, rule: &str) -> Self {
+        let (part, control, engine) = match started.part(rule) {
+            Some((number, part)) => (number, &part.control, &part.engine),
+            None => (0, &started.target.control, &started.target.engine),
+        };
+        Self {
+            control: control.as_deref(),
+            engine: engine.as_deref(),
+            part,
+        }
+    }
+}
+
 impl Inner {
     /// Checks that every request went to the server of its rule.
     ///
@@ -25,7 +49,8 @@ impl Inner {
         events: &[Event],
         started: &RunStarted,
     ) -> Result<(), String> {
-        let mut known: BTreeMap<Place<'_>, String> = BTreeMap::new();
+        check_hosts(started)?;
+        let mut known: BTreeMap<(usize, Place<'_>), String> = BTreeMap::new();
         for event in events {
             let Event::Exchange(exchange) = event else {
                 continue;
@@ -38,10 +63,12 @@ impl Inner {
             let origin = origin(&exchange.request.url)
                 .ok_or_else(|| told(exchange, "its address is none of a server"))?;
             let (recipient, place) = place(chosen, exchange);
-            if let Some(why) = is_foreign(&origin, recipient, chosen, started) {
+            let said = Said::of(started, &exchange.rule);
+            if let Some(why) = is_foreign(&origin, recipient, chosen, &said) {
                 return Err(told(exchange, &why));
             }
-            let first = known.entry(place).or_insert_with(|| origin.url.clone());
+            let first = known.entry((said.part, place));
+            let first = first.or_insert_with(|| origin.url.clone());
             if *first != origin.url {
                 let why = format!("sent to `{}`, others to `{first}`", origin.url);
                 return Err(told(exchange, &why));
@@ -49,6 +76,30 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// The parts of joined evidence are on one host, or each on the machine that its suite ran on.
+fn check_hosts(started: &RunStarted) -> Result<(), String> {
+    for document in Document::ALL {
+        let urls = started.parts.iter().filter_map(|part| match document {
+            Document::Control => part.control.as_deref(),
+            Document::Engine => part.engine.as_deref(),
+        });
+        let mut first: Option<Base> = None;
+        for url in urls {
+            let base =
+                Base::parse(url).map_err(|_| format!("`{url}` is no address of a server"))?;
+            let known = first.get_or_insert_with(|| base.clone());
+            let same = known.host == base.host || known.is_loopback() && base.is_loopback();
+            if !same {
+                return Err(format!(
+                    "its parts are on two hosts: `{}` and `{}`",
+                    known.url, base.url
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Scheme and authority of an address, if it is written as the suite writes it.
@@ -89,7 +140,7 @@ fn is_foreign(
     origin: &Base,
     recipient: Recipient,
     chosen: &Chosen,
-    started: &RunStarted,
+    said: &Said<'_>,
 ) -> Option<String> {
     let document = match recipient {
         Recipient::Judged => chosen.clause.document,
@@ -97,12 +148,11 @@ fn is_foreign(
         // They are at an address of the machine that the suite runs on.
         Recipient::Elsewhere | Recipient::Mock => return None,
     };
-    let target = &started.target;
     let said = match document {
-        Document::Control => &target.control,
-        Document::Engine => &target.engine,
+        Document::Control => said.control,
+        Document::Engine => said.engine,
     };
-    let said = said.as_deref().and_then(|url| Base::parse(url).ok());
+    let said = said.and_then(|url| Base::parse(url).ok());
     // Other setups have ports of their own.
     let is_default = chosen
         .scenario

@@ -126,7 +126,13 @@ impl Inner {
         };
         let recording = Recording::of(exchanges, secrets);
         let result = self
-            .replay(chosen, scenario, &started.run, &addresses, &recording)
+            .replay(
+                chosen,
+                scenario,
+                started.run_of(&judged.rule),
+                &addresses,
+                &recording,
+            )
             .await;
         let untrue = recording.untrue();
         // The scenarios of another version may ask for less, or in another name.

@@ -107,6 +107,7 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
         setup: None,
     });
     Event::RunStarted(Box::new(RunStarted {
+        parts: Vec::new(),
         run: "cabc".to_owned(),
         suite: "0.1.0".to_owned(),
         at: Some("2026-12-01T10:00:00Z".to_owned()),

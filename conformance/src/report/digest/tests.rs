@@ -32,6 +32,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
         setup: None,
     };
     let started = Event::RunStarted(Box::new(RunStarted {
+        parts: Vec::new(),
         run: String::new(),
         suite: String::new(),
         at: None,

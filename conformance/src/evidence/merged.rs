@@ -1,0 +1,145 @@
+//! Evidence of several runs as that of one.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, RunFinished, RunStarted, TargetSummary};
+
+/// One of the runs that evidence is joined from, such as a shard. Each may have had a server of its
+/// own, at another address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The run's name.
+    pub run: String,
+    /// Addresses of the APIs where they were known before the start.
+    pub control: Option<String>,
+    /// See `control`.
+    pub engine: Option<String>,
+    /// The rules that it chose, and no part before it.
+    pub rules: Vec<String>,
+}
+
+/// Why runs cannot be joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotOneRun {
+    #[error("no run starts in the evidence")]
+    Nothing,
+    #[error("the runs are not of one target by one profile")]
+    OtherTarget,
+}
+
+impl RunStarted {
+    /// The part that chose a rule, with its number; none of evidence of one run.
+    pub(crate) fn part(&self, rule: &str) -> Option<(usize, &Part)> {
+        let mut parts = self.parts.iter().enumerate();
+        parts.find(|(_, part)| part.rules.iter().any(|one| one == rule))
+    }
+
+    /// The name of the run that a rule was judged in.
+    pub(crate) fn run_of(&self, rule: &str) -> &str {
+        self.part(rule).map_or(&self.run, |(_, part)| &part.run)
+    }
+
+    /// Checks that the parts, if there are any, have chosen what was chosen, each rule in one of them.
+    ///
+    /// # Errors
+    /// A sentence that says what is not so.
+    pub(super) fn check_parts(&self) -> Result<(), String> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let mut left: BTreeSet<&str> = self.chosen.iter().map(|one| one.rule.as_str()).collect();
+        for rule in self.parts.iter().flat_map(|part| &part.rules) {
+            if !left.remove(rule.as_str()) {
+                return Err(format!("{rule} was not chosen, or by two parts"));
+            }
+        }
+        match left.first() {
+            Some(rule) => Err(format!("{rule} was chosen by no part")),
+            None => Ok(()),
+        }
+    }
+
+    /// The parts of a run that is joined with others.
+    fn into_parts(self) -> Vec<Part> {
+        if !self.parts.is_empty() {
+            return self.parts;
+        }
+        vec![Part {
+            run: self.run,
+            control: self.target.control,
+            engine: self.target.engine,
+            rules: self.chosen.into_iter().map(|one| one.rule).collect(),
+        }]
+    }
+
+    /// Whether another run was on the same target and by the same profile.
+    fn is_as(&self, other: &Self) -> bool {
+        let target = |target: &TargetSummary| {
+            let TargetSummary {
+                name,
+                vendor,
+                version,
+                ..
+            } = target.clone();
+            (name, vendor, version)
+        };
+        target(&self.target) == target(&other.target) && self.profile == other.profile
+    }
+}
+
+/// The events of several runs, shards of one or runs one after the other, as those of one run:
+/// what they chose in the order of the documents, the longest time, all requests.
+///
+/// # Errors
+/// No run starts in them, or they are not of one target.
+pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
+    let (mut starts, mut end) = (Vec::new(), None::<RunFinished>);
+    let mut between = Vec::new();
+    for event in runs.into_iter().flatten() {
+        match event {
+            Event::RunStarted(started) => starts.push(*started),
+            Event::RunFinished(finished) => match &mut end {
+                None => end = Some(finished),
+                Some(whole) => {
+                    whole.milliseconds = whole.milliseconds.max(finished.milliseconds);
+                    whole.requests += finished.requests;
+                    whole.interrupted |= finished.interrupted;
+                    whole.unreachable = whole.unreachable.take().or(finished.unreachable);
+                }
+            },
+            other => between.push(other),
+        }
+    }
+    let start = start(starts)?;
+    let events = std::iter::once(Event::RunStarted(Box::new(start))).chain(between);
+    Ok(events.chain(end.map(Event::RunFinished)).collect())
+}
+
+/// The start of all of these runs.
+fn start(starts: Vec<RunStarted>) -> Result<RunStarted, NotOneRun> {
+    let mut whole = starts.first().cloned().ok_or(NotOneRun::Nothing)?;
+    if starts.len() == 1 {
+        return Ok(whole);
+    }
+    if !starts.iter().all(|started| started.is_as(&whole)) {
+        return Err(NotOneRun::OtherTarget);
+    }
+    whole.chosen = starts.iter().flat_map(|one| one.chosen.clone()).collect();
+    let order: HashMap<String, usize> = crate::rules::ids().zip(0..).collect();
+    let place = |rule: &str| order.get(rule).copied().unwrap_or(usize::MAX);
+    whole.chosen.sort_by(|one, other| {
+        (place(&one.rule), &one.rule).cmp(&(place(&other.rule), &other.rule))
+    });
+    whole.chosen.dedup_by(|one, other| one.rule == other.rule);
+    let mut known = BTreeSet::new();
+    let parts = starts.into_iter().flat_map(RunStarted::into_parts);
+    whole.parts = parts
+        .map(|mut part| {
+            part.rules.retain(|rule| known.insert(rule.clone()));
+            part
+        })
+        .collect();
+    Ok(whole)
+}
