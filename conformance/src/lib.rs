@@ -92,3 +92,4 @@ pub use client::{Connection, ConnectionError};
 pub use judge::{openapi, verdict};
 pub use report::coverage;
 pub use run::{Mode, Outcome, Suite, SuiteBuilder, SuiteError, Vacuity};
+pub use visible::visible_line;

@@ -14,10 +14,28 @@ pub(crate) const COLOURS: [&str; 6] = [
     "\u{1b}[2m",
 ];
 
+/// So many bytes of a text stand on one line.
+const LONGEST: usize = 4_000;
+
 /// The text with what is invisible in it shown. Line ends and tabs stay. No line of it begins with
 /// `::`, and none holds `##[`: runners of GitHub Actions take these for commands.
 pub(crate) fn visible(text: &str) -> String {
     shown(text, true, &[])
+}
+
+/// The text as [`visible`] shows it, on one line, and cut where it is longer than a message of this
+/// program can be.
+pub fn visible_line(text: &str) -> String {
+    let start = text
+        .get(..text.floor_char_boundary(LONGEST))
+        .unwrap_or(text);
+    let mut line = visible(start)
+        .replace('\n', "\u{240a}")
+        .replace('\t', "\u{2409}");
+    if start.len() < text.len() {
+        line.push('…');
+    }
+    line
 }
 
 /// The same, of a text that may have colours.
@@ -171,6 +189,21 @@ mod tests {
             "\u{1b}[32ma\u{1b}[0m\u{241b}[8mb"
         );
         assert_eq!(coloured("\u{1b}[32m::a"), "\u{1b}[32m⟨U+003A⟩:a");
+    }
+
+    #[test]
+    fn a_line_is_one_and_not_endless() {
+        let long = "é".repeat(LONGEST);
+        for (text, expected) in [
+            (
+                "a\nb: c\t\u{1b}",
+                "a\u{240a}b: c\u{2409}\u{241b}".to_owned(),
+            ),
+            ("a\u{202e}b", "a⟨U+202E⟩b".to_owned()),
+            (&long, "é".repeat(LONGEST / 2) + "…"),
+        ] {
+            assert_eq!(visible_line(text), expected);
+        }
     }
 
     #[test]

@@ -176,6 +176,7 @@ const REEXPORTS: &[(&str, &str)] = &[
     ("coverage", "report"),
     ("openapi", "judge"),
     ("verdict", "judge"),
+    ("visible_line", "visible"),
 ];
 
 /// Reports are made of events, which evidence holds too. Only what repeats a failure asks the

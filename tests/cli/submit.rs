@@ -50,7 +50,7 @@ fn submitted() -> (Program, PathBuf) {
 
 fn written() {
     let (program, folder) = submitted();
-    let standing = check(&folder).expect("accepted");
+    let standing = check(&folder).expect("accepted").standing;
     assert!(standing.must.proven > 0 && standing.must.proven < standing.must.rules);
     let readme = program.read(&format!("{PLACE}/README.md"));
     for told in [

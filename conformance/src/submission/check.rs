@@ -1,27 +1,34 @@
 //! Judges the evidence of a submission again, and holds its report and its place against it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use serde_json::Value;
 
-use super::{EVIDENCE, FILES, NEEDED, REPORT, digest, gist, names, report};
+use super::folder::Folder;
+use super::{EVIDENCE, README, REPORT, TARGET, digest, gist, is_plain, names, report};
 use crate::catalogue::Profile;
 use crate::evidence::{Event, RunStarted};
 use crate::report::{Digest, Row, Standing};
 use crate::run::{Suite, SuiteError};
 
 /// Longest evidence that is read, in bytes after unpacking.
-const MOST: u64 = 256 * 1024 * 1024;
+const MOST: u64 = 64 * 1024 * 1024;
+/// Longest event of it, in bytes.
+const LONGEST: u64 = 16 * 1024 * 1024;
+/// So many items all lists of it may have together: an item takes more memory than room in a line.
+const ITEMS: usize = 1_000_000;
 /// So many rules are named that the evidence says otherwise of.
 const NAMED: usize = 5;
 
 /// Why a submission is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
+    /// A folder that cannot be read.
+    #[error("{0}")]
+    Folder(String),
     /// A file that cannot be read, is missing, or is no part of a submission.
     #[error("{0}: {1}")]
     File(String, String),
@@ -45,78 +52,98 @@ pub enum Refused {
     Report(String),
 }
 
-/// Checks the submission in a folder `PROFILE/NAME/VERSION`, and says how its implementation
-/// stands.
+impl Refused {
+    pub(super) fn file(name: &str, why: &dyn std::fmt::Display) -> Self {
+        Self::File(name.to_owned(), why.to_string())
+    }
+}
+
+/// A submission that says what its evidence shows.
+#[derive(Debug)]
+pub struct Accepted {
+    /// How its implementation stands.
+    pub standing: Standing,
+    /// Its events, with the verdicts of this program.
+    pub events: Vec<Event>,
+}
+
+/// Checks the submission in a folder `PROFILE/NAME/VERSION`. Links are not followed, and what is
+/// read has a limit.
 ///
 /// # Errors
 /// With the first reason why it is not accepted.
-pub fn check(folder: &Path) -> Result<Standing, Refused> {
-    files(folder)?;
-    let events = read(folder)?;
+pub fn check(path: &Path) -> Result<Accepted, Refused> {
+    let folder = Folder::open(path)?;
+    for name in [README, TARGET] {
+        if name == README || folder.holds(name) {
+            folder.read(name)?;
+        }
+    }
+    let events = events(&folder.read(EVIDENCE)?)?;
     let started = whole(&events)?.clone();
     let profile = profile(&started)?;
+    place(path, &started, profile)?;
     covers(&events, &started, profile)?;
-    let claimed = digest(events.clone());
-    place(folder, &started, profile)?;
-    let again = Suite::judge_again(events).map_err(|why| match why {
+    let claimed = events
+        .iter()
+        .filter(|event| !matches!(event, Event::Exchange(_)));
+    let claimed = digest(claimed.cloned().collect());
+    let events = Suite::judge_again(events).map_err(|why| match why {
         SuiteError::Evidence(why) => Refused::Untrue(why),
         why => Refused::Cut(why.to_string()),
     })?;
-    let again = digest(again);
+    let again = digest(events.clone());
     same_outcome(&claimed, &again)?;
-    let text = fs::read_to_string(folder.join(REPORT));
-    let text = text.map_err(|why| Refused::File(REPORT.to_owned(), why.to_string()))?;
-    let told: Value = serde_json::from_str(&text)
-        .map_err(|why| Refused::File(REPORT.to_owned(), why.to_string()))?;
+    let told: Value =
+        serde_json::from_slice(&folder.read(REPORT)?).map_err(|why| Refused::file(REPORT, &why))?;
     let follows = report(&claimed).map_err(Refused::Report)?;
     same_report(&told, &follows)?;
     let standing = again.standing();
-    standing.ok_or_else(|| Refused::Edition("no profile".to_owned()))
+    let standing = standing.ok_or_else(|| Refused::Edition("no profile".to_owned()))?;
+    Ok(Accepted { standing, events })
 }
 
-/// The folder holds what it has to, and nothing else.
-fn files(folder: &Path) -> Result<(), Refused> {
-    let at =
-        |name: &str, why: &dyn std::fmt::Display| Refused::File(name.to_owned(), why.to_string());
-    let whole = folder.display().to_string();
-    let entries = fs::read_dir(folder).map_err(|why| at(&whole, &why))?;
-    let mut found = BTreeSet::new();
-    for entry in entries {
-        let entry = entry.map_err(|why| at(&whole, &why))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !FILES.contains(&name.as_str()) || !entry.path().is_file() {
-            return Err(at(&name, &"is no part of a submission"));
-        }
-        found.insert(name);
-    }
-    match NEEDED.iter().find(|name| !found.contains(**name)) {
-        Some(name) => Err(at(name, &"is missing")),
-        None => Ok(()),
-    }
-}
-
-/// The events of a submission.
+/// The events of packed evidence.
 ///
 /// # Errors
-/// Evidence that cannot be read, or that is cut inside of a line.
-pub fn read(folder: &Path) -> Result<Vec<Event>, Refused> {
-    let at = |why: &dyn std::fmt::Display| Refused::File(EVIDENCE.to_owned(), why.to_string());
-    let file = fs::File::open(folder.join(EVIDENCE)).map_err(|why| at(&why))?;
-    let mut text = String::new();
-    let mut unpacked = GzDecoder::new(file).take(MOST + 1);
-    unpacked
-        .read_to_string(&mut text)
-        .map_err(|why| Refused::Cut(why.to_string()))?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > MOST) {
-        return Err(at(&"is longer than 256 MiB"));
+/// Evidence that cannot be read, is cut inside of a line, or is too large.
+fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
+    let at = |why: &dyn std::fmt::Display| Refused::file(EVIDENCE, why);
+    let mut unpacked = GzDecoder::new(packed);
+    let mut text = BufReader::new((&mut unpacked).take(MOST + 1));
+    let (mut events, mut line) = (Vec::new(), Vec::new());
+    let (mut length, mut items) = (0, 0);
+    for number in 1.. {
+        line.clear();
+        let read = (&mut text).take(LONGEST + 1).read_until(b'\n', &mut line);
+        let read = read.map_err(|why| Refused::Cut(why.to_string()))?;
+        length += u64::try_from(read).unwrap_or(u64::MAX);
+        if length > MOST {
+            return Err(at(&"is longer than 64 MiB when it is unpacked"));
+        }
+        if u64::try_from(line.len()).is_ok_and(|length| length > LONGEST) {
+            return Err(at(&format!("line {number} is longer than 16 MiB")));
+        }
+        if read == 0 {
+            break;
+        }
+        if !line.ends_with(b"\n") {
+            return Err(Refused::Cut("its last line breaks off".to_owned()));
+        }
+        let wrong = |why: &dyn std::fmt::Display| at(&format!("line {number}: {why}"));
+        let event = std::str::from_utf8(&line).map_err(|why| wrong(&why))?;
+        let event = Event::read(event).map_err(|why| wrong(&why))?;
+        items += event.items();
+        if items > ITEMS {
+            return Err(at(&format!("its lists have more than {ITEMS} items")));
+        }
+        events.push(event);
     }
-    if !text.ends_with('\n') {
-        return Err(Refused::Cut("its last line breaks off".to_owned()));
+    drop(text);
+    match unpacked.into_inner().is_empty() {
+        true => Ok(events),
+        false => Err(at(&"goes on behind its end")),
     }
-    let event = |(line, number): (&str, usize)| {
-        serde_json::from_str(line).map_err(|why| at(&format!("line {number}: {why}")))
-    };
-    text.lines().zip(1..).map(event).collect()
 }
 
 /// One run from its start to its end.
@@ -186,7 +213,7 @@ fn place(folder: &Path, started: &RunStarted, profile: &Profile) -> Result<(), R
     let mut said: Vec<String> = parts.collect();
     said.reverse();
     let (said, is) = (said.join("/"), format!("{}/{name}/{version}", profile.name));
-    match said == is {
+    match said == is && is_plain(name) && is_plain(version) {
         true => Ok(()),
         false => Err(Refused::Place(said, is)),
     }
@@ -246,5 +273,59 @@ fn same_report(told: &Value, follows: &Value) -> Result<(), Refused> {
             "it does not have the same rules".to_owned(),
         )),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write as _};
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn packed(text: &str) -> io::Result<Vec<u8>> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(text.as_bytes())?;
+        packed.finish()
+    }
+
+    #[test]
+    fn evidence_has_limits() -> io::Result<()> {
+        let event = "{\"event\":\"leaked\",\"names\":[]}\n";
+        let line = |items: usize| event.replace("[]", &format!("[\"\"{}]", ",\"\"".repeat(items)));
+        let long = |length: u64| " ".repeat(usize::try_from(length).unwrap_or_default()) + event;
+        for (case, text, why) in [
+            ("short", event.to_owned(), ""),
+            (
+                "items",
+                line(ITEMS / 2).repeat(2),
+                "more than 1000000 items",
+            ),
+            ("a line", long(LONGEST), "line 1 is longer than 16 MiB"),
+            (
+                "lines",
+                long(LONGEST / 2).repeat(8),
+                "is longer than 64 MiB",
+            ),
+            ("deep", "[".repeat(1_000_000) + "\n", "line 1: "),
+            (
+                "cut",
+                event.trim_end().to_owned(),
+                "its last line breaks off",
+            ),
+        ] {
+            let said = events(&packed(&text)?).err().map(|why| why.to_string());
+            let said = said.unwrap_or_default();
+            assert!(
+                said.contains(why) && said.is_empty() == why.is_empty(),
+                "{case}: {said}"
+            );
+        }
+        let more = [packed(event)?, b"more".to_vec()].concat();
+        let said = events(&more).err().map(|why| why.to_string());
+        assert!(said.is_some_and(|said| said.contains("goes on behind its end")));
+        Ok(())
     }
 }

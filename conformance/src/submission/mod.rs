@@ -4,6 +4,7 @@
 //! every request and every answer, and is judged again by the rules.
 
 mod check;
+mod folder;
 mod write;
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use crate::evidence::{Event, TargetSummary};
 use crate::known::KnownList;
 use crate::report::{self, Digest};
 
-pub use check::{Refused, check, read};
+pub use check::{Accepted, Refused, check};
 pub use write::{Submission, is_plain};
 
 /// Every event of the run, one JSON document a line, packed by gzip.
@@ -41,16 +42,16 @@ fn report(digest: &Digest) -> Result<Value, String> {
 
 /// What a report says that has to follow from the evidence: who was judged, by what, and what each
 /// rule came to. Everything else of it may be said otherwise by another version of the program.
-fn gist(report: &Value) -> Vec<(String, Value)> {
-    let mut gist: Vec<(String, Value)> = ["run", "target", "score", "profile", "conclusion"]
+fn gist(report: &Value) -> Vec<(&str, &Value)> {
+    let mut gist: Vec<(&str, &Value)> = ["run", "target", "score", "profile", "conclusion"]
         .into_iter()
-        .map(|key| (key.to_owned(), report.get(key).cloned().unwrap_or_default()))
+        .map(|key| (key, report.get(key).unwrap_or(&Value::Null)))
         .collect();
     let rules = report.get("rules").and_then(Value::as_array);
     for rule in rules.into_iter().flatten() {
-        let text = |key: &str| rule.get(key).cloned().unwrap_or_default();
-        let id = text("rule").as_str().unwrap_or_default().to_owned();
-        gist.push((id, text("outcome")));
+        let id = rule.get("rule").and_then(Value::as_str);
+        let outcome = rule.get("outcome").unwrap_or(&Value::Null);
+        gist.push((id.unwrap_or_default(), outcome));
     }
     gist
 }

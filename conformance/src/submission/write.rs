@@ -88,9 +88,10 @@ impl Submission<'_> {
     }
 }
 
-/// Whether a name or a version can be a folder: letters, digits, `.`, `_`, `+` and `-`, and no dot in
-/// front.
+/// Whether a name or a version can be a folder: letters, digits, `.`, `_`, `+` and `-`, at least one
+/// letter or digit, and no dot in front.
 pub fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
-    !text.is_empty() && text.len() <= 64 && text.chars().all(plain) && !text.starts_with('.')
+    let tells = text.contains(|c: char| c.is_ascii_alphanumeric());
+    tells && text.len() <= 64 && text.chars().all(plain) && !text.starts_with('.')
 }

@@ -69,6 +69,6 @@ pub(crate) fn read(file: &Path) -> Result<Vec<Event>, Box<dyn Error>> {
     GzDecoder::new(opened)
         .read_to_string(&mut text)
         .map_err(|why| at(&why))?;
-    let events = text.lines().map(serde_json::from_str::<Event>);
+    let events = text.lines().map(Event::read);
     Ok(events.collect::<Result<_, _>>().map_err(|why| at(&why))?)
 }

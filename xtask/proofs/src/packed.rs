@@ -50,7 +50,7 @@ pub(crate) fn unpack(file: &Path) -> Result<Vec<Vec<Event>>, Box<dyn Error>> {
     }
     let mut runs: Vec<Vec<Event>> = Vec::new();
     for line in String::from_utf8(unpacked.stdout)?.lines() {
-        let event: Event = serde_json::from_str(line)?;
+        let event = Event::read(line)?;
         if matches!(event, Event::RunStarted(_)) {
             runs.push(Vec::new());
         }

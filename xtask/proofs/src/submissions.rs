@@ -3,33 +3,72 @@
 
 use std::error::Error;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use conformance::submission;
+use conformance::submission::{self, Accepted};
+use conformance::visible_line;
 
 use crate::{evidence, kept, report, root};
+
+/// Of submissions that are not accepted, so many are told.
+const TOLD: usize = 100;
+
+/// What was found below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The folders `PROFILE/NAME/VERSION`.
+    pub(crate) folders: Vec<PathBuf>,
+    /// A line on everything that is no part of a submission, and cannot be read.
+    pub(crate) wrong: Vec<String>,
+}
 
 /// Checks every submission below `results/`, or those that are named.
 ///
 /// # Errors
-/// With every submission that is not accepted, and with folders that are none.
+/// With every submission that is not accepted, and with folders that are none; the others are
+/// judged all the same.
 pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
-    let all = match folders.is_empty() {
-        true => all()?,
-        false => folders.to_vec(),
-    };
-    let mut wrong = Vec::new();
-    for folder in &all {
-        let shown = folder.strip_prefix(root()).unwrap_or(folder).display();
-        // The last three parts of the path name what was judged.
-        match folder
-            .canonicalize()
-            .map(|folder| submission::check(&folder))
-        {
-            Ok(Ok(standing)) => report(&shown.to_string(), &standing.to_string()),
-            Ok(Err(why)) => wrong.push(format!("{shown}: {why}")),
-            Err(why) => wrong.push(format!("{shown}: {why}")),
+    let mut found = Found::default();
+    match folders.is_empty() {
+        true => found = all(&root().join(kept::FOLDER)),
+        false => found.folders.extend_from_slice(folders),
+    }
+    for folder in &found.folders {
+        match accepted(folder) {
+            Ok(accepted) => report(&shown(folder), &accepted.standing.to_string()),
+            Err(why) => found.wrong.push(why),
         }
+    }
+    told(found.wrong)
+}
+
+/// A submission that is accepted; otherwise a line that names its folder and says why.
+pub(crate) fn accepted(folder: &Path) -> Result<Accepted, String> {
+    let checked = match placed(folder) {
+        Ok(folder) => submission::check(&folder).map_err(|why| why.to_string()),
+        Err(why) => Err(why.to_string()),
+    };
+    checked.map_err(|why| format!("{}: {}", shown(folder), visible_line(&why)))
+}
+
+/// The path of a folder, whose last three parts name what was judged. Its parents may be links.
+fn placed(folder: &Path) -> io::Result<PathBuf> {
+    match (folder.parent(), folder.file_name()) {
+        (Some(parent), Some(name)) if parent.as_os_str().is_empty() => {
+            Ok(PathBuf::from(".").canonicalize()?.join(name))
+        }
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => folder.canonicalize(),
+    }
+}
+
+/// Fails with these lines, if there are any.
+pub(crate) fn told(mut wrong: Vec<String>) -> Result<(), Box<dyn Error>> {
+    let more = wrong.len().saturating_sub(TOLD);
+    wrong.truncate(TOLD);
+    if more > 0 {
+        wrong.push(format!("and {more} more"));
     }
     match wrong.is_empty() {
         true => Ok(()),
@@ -37,34 +76,50 @@ pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The folders `results/PROFILE/NAME/VERSION`: all that hold no evidence of our own runs.
-///
-/// # Errors
-/// A folder that cannot be read, and files between the folders.
-pub(crate) fn all() -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut versions = Vec::new();
+/// The folders `PROFILE/NAME/VERSION` below a folder: all that hold no evidence of our own runs.
+/// Links are not followed.
+pub(crate) fn all(below: &Path) -> Found {
+    let mut found = Found::default();
     let own = [evidence::CLIENTS, evidence::LIBRARIES].map(|folder| root().join(folder));
-    let mut profiles = folders(&root().join(kept::FOLDER), true)?;
+    let mut profiles = found.within(below, true);
     profiles.retain(|folder| !own.contains(folder));
     for profile in profiles {
-        for name in folders(&profile, false)? {
-            versions.extend(folders(&name, false)?);
+        for name in found.within(&profile, false) {
+            let versions = found.within(&name, false);
+            found.folders.extend(versions);
         }
     }
-    Ok(versions)
+    found
 }
 
-/// The folders in a folder, by name; only the first may hold files beside them.
-fn folders(within: &Path, files: bool) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(within)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            found.push(path);
-        } else if !files {
-            return Err(format!("{}: is no part of a submission", path.display()).into());
+impl Found {
+    /// The folders in a folder, by name; only the outermost may hold files beside them.
+    fn within(&mut self, folder: &Path, files: bool) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(why) => {
+                self.wrong.push(format!("{}: {why}", shown(folder)));
+                return folders;
+            }
+        };
+        for entry in entries {
+            match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+                Ok((path, kind)) if kind.is_dir() => folders.push(path),
+                Ok((_, kind)) if files && kind.is_file() => {}
+                Ok((path, _)) => {
+                    let why = "is no part of a submission";
+                    self.wrong.push(format!("{}: {why}", shown(&path)));
+                }
+                Err(why) => self.wrong.push(format!("{}: {why}", shown(folder))),
+            }
         }
+        folders.sort();
+        folders
     }
-    found.sort();
-    Ok(found)
+}
+
+fn shown(folder: &Path) -> String {
+    let folder = folder.strip_prefix(root()).unwrap_or(folder);
+    visible_line(&folder.display().to_string())
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use conformance::report::site;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{report, root};
+use crate::{kept, report, root, submissions};
 
 /// The command line.
 #[derive(Debug, Args)]
@@ -22,6 +22,9 @@ pub(crate) struct Options {
     /// said
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Folder of the submissions; `results`, unless said
+    #[arg(long, value_name = "FOLDER")]
+    submissions: Option<PathBuf>,
     /// Also test the pages in Chromium; pictures are left in `target/site-pictures`
     #[arg(long)]
     look: bool,
@@ -30,14 +33,17 @@ pub(crate) struct Options {
 /// Makes the pages, and with `look` tries them in a browser.
 ///
 /// # Errors
-/// Evidence that cannot be read; pages that cost too much; what is wrong with a page.
+/// Evidence that cannot be read; pages that cost too much; what is wrong with a page. Submissions that
+/// are not accepted: there are no pages about them, and all others are written first.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let folder = options
         .out
         .clone()
         .unwrap_or_else(|| root().join("target/site"));
     let begun = processor_time();
-    let implementations = sources::all()?;
+    let results = root().join(kept::FOLDER);
+    let submitted = submissions::all(options.submissions.as_ref().unwrap_or(&results));
+    let (implementations, refused) = sources::all(submitted)?;
     let read = processor_time().saturating_sub(begun);
     let pages = site(&implementations);
     if folder.exists() {
@@ -70,10 +76,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if made > read {
         return Err("making the pages costs more than reading what they tell of".into());
     }
-    match options.look {
-        true => look::look(&folder),
-        false => Ok(()),
+    if options.look {
+        look::look(&folder)?;
     }
+    submissions::told(refused)
 }
 
 /// The time that this process has taken of the processors.

@@ -10,14 +10,14 @@ use conformance::catalogue::Catalogue;
 use conformance::evidence::{Event, RunStarted};
 use conformance::known::KnownList;
 use conformance::report::{Digest, Implementation, Outcome, Standing, trim};
-use conformance::submission;
 use conformance::target::Target;
 use conformance::verdict::Verdict;
 use conformance::{Suite, SuiteError};
 
 use crate::kept;
 use crate::releases::{self, Releases};
-use crate::{evidence, packed, root, submissions};
+use crate::submissions::{self, Found};
+use crate::{evidence, packed, root};
 
 /// What is said of every release of OPA.
 const RELEASED: &str = "A release of the Open Policy Agent project, built with `go install` and judged by `cargo xtask matrix`.";
@@ -38,11 +38,14 @@ struct Version {
     runs: Vec<Vec<Event>>,
 }
 
-/// All versions of all implementations; those of one stand together, the latest last.
+/// All versions of all implementations, those of one together and the latest last; and why
+/// submissions are left out.
 ///
 /// # Errors
-/// Evidence that cannot be read.
-pub(super) fn all() -> Result<Vec<Implementation>, Box<dyn Error>> {
+/// Evidence of our own runs that cannot be read.
+pub(super) fn all(
+    mut submitted: Found,
+) -> Result<(Vec<Implementation>, Vec<String>), Box<dyn Error>> {
     let mut versions = releases_of_opa()?;
     for server in kept::servers()? {
         let (name, version) = server.name.rsplit_once(' ').unwrap_or((&server.name, ""));
@@ -56,11 +59,11 @@ pub(super) fn all() -> Result<Vec<Implementation>, Box<dyn Error>> {
     versions.push(reference()?);
     versions.extend(kept_in(evidence::LIBRARIES, LIBRARY)?);
     versions.extend(kept_in(evidence::CLIENTS, CLIENT)?);
-    for folder in submissions::all()? {
-        add(
-            &mut versions,
-            submission::read(&folder).map_err(|why| format!("{}: {why}", folder.display()))?,
-        )?;
+    for folder in &submitted.folders {
+        match submissions::accepted(folder) {
+            Ok(accepted) => add(&mut versions, accepted.events),
+            Err(why) => submitted.wrong.push(why),
+        }
     }
     let mut names: Vec<String> = Vec::new();
     for version in &versions {
@@ -72,7 +75,8 @@ pub(super) fn all() -> Result<Vec<Implementation>, Box<dyn Error>> {
         let place = names.iter().position(|name| *name == one.name);
         (place, order(&one.version))
     });
-    versions.into_iter().map(implementation).collect()
+    let all = versions.into_iter().map(implementation);
+    Ok((all.collect::<Result<_, _>>()?, submitted.wrong))
 }
 
 /// The numbers of a version, and the rest of it.
@@ -106,7 +110,7 @@ fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
         let events = match file.is_file() {
             true => {
                 let text = fs::read_to_string(&file)?;
-                let events = text.lines().map(serde_json::from_str);
+                let events = text.lines().map(Event::read);
                 Some(events.collect::<Result<Vec<Event>, _>>()?)
             }
             false => kept.remove(version),
@@ -169,13 +173,10 @@ fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     read.collect()
 }
 
-/// Adds a submission to the version that it is of.
-///
-/// # Errors
-/// Events that no run can have shown.
-fn add(versions: &mut Vec<Version>, events: Vec<Event>) -> Result<(), SuiteError> {
+/// Adds the events of a submission to the version that it is of.
+fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
     let Some(started) = started(&events) else {
-        return Ok(());
+        return;
     };
     let (name, version) = (
         started.target.name.clone(),
@@ -190,7 +191,6 @@ fn add(versions: &mut Vec<Version>, events: Vec<Event>) -> Result<(), SuiteError
             .map(|profile| profile.name.as_str())
             .unwrap_or_default()
     );
-    let events = again(events)?;
     let same = |one: &&mut Version| one.name.eq_ignore_ascii_case(&name) && one.version == version;
     match versions.iter_mut().find(same) {
         Some(known) => {
@@ -208,7 +208,6 @@ fn add(versions: &mut Vec<Version>, events: Vec<Event>) -> Result<(), SuiteError
             });
         }
     }
-    Ok(())
 }
 
 /// The events with the verdicts of today; as they are, where no rule of them is known.

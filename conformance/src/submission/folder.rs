@@ -1,0 +1,190 @@
+//! The files of a submission, which a stranger wrote: regular files of the folder itself, up to a
+//! length.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+
+use super::{EVIDENCE, FILES, NEEDED, README, REPORT, Refused, TARGET};
+
+const MIB: u64 = 1024 * 1024;
+
+/// An open folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    at: File,
+}
+
+impl Folder {
+    /// Opens a folder that holds the files of a submission and no others.
+    ///
+    /// # Errors
+    /// It is none, or a link to one; it holds something else.
+    pub(super) fn open(path: &Path) -> Result<Self, Refused> {
+        let at = |why: &dyn std::fmt::Display| Refused::Folder(why.to_string());
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(CWD, path, flags, Mode::empty()).map_err(|why| at(&why))?;
+        let folder = Self {
+            at: File::from(opened),
+        };
+        let mut missing = NEEDED.to_vec();
+        for entry in Dir::read_from(&folder.at).map_err(|why| at(&why))? {
+            let name = entry
+                .map_err(|why| at(&why))?
+                .file_name()
+                .to_bytes()
+                .to_vec();
+            if matches!(name.as_slice(), b"." | b"..") {
+                continue;
+            }
+            let Some(known) = FILES.iter().find(|known| known.as_bytes() == name) else {
+                let name = OsString::from_vec(name);
+                let name = name.to_string_lossy().into_owned();
+                return Err(Refused::file(&name, &"is no part of a submission"));
+            };
+            missing.retain(|needed| needed != known);
+            folder.check_kind(known)?;
+        }
+        match missing.first() {
+            Some(name) => Err(Refused::file(name, &"is missing")),
+            None => Ok(folder),
+        }
+    }
+
+    /// Whether it holds a file of this name, of whatever kind.
+    pub(super) fn holds(&self, name: &'static str) -> bool {
+        statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// All bytes of a file.
+    ///
+    /// # Errors
+    /// It is a link, a device or the like, is too long, or cannot be read.
+    pub(super) fn read(&self, name: &'static str) -> Result<Vec<u8>, Refused> {
+        let at = |why: &dyn std::fmt::Display| Refused::file(name, why);
+        self.check_kind(name)?;
+        // It may be another one by now, which does not make this wait.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = openat(&self.at, name, flags | OFlags::NOCTTY, Mode::empty());
+        let file = File::from(file.map_err(|why| at(&why))?);
+        let told = file.metadata().map_err(|why| at(&why))?;
+        if !told.is_file() {
+            return Err(at(&"is no regular file"));
+        }
+        let most = most(name);
+        let too_long = || at(&format!("is longer than {} MiB", most / MIB));
+        if told.len() > most {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|why| at(&why))?;
+        match u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
+            true => Ok(bytes),
+            false => Err(too_long()),
+        }
+    }
+
+    /// What is no regular file is not even opened: that alone may do something to a device.
+    fn check_kind(&self, name: &'static str) -> Result<(), Refused> {
+        let told = statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW);
+        let told = told.map_err(|why| Refused::file(name, &why))?;
+        match FileType::from_raw_mode(told.st_mode) {
+            FileType::RegularFile => Ok(()),
+            FileType::Symlink => Err(Refused::file(name, &"is a link")),
+            _ => Err(Refused::file(name, &"is no regular file")),
+        }
+    }
+}
+
+/// How long a file may be, in bytes.
+fn most(name: &str) -> u64 {
+    match name {
+        EVIDENCE => 16 * MIB,
+        REPORT => 4 * MIB,
+        README | TARGET => MIB,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::mknodat;
+
+    use super::*;
+
+    /// What is put in the place of the file, and why it is refused.
+    type Case = (&'static str, fn(&Path) -> io::Result<()>, &'static str);
+
+    const CASES: &[Case] = &[
+        (
+            "a link to a file",
+            |path| symlink("/etc/passwd", path),
+            "report.json: is a link",
+        ),
+        (
+            "a link to nothing",
+            |path| symlink("nothing", path),
+            "report.json: is a link",
+        ),
+        (
+            "a link to itself",
+            |path| symlink("report.json", path),
+            "report.json: is a link",
+        ),
+        (
+            "a folder",
+            |path| fs::create_dir(path),
+            "report.json: is no regular file",
+        ),
+        (
+            "a pipe",
+            |path| Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR, 0)?),
+            "report.json: is no regular file",
+        ),
+        (
+            "a file of many GiB",
+            |path| File::create(path)?.set_len(1 << 40),
+            "report.json: is longer than 4 MiB",
+        ),
+    ];
+
+    #[test]
+    fn only_regular_files_are_read() -> Result<(), Box<dyn std::error::Error>> {
+        for (case, put, why) in CASES {
+            let folder = tempfile::tempdir()?;
+            for name in NEEDED {
+                fs::write(folder.path().join(name), "{}")?;
+            }
+            let path = folder.path().join(REPORT);
+            let opened = Folder::open(folder.path())?;
+            assert_eq!(opened.read(REPORT)?, b"{}");
+            fs::remove_file(&path)?;
+            put(&path)?;
+            // One that was changed between looking at it and reading it is refused, too.
+            let read = opened.read(REPORT).err().map(|why| why.to_string());
+            assert_eq!(read.as_deref(), Some(*why), "{case}");
+            let again = Folder::open(folder.path()).and_then(|folder| folder.read(REPORT));
+            let again = again.err().map(|why| why.to_string());
+            assert_eq!(again.as_deref(), Some(*why), "{case}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_link_to_a_folder_is_none() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let link = folder.path().join("link");
+        symlink(folder.path(), &link)?;
+        assert!(matches!(Folder::open(&link), Err(Refused::Folder(_))));
+        Ok(())
+    }
+}
