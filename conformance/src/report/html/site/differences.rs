@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::text::visible;
 use super::grid::grid;
 use super::layout::Layout;
-use super::{One, Page, Rule, Site, words};
+use super::{One, Page, Rule, Site};
 
 /// Two of them, and how many rules both were judged by.
 struct Pair<'s, 'a> {
@@ -73,8 +73,9 @@ impl<'s, 'a> Pair<'s, 'a> {
     }
 
     fn path(&self) -> String {
-        let name = |one: &One<'_>| words(&one.title);
-        format!("differences/{}--{}.html", name(self.one), name(self.other))
+        // No folder has this sign in its name.
+        let name = |one: &One<'_>| one.path.replace('/', "~");
+        format!("differences/{}~{}.html", name(self.one), name(self.other))
     }
 
     fn page(&self, site: &Site<'a>) -> Markup {

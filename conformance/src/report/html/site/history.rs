@@ -6,14 +6,14 @@ use super::super::text::visible;
 use super::grid::grid;
 use super::layout::Layout;
 use super::sections::{judged, table};
-use super::{One, Page, Place, Rule, Site, title, words};
+use super::{One, Page, Place, Rule, Site, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let groups = site.with_versions();
     let mut pages = vec![("history.html".to_owned(), all(site, &groups).into_string())];
     for group in &groups {
         let Some(first) = group.first() else { continue };
-        let folder = words(&first.of.name);
+        let folder = &first.folder;
         for place in &site.sections {
             if !judged(group, place).is_empty() {
                 let path = format!("history/{folder}/{}.html", place.slug);
@@ -39,7 +39,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
                     h2 { (visible(&first.of.name)) }
                     p.lead { "Rules kept in each version, by section; a section leads to all of its rules. Below stand the rules whose verdict changed." }
                     @let places: Vec<&Place<'_>> = site.sections.iter().collect();
-                    (table("", &format!("history/{}/", words(&first.of.name)), &places, group))
+                    (table("", &format!("history/{}/", first.folder), &places, group))
                     @for place in &site.sections {
                         @let changed: Vec<Rule<'_>> = changed(place, group);
                         @if !changed.is_empty() {

@@ -9,7 +9,7 @@ use super::super::text::{prose, shown, visible};
 use super::grid::share;
 use super::layout::Layout;
 use super::overview::cell;
-use super::{One, Page, Place, Site, badge_of, documents, slug, title, words};
+use super::{One, Page, Place, Site, badge_of, documents, slug, title};
 use crate::judge::verdict::Verdict;
 use crate::report::{Outcome, failure};
 
@@ -28,7 +28,7 @@ pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
         let file = format!("{}.json", standing.profile.name);
         let badge = badge_of(standing);
         if one.latest {
-            let name = words(&one.of.name);
+            let name = &one.folder;
             pages.push((format!("badges/{name}/{file}"), badge.clone()));
         }
         pages.push((format!("badges/{}/{file}", one.path), badge));

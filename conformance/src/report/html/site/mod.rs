@@ -65,7 +65,8 @@ struct One<'a> {
     of: &'a Implementation,
     /// Name and version.
     title: String,
-    /// Its folder.
+    /// The folder of all versions of it, and its own below that.
+    folder: String,
     path: String,
     /// Whether no later version of it is there.
     latest: bool,
@@ -93,7 +94,7 @@ struct Rule<'a> {
 
 impl<'a> Site<'a> {
     fn of(implementations: &'a [Implementation]) -> Self {
-        let all: Vec<One<'a>> = implementations
+        let mut all: Vec<One<'a>> = implementations
             .iter()
             .enumerate()
             .map(|(at, of)| {
@@ -102,6 +103,7 @@ impl<'a> Site<'a> {
                 One::new(of, latest)
             })
             .collect();
+        set_folders(&mut all);
         let mut places: BTreeMap<(usize, &str), Place<'a>> = BTreeMap::new();
         for section in all.iter().flat_map(|one| &one.runs.sections) {
             for entry in &section.clauses {
@@ -174,7 +176,8 @@ impl<'a> One<'a> {
                 "" => of.name.clone(),
                 version => format!("{} {version}", of.name),
             },
-            path: format!("{}/{}", words(&of.name), version.replace(['/', '\\'], "-")),
+            folder: words(&of.name),
+            path: version.replace(['/', '\\'], "-"),
             latest,
             rows: rows.map(|row| (row.judged.rule.as_str(), row)).collect(),
             runs,
@@ -207,6 +210,38 @@ impl<'a> One<'a> {
         let mut rows = self.of.digest.rows.iter();
         rows.any(|row| row.document == document && is_judged(row))
     }
+}
+
+/// Folders of the site that are of no implementation.
+const OTHERS: [&str; 4] = ["badges", "differences", "history", "sections"];
+
+/// Gives each version a folder of its own. One whose name has no letters, is that of another folder,
+/// or is told from another by signs alone gets a number; those before it keep theirs.
+fn set_folders(all: &mut [One<'_>]) {
+    let mut taken: BTreeSet<String> = OTHERS.map(str::to_owned).into();
+    let mut last: Option<(&str, String)> = None;
+    for one in all {
+        let name = one.of.name.as_str();
+        one.folder = match last {
+            Some((before, folder)) if before == name => folder,
+            _ => free(&mut taken, &one.folder),
+        };
+        // A badge of all versions is a file beside their folders.
+        let version = one.path.trim_start_matches('.').replace(".json", "-json");
+        one.path = free(&mut taken, &format!("{}/{version}", one.folder));
+        last = Some((name, one.folder.clone()));
+    }
+}
+
+/// The name, or the first with a number, that is not taken; then it is.
+fn free(taken: &mut BTreeSet<String>, name: &str) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    let ends = |name: &String| name.is_empty() || name.ends_with('/');
+    let found = names.find(|name| !ends(name) && !taken.contains(name));
+    let found = found.unwrap_or_default();
+    taken.insert(found.clone());
+    found
 }
 
 /// Whether a row says anything of its implementation.

@@ -66,6 +66,44 @@ fn every_link_leads_to_a_page_and_a_place_on_it() {
 }
 
 #[test]
+fn every_version_has_a_folder_of_its_own() {
+    let whole = || samples::all().pop().unwrap_or_default();
+    let names = [
+        ("OPA", "1.0.0"),
+        ("opa_", "1.0.0"),
+        ("-", "1"),
+        ("history", "1"),
+        ("../..", ".."),
+        ("a", "engine-decision.json"),
+        ("a", "1+1"),
+    ];
+    let all = names.map(|(name, version)| implementation(name, version, whole()));
+    let pages = site(&all);
+    let paths: BTreeSet<&str> = pages.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths.len(), pages.len());
+    for path in &paths {
+        let parts: Vec<&str> = path.split('/').collect();
+        assert!(
+            !parts
+                .iter()
+                .any(|part| part.is_empty() || part.starts_with('.')),
+            "{path}"
+        );
+        let above = (1..parts.len()).map(|end| parts.iter().take(end).copied().collect::<Vec<_>>());
+        for folder in above {
+            let folder = folder.join("/");
+            assert!(
+                !paths.contains(folder.as_str()),
+                "{path}: {folder} is a file"
+            );
+        }
+    }
+    for path in ["opa/1.0.0/index.html", "opa-2/1.0.0/index.html"] {
+        assert!(paths.contains(path), "{paths:?}");
+    }
+}
+
+#[test]
 fn nothing_of_a_server_becomes_markup() {
     for (path, page) in pages() {
         for wrong in [
