@@ -1,4 +1,5 @@
-//! Actions and images by digest: what runs in workflows is what was read, whatever a tag says later.
+//! Actions and images by digest: what runs in workflows, ours and those that readers copy from the
+//! documentation, is what was read, whatever a tag says later.
 
 use std::error::Error;
 use std::fs;
@@ -8,7 +9,13 @@ use serde_json::Value;
 use crate::sources::{paths, repository};
 
 /// Actions and images without a digest, and why.
-const WITHOUT: [(&str, &str); 1] = [("./", "the action of this repository")];
+const WITHOUT: [(&str, &str); 2] = [
+    ("./", "the action of this repository"),
+    (
+        "OWNER/REPOSITORY@REVISION",
+        "the same, to those who copy it",
+    ),
+];
 
 /// Whether an action or an image names its content.
 fn is_pinned(name: &str) -> bool {
@@ -64,6 +71,39 @@ fn images(containerfile: &str) -> Vec<String> {
     found
 }
 
+/// The examples of a page, which stand between fences.
+fn examples(page: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            inside = !inside;
+            found.push(String::new());
+        } else if let Some(example) = found.last_mut().filter(|_| inside) {
+            example.push_str(line);
+            example.push('\n');
+        }
+    }
+    found
+}
+
+/// The actions and images of the examples of a page.
+fn shown(page: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for example in examples(page) {
+        match serde_yaml::from_str(&example) {
+            Ok(yaml) => named(&yaml, &mut found),
+            Err(why) if example.contains("uses: ") => return Err(why.into()),
+            // Most examples are no YAML.
+            Err(_) => {}
+        }
+        if example.starts_with("FROM ") {
+            found.extend(images(&example));
+        }
+    }
+    Ok(found)
+}
+
 fn unpinned(found: Vec<String>) -> Vec<String> {
     let excepted = |name: &str| WITHOUT.iter().any(|(known, _)| *known == name);
     let bad = |name: &String| !is_pinned(name) && !excepted(name);
@@ -76,18 +116,29 @@ fn actions_and_images_are_named_by_digest() -> Result<(), Box<dyn Error>> {
     let workflows = workflows
         .iter()
         .map(|name| format!(".github/workflows/{name}"));
+    let docs = paths("docs", "")
+        .into_iter()
+        .map(|name| format!("docs/{name}"));
+    let others = [
+        "action.yml",
+        "Containerfile",
+        "README.md",
+        "CONTRIBUTING.md",
+    ];
+    let pages = docs.filter(|name| name.ends_with(".md"));
     let mut count = 0;
-    for file in workflows.chain(["action.yml".to_owned(), "Containerfile".to_owned()]) {
+    for file in workflows.chain(others.map(str::to_owned)).chain(pages) {
         let text = fs::read_to_string(repository().join(&file))?;
         let mut found = Vec::new();
         match file.as_str() {
             "Containerfile" => found = images(&text),
+            page if page.ends_with(".md") => found = shown(&text)?,
             _ => named(&serde_yaml::from_str(&text)?, &mut found),
         }
         count += found.len();
         for name in &found {
             // A commit says nothing to a reader.
-            let action = name.contains('@') && !name.contains("@sha256:");
+            let action = is_pinned(name) && !name.contains("@sha256:");
             assert!(
                 !action || text.contains(&format!("{name} # v")),
                 "{file}: {name}"
@@ -114,5 +165,7 @@ fn tags_are_noticed() -> Result<(), Box<dyn Error>> {
     assert_eq!(unpinned(found), ["rust:1", "a/b@v4", &short]);
     let file = format!("FROM --platform=x a@sha256:{digest} AS one\nfrom one as two\nFROM b:1\n");
     assert_eq!(unpinned(images(&file)), ["b:1"]);
+    let page = "a\n```yaml\n- uses: a/b@v4\n```\n- uses: a/c@v4\n```\nFROM b:1\n```\n";
+    assert_eq!(unpinned(shown(page)?), ["a/b@v4", "b:1"]);
     Ok(())
 }
