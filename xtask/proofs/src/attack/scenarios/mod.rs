@@ -21,6 +21,7 @@ mod full_disk;
 mod full_disk_control;
 mod gzip;
 mod hostile;
+mod hostile_folders;
 mod keys;
 mod leaks;
 mod lying_storages;
@@ -113,6 +114,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     }),
     attack("full-disk-control", Together, |harness| {
         Box::pin(full_disk_control::play(harness))
+    }),
+    attack("hostile-folders", Together, |harness| {
+        Box::pin(hostile_folders::play(harness))
     }),
     attack("shutdown", Together, |harness| {
         Box::pin(shutdown::play(harness))
