@@ -5,18 +5,22 @@ pub(super) fn doubled(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A string between quotes, for databases in which a backslash begins an escape. Quotes are
-/// doubled, so that none ends the string where backslashes are taken literally.
-pub(super) fn backslashed(text: &str, escapes: &[(char, &str)]) -> String {
+/// A string between quotes in which a backslash begins an escape. Quotes are doubled. Where there is
+/// an escape, all of it is ASCII: a byte that is taken for the first half of a character would make
+/// the backslash its second.
+pub(super) fn escaped(text: &str, escapes: &[(char, &str)]) -> String {
+    let escape = |c: char| escapes.iter().find(|(escaped, _)| *escaped == c);
+    let has_escape = text.contains(|c: char| c == '\\' || escape(c).is_some());
     let mut written = String::from("'");
     for c in text.chars() {
-        match c {
-            '\'' => written.push_str("''"),
-            '\\' => written.push_str("\\\\"),
-            c => match escapes.iter().find(|(escaped, _)| *escaped == c) {
-                Some((_, escape)) => written.push_str(escape),
-                None => written.push(c),
-            },
+        match (c, escape(c)) {
+            ('\'', _) => written.push_str("''"),
+            ('\\', _) => written.push_str("\\\\"),
+            (_, Some((_, escape))) => written.push_str(escape),
+            (c, _) if has_escape && !c.is_ascii() => {
+                written.push_str(&format!("\\U{:08X}", u32::from(c)));
+            }
+            (c, _) => written.push(c),
         }
     }
     written.push('\'');

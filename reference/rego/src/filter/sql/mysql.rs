@@ -63,14 +63,13 @@ impl Kinds for MySql {
     }
 }
 
+/// A string, so that it means the same whatever the server takes a backslash for, and whatever
+/// characters it takes two bytes for: in GBK and Shift JIS, the second of them may be a backslash.
 fn string(text: &str) -> String {
-    let escapes = [
-        ('\n', "\\n"),
-        ('\r', "\\r"),
-        ('\t', "\\t"),
-        ('\u{8}', "\\b"),
-        ('\0', "\\0"),
-        ('\u{1a}', "\\Z"),
-    ];
-    literal::backslashed(text, &escapes)
+    let is_special = |c: char| c == '\\' || c.is_ascii_control();
+    if !text.contains(is_special) {
+        return literal::doubled(text);
+    }
+    let bytes: String = text.bytes().map(|byte| format!("{byte:02X}")).collect();
+    format!("_utf8mb4 X'{bytes}'")
 }

@@ -97,6 +97,13 @@ fn near(number: &Number) -> (String, Ordering) {
     // Between 2^53 and 2^63 integers are nearer to each other than floats are.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     const TOP: f64 = 9_223_372_036_854_775_808.0;
+    // The shortest digits of this float are below the least integer, which is the same number.
+    if float == -TOP
+        && let Some(least) = Number::parse(&i64::MIN.to_string())
+        && least.cmp(number).is_gt()
+    {
+        return (least.to_string(), Ordering::Greater);
+    }
     if (EXACT..TOP).contains(&float.abs())
         && let Ok(digits) = digits(number, 1_000)
         && let Some((whole, _)) = digits.split_once('.')

@@ -240,5 +240,5 @@ fn string(text: &str) -> String {
         ('\t', "\\t"),
         ('\u{8}', "\\b"),
     ];
-    format!("E{}", literal::backslashed(text, &escapes))
+    format!("E{}", literal::escaped(text, &escapes))
 }

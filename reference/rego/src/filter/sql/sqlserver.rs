@@ -69,7 +69,33 @@ impl Kinds for SqlServer {
     }
 }
 
+/// A backslash before the end of a line joins it with the next, also inside of quotes, so that the
+/// two stand in strings of their own.
 fn string(text: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = text;
+    let ends = text.match_indices('\\').map(|(at, _)| at + 1);
+    let ends = ends.filter(|at| is_end_of_line(text, *at));
+    for end in ends {
+        let at = end - (text.len() - rest.len());
+        let (part, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        parts.push(without_nul(part));
+        rest = behind;
+    }
+    parts.push(without_nul(rest));
+    match parts.as_slice() {
+        [whole] => whole.clone(),
+        several => format!("({})", several.join(" + ")),
+    }
+}
+
+/// Whether a line ends at this place.
+fn is_end_of_line(text: &str, at: usize) -> bool {
+    text.get(at..)
+        .is_some_and(|rest| rest.starts_with(['\n', '\r']))
+}
+
+fn without_nul(text: &str) -> String {
     literal::concatenated(text, "NCHAR(0)", "+", |part| {
         format!("N{}", literal::doubled(part))
     })

@@ -61,6 +61,41 @@ fn compares_with_constants() {
 }
 
 #[test]
+fn strings_end_where_they_should() {
+    check(
+        r#"input.t.s == "é\\' OR TRUE --""#,
+        [
+            r"WHERE t.s = 'é\'' OR TRUE --' COLLATE BINARY",
+            r"WHERE t.s = E'\U000000E9\\'' OR TRUE --'",
+            "WHERE (t.s = _utf8mb4 X'C3A95C27204F522054525545202D2D' AND CAST(CONVERT(t.s USING utf8mb4) AS BINARY) = _utf8mb4 X'C3A95C27204F522054525545202D2D')",
+            r"WHERE (t.s = N'é\'' OR TRUE --' AND CAST(t.s AS nvarchar(max)) + N'.' = N'é\'' OR TRUE --.' COLLATE Latin1_General_100_BIN2)",
+        ],
+    );
+    check(
+        r#"input.t.s == "é'\n""#,
+        [
+            "WHERE t.s = 'é''\n' COLLATE BINARY",
+            r"WHERE t.s = E'\U000000E9''\n'",
+            "WHERE (t.s = _utf8mb4 X'C3A9270A' AND CAST(CONVERT(t.s USING utf8mb4) AS BINARY) = _utf8mb4 X'C3A9270A')",
+            "WHERE (t.s = N'é''\n' AND CAST(t.s AS nvarchar(max)) + N'.' = N'é''\n.' COLLATE Latin1_General_100_BIN2)",
+        ],
+    );
+}
+
+#[test]
+fn lines_are_not_joined_in_strings() {
+    check(
+        r#"startswith(input.t.s, "a\\\n")"#,
+        [
+            "WHERE (substr(t.s, 1, 3) = 'a\\\n' AND typeof(t.s) = 'text')",
+            r"WHERE t.s LIKE E'a\\\n%' ESCAPE '!'",
+            r#"WHERE (CONVERT(t.s USING utf8mb4) COLLATE utf8mb4_bin LIKE _utf8mb4 X'615C0A25' ESCAPE '!' AND JSON_ARRAY(t.s) LIKE '["%')"#,
+            "WHERE (CAST(t.s AS nvarchar(max)) COLLATE Latin1_General_100_BIN2 LIKE (N'a\\' + N'\n%') ESCAPE '!' AND COALESCE((SELECT t.s AS v FOR JSON PATH, WITHOUT_ARRAY_WRAPPER), N'{}') LIKE N'{\"v\":\"%')",
+        ],
+    );
+}
+
+#[test]
 fn compares_columns_and_lists() {
     check(
         "not input.t.x in [1, null]",
@@ -191,6 +226,15 @@ fn compares_with_the_nearest_number() {
         ),
         ("input.t.n < 1e400", "WHERE (+t.n < 9e999 OR t.n IS NULL)"),
         ("input.t.n > -1e400", "WHERE +t.n > -9e999"),
+        (
+            "input.t.n >= -9223372036854775809",
+            "WHERE +t.n >= -9223372036854775808",
+        ),
+        (
+            "input.t.n < -9223372036854775809",
+            "WHERE (+t.n < -9223372036854775808 OR t.n IS NULL)",
+        ),
+        ("input.t.n == -9223372036854776000", "WHERE 1 = 0"),
     ];
     for (query, expected) in cases {
         assert_eq!(written(query), expected, "{query}");
