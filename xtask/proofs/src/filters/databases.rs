@@ -65,7 +65,7 @@ pub(super) fn select(
 
 /// The statements that make the tables, by the policies' names and by others. Strings are given
 /// as bytes, so that no escape is relied on.
-fn script(dialect: Dialect) -> String {
+pub(super) fn script(dialect: Dialect) -> String {
     let mut statements = Vec::new();
     for (table, schema) in tables()
         .iter()

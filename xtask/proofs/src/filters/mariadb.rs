@@ -20,6 +20,9 @@ const PACKAGE: &str = "mariadb-server";
 /// The account that package makes; the server refuses to run as root.
 const ACCOUNT: &str = "mysql";
 
+/// The character set of queries.
+pub(super) const UTF8: &str = "utf8mb4";
+
 /// A running server; stopped and removed when dropped.
 #[derive(Debug)]
 pub(super) struct MariaDb {
@@ -83,20 +86,43 @@ impl MariaDb {
         tables: &str,
         queries: &[String],
     ) -> Result<Vec<Selected>, Box<dyn Error>> {
+        self.create(tables)?;
+        self.ask(UTF8, "", queries)
+    }
+
+    /// Makes tables.
+    ///
+    /// # Errors
+    /// When they cannot be made.
+    pub(super) fn create(&self, tables: &str) -> Result<(), Box<dyn Error>> {
         self.run(&format!(
             "CREATE DATABASE filters CHARACTER SET utf8mb4; USE filters;\n{tables}"
-        ))?;
+        ))
+    }
+
+    /// What each query selects in a session with this character set, after these statements.
+    ///
+    /// # Errors
+    /// When an answer cannot be read.
+    pub(super) fn ask(
+        &self,
+        charset: &str,
+        before: &str,
+        queries: &[String],
+    ) -> Result<Vec<Selected>, Box<dyn Error>> {
         // Each query has a line of its own, by which the client names it in errors.
-        let mut script = String::from("USE filters;\n");
+        let mut script = format!("USE filters; {before}\n");
         for (place, query) in queries.iter().enumerate() {
             if query.contains(['\n', '\r']) {
                 return Err(format!("a query of several lines: {query}").into());
             }
             script.push_str(&format!("SELECT '#{place}'; {query};\n"));
         }
-        let output = self.client(&script)?;
+        let output = self.client(charset, &script)?;
         let mut found: Vec<Selected> = queries.iter().map(|_| Ok([].into())).collect();
-        for line in String::from_utf8_lossy(&output.stderr).lines() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A query that the client takes for several lines is told again.
+        for line in said.lines().filter(|line| line.starts_with("ERROR")) {
             let place = line.split_once(" at line ").and_then(|(_, rest)| {
                 let (line, _) = rest.split_once(':')?;
                 line.parse::<usize>().ok()?.checked_sub(2)
@@ -121,22 +147,22 @@ impl MariaDb {
 
     /// Runs statements that all must succeed.
     fn run(&self, script: &str) -> Result<(), Box<dyn Error>> {
-        let output = self.client(script)?;
+        let output = self.client(UTF8, script)?;
         match output.stderr.is_empty() && output.status.success() {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
         }
     }
 
-    fn client(&self, script: &str) -> Result<std::process::Output, Box<dyn Error>> {
+    fn client(&self, charset: &str, script: &str) -> Result<std::process::Output, Box<dyn Error>> {
         // From a file, so that neither side waits for the other.
         let path = self.folder.path().join("script");
         fs::File::create(&path)?.write_all(script.as_bytes())?;
         let socket = format!("--socket={}", self.folder.path().join("socket").display());
         let output = Command::new("mariadb")
             .args(["--no-defaults", "--user=root", &socket])
-            .args(["--default-character-set=utf8mb4", "--batch", "--force"])
-            .arg("--skip-column-names")
+            .arg(format!("--default-character-set={charset}"))
+            .args(["--batch", "--force", "--skip-column-names"])
             .stdin(fs::File::open(&path)?)
             .output()?;
         Ok(output)

@@ -3,8 +3,10 @@
 
 mod cases;
 mod databases;
+mod literals;
 mod mariadb;
 mod names;
+mod postgresql;
 mod random;
 mod rows;
 mod ucast;
@@ -22,6 +24,7 @@ use sqlparser::parser::Parser;
 
 use crate::report;
 use cases::Case;
+use names::Schema;
 
 /// Of a hundred filters at least this many must be conditions.
 const CONDITIONAL: usize = 70;
@@ -93,6 +96,7 @@ pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<
     for &dialect in databases {
         told(&check_database(&compiled, dialect)?)?;
     }
+    literals::run(sqlite_only)?;
     if conditional * 100 < CONDITIONAL * total || refused * 100 > REFUSED * total {
         return Err("too few of the cases are conditions".into());
     }
