@@ -3,9 +3,8 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
-use regex::{Regex, RegexBuilder};
+use regex_automata::meta::{self, Regex};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
-use regex_automata::util::syntax;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 
@@ -35,7 +34,10 @@ const SEARCHED: usize = 256;
 #[derive(Debug)]
 pub(super) struct Pattern {
     regex: Regex,
+    meaning: Hir,
     nfa: OnceLock<Option<NFA>>,
+    /// The names of the groups, of which several may have the same. That of the whole is the first.
+    names: Vec<Option<String>>,
     /// An upper bound of the automaton's states that a search is in at the same time.
     states: usize,
     /// The memory that it takes, about.
@@ -47,6 +49,11 @@ impl Prepared for Pattern {
         self.bytes
     }
 }
+
+/// An expression of the library's syntax is invalid, or takes too much memory.
+#[derive(Debug, thiserror::Error)]
+#[error("error parsing regexp: expression too large")]
+pub(super) struct NotCompiled;
 
 /// The spans of a match, by the numbers of the groups. That of the whole match is the first.
 #[derive(Debug)]
@@ -63,15 +70,29 @@ impl Pattern {
     ///
     /// # Errors
     /// When it is invalid or too large.
-    pub(super) fn new(expression: &str) -> Result<Self, regex::Error> {
-        let mut builder = RegexBuilder::new(expression);
-        let regex = builder.size_limit(MAX_SIZE).nest_limit(MAX_DEPTH).build()?;
-        let parsed = parse(expression);
+    pub(super) fn new(expression: &str) -> Result<Self, NotCompiled> {
+        Self::of(parse(expression).ok_or(NotCompiled)?, Vec::new())
+    }
+
+    /// Compiles an expression by its meaning, whose groups have these names.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub(super) fn of(meaning: Hir, names: Vec<Option<String>>) -> Result<Self, NotCompiled> {
+        let config = meta::Config::new().nfa_size_limit(Some(MAX_SIZE));
+        let built = stacker::maybe_grow(1 << 20, 4 << 20, || {
+            meta::Builder::new()
+                .configure(config)
+                .build_from_hir(&meaning)
+        });
+        let regex = built.map_err(|_| NotCompiled)?;
         Ok(Self {
-            regex,
+            states: states(&meaning),
+            bytes: bytes(&meaning),
             nfa: OnceLock::new(),
-            states: parsed.as_ref().map_or(usize::MAX, states),
-            bytes: parsed.as_ref().map_or(MAX_SIZE, bytes),
+            regex,
+            meaning,
+            names,
         })
     }
 
@@ -134,22 +155,21 @@ impl Pattern {
         text: &str,
         each: &mut Each<'_>,
     ) -> Result<(), Failure> {
-        let slots = 2 * self.regex.captures_len();
+        let slots = 2 * self.groups();
         if !self.is_quick(text) {
             return self.each_in_steps(call, text, slots, each);
         }
         for found in self.regex.captures_iter(text) {
             call.make(slots / 2)?;
-            let spans = found.iter().map(|group| group.map(|group| group.range()));
-            let slots = spans.flat_map(|span| {
-                [
-                    span.clone().map(|span| span.start),
-                    span.map(|span| span.end),
-                ]
+            let slots = found.iter().flat_map(|span| {
+                let start = span.map(|span| span.start);
+                [start, span.map(|span| span.end)]
             });
+            let mut slots: Slots = slots.collect();
+            slots.resize(2 * self.groups(), None);
             let groups = Groups {
                 pattern: self,
-                slots: slots.collect(),
+                slots,
             };
             searched(call, text, groups.whole().start)?;
             if each(groups)?.is_break() {
@@ -176,8 +196,9 @@ impl Pattern {
                 slots,
             };
             let whole = groups.whole();
-            // An empty match right behind the last match is none.
-            if whole.is_empty() && last == Some(whole.end) {
+            // An empty match right behind the last match is none, nor is one within a character.
+            let is_behind = last == Some(whole.end);
+            if whole.is_empty() && (is_behind || !text.is_char_boundary(whole.end)) {
                 from = whole.end + 1;
                 if from > text.len() {
                     break;
@@ -192,6 +213,12 @@ impl Pattern {
         Ok(())
     }
 
+    /// How many groups there are, with the whole. One that is repeated no times is none for the
+    /// library.
+    fn groups(&self) -> usize {
+        self.regex.captures_len().max(self.names.len())
+    }
+
     /// Whether the library's search is short, however it goes about it.
     fn is_quick(&self, text: &str) -> bool {
         self.states.saturating_mul(text.len()) <= MAX_AT_ONCE
@@ -203,10 +230,9 @@ impl Pattern {
             let config = thompson::Config::new()
                 .nfa_size_limit(Some(MAX_SIZE))
                 .which_captures(WhichCaptures::All);
-            let syntax = syntax::Config::new().nest_limit(MAX_DEPTH);
             let mut compiler = thompson::Compiler::new();
-            compiler.configure(config).syntax(syntax);
-            compiler.build(self.regex.as_str()).ok()
+            let compiler = compiler.configure(config);
+            stacker::maybe_grow(1 << 20, 4 << 20, || compiler.build_from_hir(&self.meaning)).ok()
         };
         self.nfa.get_or_init(compile).as_ref()
     }
@@ -225,10 +251,11 @@ impl Groups<'_> {
         Some(slot(first)?..slot(first + 1)?)
     }
 
-    /// The span of the group of this name, if it is part of the match.
+    /// The span of the first group of this name that is part of the match.
     pub(super) fn name(&self, name: &str) -> Option<Range<usize>> {
-        let mut names = self.pattern.regex.capture_names();
-        self.get(names.position(|other| other == Some(name))?)
+        let names = self.pattern.names.iter().enumerate();
+        let mut named = names.filter(|(_, other)| other.as_deref() == Some(name));
+        named.find_map(|(number, _)| self.get(number))
     }
 
     /// The spans of all groups.
@@ -307,7 +334,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{Call, Outside, Session};
+    use super::super::{Call, Outside, Session, re2};
     use super::{Groups, Pattern};
     use crate::eval::no_location;
     use crate::meter::Meter;
@@ -341,10 +368,11 @@ mod tests {
             expression in expressions(),
             text in "[abä \n]{0,12}",
         ) {
-            let Ok(pattern) = Pattern::new(&expression) else { return Ok(()) };
+            let Ok(parsed) = re2::parse(&expression) else { return Ok(()) };
+            let Ok(pattern) = Pattern::of(parsed.meaning, parsed.names) else { return Ok(()) };
             let (location, mut session, meter) = (no_location(), Session::default(), Meter::default());
             let call = Call { location: &location, session: &mut session, meter: &meter, outside: Outside::default() };
-            let slots = 2 * pattern.regex.captures_len();
+            let slots = 2 * pattern.groups();
             let mut found: Vec<Spans> = Vec::new();
             let mut each = |groups: Groups<'_>| {
                 found.push(groups.iter().collect());

@@ -32,11 +32,9 @@ pub(super) const BUILTINS: Group = &[
 ];
 
 fn compile(expression: &str) -> Result<Pattern, String> {
-    let translated = re2::translated(expression)?;
-    Pattern::new(&translated).map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => "error parsing regexp: expression too large".to_owned(),
-        other => re2::explained(&translated, &other),
-    })
+    let parsed = re2::parse(expression).map_err(|mistake| mistake.to_string())?;
+    let compiled = Pattern::of(parsed.meaning, parsed.names);
+    compiled.map_err(|error| error.to_string())
 }
 
 fn pattern(call: &mut Call<'_>, expression: &Text) -> Result<Arc<Pattern>, Failure> {

@@ -1,0 +1,125 @@
+//! Classes in brackets.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::escape;
+use super::mistake::{Kind, Mistake};
+
+/// Reads a class that begins with its bracket, and gives what follows it.
+///
+/// # Errors
+/// When it is not closed, or one of its parts is invalid.
+pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str), Mistake> {
+    let mut rest = text.strip_prefix('[').unwrap_or(text);
+    let negated = rest.starts_with('^');
+    rest = rest.strip_prefix('^').unwrap_or(rest);
+    let mut class = ClassUnicode::empty();
+    // A bracket that is the first of all stands for itself.
+    let mut is_first = true;
+    loop {
+        if rest.is_empty() {
+            return Err(Kind::OpenClass.at(text));
+        }
+        if let Some(behind) = rest.strip_prefix(']').filter(|_| !is_first) {
+            if negated {
+                class.negate();
+            }
+            return Ok((class, behind));
+        }
+        is_first = false;
+        let (part, behind) = match whole(rest, ignores_case) {
+            Some(read) => read?,
+            None => range(text, rest, ignores_case)?,
+        };
+        class.union(&part);
+        rest = behind;
+    }
+}
+
+/// Reads a class within a class, if a text begins with one.
+fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), Mistake>> {
+    if let Some((name, rest)) = text
+        .strip_prefix("[:")
+        .and_then(|behind| behind.split_once(":]"))
+    {
+        let class = posix(name, ignores_case);
+        let class = class.ok_or_else(|| Kind::CharacterClass.at(escape::part(text, rest)));
+        return Some(class.map(|class| (class, rest)));
+    }
+    if let Some(read) = escape::unicode(text, ignores_case) {
+        return Some(read);
+    }
+    let mut characters = text.strip_prefix('\\')?.chars();
+    let class = escape::perl(characters.next()?, ignores_case)?;
+    Some(Ok((class, characters.as_str())))
+}
+
+/// Reads a character or a range of them.
+fn range<'t>(
+    class: &str,
+    text: &'t str,
+    ignores_case: bool,
+) -> Result<(ClassUnicode, &'t str), Mistake> {
+    let (start, rest) = character(class, text)?;
+    let behind = rest
+        .strip_prefix('-')
+        .filter(|behind| !behind.starts_with(']'));
+    let (end, rest) = match behind {
+        Some(behind) if !behind.is_empty() => character(class, behind)?,
+        _ => (start, rest),
+    };
+    if end < start {
+        return Err(Kind::CharacterClass.at(escape::part(text, rest)));
+    }
+    let mut read = ClassUnicode::new([ClassUnicodeRange::new(start, end)]);
+    if ignores_case {
+        read.case_fold_simple();
+    }
+    Ok((read, rest))
+}
+
+fn character<'t>(class: &str, text: &'t str) -> Result<(char, &'t str), Mistake> {
+    if text.starts_with('\\') {
+        return escape::character(text);
+    }
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(character) => Ok((character, characters.as_str())),
+        None => Err(Kind::OpenClass.at(class)),
+    }
+}
+
+/// A class of POSIX by its name, which a caret negates.
+fn posix(name: &str, ignores_case: bool) -> Option<ClassUnicode> {
+    let (name, negated) = match name.strip_prefix('^') {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let ranges: &[(char, char)] = match name {
+        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "alpha" => &[('A', 'Z'), ('a', 'z')],
+        "ascii" => &[('\0', '\u{7f}')],
+        "blank" => &[('\t', '\t'), (' ', ' ')],
+        "cntrl" => &[('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')],
+        "digit" => &[('0', '9')],
+        "graph" => &[('!', '~')],
+        "lower" => &[('a', 'z')],
+        "print" => &[(' ', '~')],
+        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "space" => &[('\t', '\r'), (' ', ' ')],
+        "upper" => &[('A', 'Z')],
+        "word" => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
+        _ => return None,
+    };
+    let ranges = ranges.iter();
+    let ranges = ranges.map(|(start, end)| ClassUnicodeRange::new(*start, *end));
+    let mut class = ClassUnicode::new(ranges);
+    if ignores_case {
+        class.case_fold_simple();
+    }
+    if negated {
+        class.negate();
+    }
+    Some(class)
+}

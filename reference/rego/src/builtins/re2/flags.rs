@@ -1,0 +1,92 @@
+//! Flags, which hold from their place to the end of their group.
+
+use super::mistake::{Kind, Mistake};
+
+/// How an expression is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Flags {
+    /// `i`: letters match in either case.
+    pub(super) ignores_case: bool,
+    /// `m`: `^` and `$` match at each line.
+    pub(super) is_multiline: bool,
+    /// `s`: `.` matches the end of a line.
+    pub(super) dot_matches_newline: bool,
+    /// `U`: repetitions are lazy unless a `?` follows.
+    pub(super) is_lazy: bool,
+}
+
+/// The start of a group.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Start<'t> {
+    /// `(`: of a group that captures.
+    Capture,
+    /// `(?P<name>` or `(?<name>`
+    Named(&'t str),
+    /// `(?flags:`
+    Flagged(Flags),
+    /// `(?flags)`: of no group; the flags hold from here.
+    Set(Flags),
+}
+
+/// Reads the start of a group, which begins with a parenthesis. Gives what follows, too.
+///
+/// # Errors
+/// When its name or flags are invalid.
+pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), Mistake> {
+    let Some(behind) = text.strip_prefix("(?") else {
+        return Ok((Start::Capture, text.get(1..).unwrap_or_default()));
+    };
+    let named = behind.strip_prefix("P<").or(behind.strip_prefix('<'));
+    // Three characters follow at least.
+    if let Some(named) = named.filter(|named| !named.is_empty()) {
+        return name(text, named);
+    }
+    set(text, behind, flags)
+}
+
+fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), Mistake> {
+    let Some((name, rest)) = named.split_once('>') else {
+        return Err(Kind::GroupName.at(text));
+    };
+    let fits = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    if name.is_empty() || !name.bytes().all(fits) {
+        let length = text.len() - rest.len();
+        return Err(Kind::GroupName.at(text.get(..length).unwrap_or(text)));
+    }
+    Ok((Start::Named(name), rest))
+}
+
+/// Reads flags, of which those behind a minus are cleared.
+fn set<'t>(text: &'t str, behind: &'t str, flags: Flags) -> Result<(Start<'t>, &'t str), Mistake> {
+    let mut set = flags;
+    // Whether flags are cleared, and whether there was one since.
+    let (mut clears, mut has_cleared) = (false, false);
+    for (at, character) in behind.char_indices() {
+        let end = at + character.len_utf8();
+        let flag = match character {
+            'i' => &mut set.ignores_case,
+            'm' => &mut set.is_multiline,
+            's' => &mut set.dot_matches_newline,
+            'U' => &mut set.is_lazy,
+            '-' if !clears => {
+                clears = true;
+                continue;
+            }
+            ':' | ')' if !clears || has_cleared => {
+                let rest = behind.get(end..).unwrap_or_default();
+                let start = match character {
+                    ':' => Start::Flagged(set),
+                    _ => Start::Set(set),
+                };
+                return Ok((start, rest));
+            }
+            _ => {
+                let part = text.get(..2 + end).unwrap_or(text);
+                return Err(Kind::Flags.at(part));
+            }
+        };
+        *flag = !clears;
+        has_cleared |= clears;
+    }
+    Err(Kind::Flags.at(text))
+}

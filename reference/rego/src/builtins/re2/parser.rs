@@ -1,0 +1,341 @@
+//! Expressions: sequences, alternatives, groups and repetitions.
+
+use regex_syntax::hir::{
+    Capture, Class, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition,
+};
+
+use super::flags::{self, Flags, Start};
+use super::mistake::{Kind, Mistake};
+use super::{Parsed, class, escape};
+
+/// A repetition counts to at most this, also with those within it.
+const MAX_COUNT: u32 = 1000;
+
+/// Groups are nested at most so deep.
+const MAX_DEPTH: usize = 1000;
+
+/// Reads an expression from the left to the right.
+#[derive(Debug)]
+pub(super) struct Parser<'t> {
+    whole: &'t str,
+    rest: &'t str,
+    flags: Flags,
+    /// The groups that are open, the outermost first.
+    open: Vec<Group>,
+    /// The group that is read, or the whole.
+    group: Group,
+    names: Vec<Option<String>>,
+}
+
+/// What was read of a group.
+#[derive(Debug, Default)]
+struct Group {
+    /// The number of a group that captures.
+    number: Option<u32>,
+    /// The flags behind the group.
+    flags: Flags,
+    alternatives: Vec<Hir>,
+    parts: Vec<Part>,
+}
+
+/// A part of a sequence.
+#[derive(Debug)]
+struct Part {
+    meaning: Hir,
+    /// The most repetitions within each other of what is in it, as often as they are counted.
+    count: u32,
+}
+
+/// The operator of a repetition.
+#[derive(Debug, Clone, Copy)]
+struct Operator {
+    least: u32,
+    most: Option<u32>,
+    /// Whether it is written as a count.
+    is_counted: bool,
+}
+
+impl Group {
+    /// Ends an alternative.
+    fn end_alternative(&mut self) {
+        let parts = std::mem::take(&mut self.parts);
+        let parts = parts.into_iter().map(|part| part.meaning);
+        self.alternatives.push(Hir::concat(parts.collect()));
+    }
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(whole: &'t str) -> Self {
+        Self {
+            whole,
+            rest: whole,
+            flags: Flags::default(),
+            open: Vec::new(),
+            group: Group::default(),
+            names: vec![None],
+        }
+    }
+
+    pub(super) fn parse(mut self) -> Result<Parsed, Mistake> {
+        // Where the repetition begins that was read last, if nothing stands behind it.
+        let mut repeated = None;
+        while let Some(character) = self.rest.chars().next() {
+            let at = self.rest;
+            let before = repeated.take();
+            match character {
+                '*' | '+' | '?' => {
+                    self.skip(character);
+                    let operator = Operator {
+                        least: u32::from(character == '+'),
+                        most: (character == '?').then_some(1),
+                        is_counted: false,
+                    };
+                    repeated = Some(self.repeat(operator, at, before)?);
+                }
+                '{' => match count(at) {
+                    Some((operator, rest)) => {
+                        self.rest = rest;
+                        repeated = Some(self.repeat(operator, at, before)?);
+                    }
+                    None => self.literal(character),
+                },
+                _ => self.part(character)?,
+            }
+        }
+        if !self.open.is_empty() {
+            return Err(Kind::OpenGroup.at(self.whole));
+        }
+        self.group.end_alternative();
+        Ok(Parsed {
+            meaning: Hir::alternation(self.group.alternatives),
+            names: self.names,
+        })
+    }
+
+    /// Reads a part that is no repetition.
+    fn part(&mut self, character: char) -> Result<(), Mistake> {
+        match character {
+            '(' => return self.open_group(),
+            ')' => return self.close_group(),
+            '[' => {
+                let (class, rest) = class::read(self.rest, self.flags.ignores_case)?;
+                self.rest = rest;
+                self.push_class(class);
+                return Ok(());
+            }
+            '\\' => return self.escape(),
+            '|' => self.group.end_alternative(),
+            '^' if self.flags.is_multiline => self.push(Hir::look(Look::StartLF)),
+            '^' => self.push(Hir::look(Look::Start)),
+            '$' if self.flags.is_multiline => self.push(Hir::look(Look::EndLF)),
+            '$' => self.push(Hir::look(Look::End)),
+            '.' if self.flags.dot_matches_newline => self.push(Hir::dot(Dot::AnyChar)),
+            '.' => self.push(Hir::dot(Dot::AnyCharExceptLF)),
+            _ => {
+                self.literal(character);
+                return Ok(());
+            }
+        }
+        self.skip(character);
+        Ok(())
+    }
+
+    fn skip(&mut self, character: char) {
+        self.rest = self.rest.get(character.len_utf8()..).unwrap_or_default();
+    }
+
+    fn push(&mut self, meaning: Hir) {
+        self.group.parts.push(Part { meaning, count: 1 });
+    }
+
+    fn push_class(&mut self, class: ClassUnicode) {
+        self.push(Hir::class(Class::Unicode(class)));
+    }
+
+    /// Reads a character that stands for itself.
+    fn literal(&mut self, character: char) {
+        self.skip(character);
+        self.push_character(character);
+    }
+
+    fn push_character(&mut self, character: char) {
+        if self.flags.ignores_case {
+            let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
+            class.case_fold_simple();
+            return self.push_class(class);
+        }
+        let mut bytes = [0; 4];
+        let bytes = character.encode_utf8(&mut bytes).as_bytes();
+        self.push(Hir::literal(bytes));
+    }
+
+    fn open_group(&mut self) -> Result<(), Mistake> {
+        let (start, rest) = flags::start(self.rest, self.flags)?;
+        self.rest = rest;
+        let outer = self.flags;
+        let number = match start {
+            Start::Set(flags) => {
+                self.flags = flags;
+                return Ok(());
+            }
+            Start::Flagged(flags) => {
+                self.flags = flags;
+                None
+            }
+            Start::Capture => Some(self.name(None)),
+            Start::Named(name) => Some(self.name(Some(name.to_owned()))),
+        };
+        if self.open.len() >= MAX_DEPTH {
+            return Err(Kind::TooDeep.at(self.whole));
+        }
+        let group = Group {
+            number,
+            flags: outer,
+            ..Group::default()
+        };
+        self.open.push(std::mem::replace(&mut self.group, group));
+        Ok(())
+    }
+
+    /// The number of a group that captures.
+    fn name(&mut self, name: Option<String>) -> u32 {
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(name);
+        number
+    }
+
+    fn close_group(&mut self) -> Result<(), Mistake> {
+        let Some(outer) = self.open.pop() else {
+            return Err(Kind::ClosingGroup.at(self.whole));
+        };
+        self.skip(')');
+        let count = self.group.parts.iter().map(|part| part.count).max();
+        let mut group = std::mem::replace(&mut self.group, outer);
+        group.end_alternative();
+        self.flags = group.flags;
+        let meaning = Hir::alternation(group.alternatives);
+        let meaning = match group.number {
+            Some(index) => Hir::capture(Capture {
+                index,
+                name: None,
+                sub: Box::new(meaning),
+            }),
+            None => meaning,
+        };
+        let count = count.unwrap_or(1);
+        self.group.parts.push(Part { meaning, count });
+        Ok(())
+    }
+
+    /// Repeats the last part. Gives where the repetition, or the first of several, begins.
+    fn repeat(
+        &mut self,
+        operator: Operator,
+        at: &'t str,
+        before: Option<&'t str>,
+    ) -> Result<&'t str, Mistake> {
+        let written = escape::part(at, self.rest);
+        let largest = operator.most.unwrap_or(operator.least);
+        let is_upside_down = operator.most.is_some_and(|most| most < operator.least);
+        if operator.is_counted && (largest.max(operator.least) > MAX_COUNT || is_upside_down) {
+            return Err(Kind::RepeatCount.at(written));
+        }
+        let mut is_greedy = !self.flags.is_lazy;
+        if let Some(rest) = self.rest.strip_prefix('?') {
+            self.rest = rest;
+            is_greedy = !is_greedy;
+        }
+        if let Some(before) = before {
+            return Err(Kind::NestedRepetition.at(escape::part(before, self.rest)));
+        }
+        let Some(Part { meaning, count }) = self.group.parts.pop() else {
+            return Err(Kind::NothingToRepeat.at(escape::part(at, self.rest)));
+        };
+        let count = match operator.is_counted {
+            true => count.saturating_mul(largest.max(1)),
+            false => count,
+        };
+        if operator.is_counted && count > MAX_COUNT {
+            return Err(Kind::RepeatCount.at(written));
+        }
+        let meaning = Hir::repetition(Repetition {
+            min: operator.least,
+            max: operator.most,
+            greedy: is_greedy,
+            sub: Box::new(meaning),
+        });
+        self.group.parts.push(Part { meaning, count });
+        Ok(at)
+    }
+
+    /// Reads what a backslash begins.
+    fn escape(&mut self) -> Result<(), Mistake> {
+        let mut characters = self.rest.chars();
+        characters.next();
+        let letter = characters.next();
+        let behind = characters.as_str();
+        let look = match letter {
+            Some('A') => Look::Start,
+            Some('z') => Look::End,
+            Some('b') => Look::WordAscii,
+            Some('B') => Look::WordAsciiNegate,
+            Some('Q') => {
+                self.quoted(behind);
+                return Ok(());
+            }
+            Some(letter) => return self.class_or_character(letter, behind),
+            None => return Err(Kind::TrailingBackslash.at("")),
+        };
+        self.rest = behind;
+        self.push(Hir::look(look));
+        Ok(())
+    }
+
+    fn class_or_character(&mut self, letter: char, behind: &'t str) -> Result<(), Mistake> {
+        if let Some(read) = escape::unicode(self.rest, self.flags.ignores_case) {
+            let (class, rest) = read?;
+            self.rest = rest;
+            self.push_class(class);
+        } else if let Some(class) = escape::perl(letter, self.flags.ignores_case) {
+            self.rest = behind;
+            self.push_class(class);
+        } else {
+            let (character, rest) = escape::character(self.rest)?;
+            self.rest = rest;
+            self.push_character(character);
+        }
+        Ok(())
+    }
+
+    /// Takes a text as it is, up to `\E` or the end.
+    fn quoted(&mut self, text: &'t str) {
+        let (plain, rest) = text.split_once("\\E").unwrap_or((text, ""));
+        for character in plain.chars() {
+            self.push_character(character);
+        }
+        self.rest = rest;
+    }
+}
+
+/// Reads `{n}`, `{n,}` or `{n,m}`, if a text begins with that, and gives what follows it.
+fn count(text: &str) -> Option<(Operator, &str)> {
+    let (counts, rest) = text.strip_prefix('{')?.split_once('}')?;
+    let (least, most) = match counts.split_once(',') {
+        Some((least, "")) => (number(least)?, None),
+        Some((least, most)) => (number(least)?, Some(number(most)?)),
+        None => (number(counts)?, Some(number(counts)?)),
+    };
+    let operator = Operator {
+        least,
+        most,
+        is_counted: true,
+    };
+    Some((operator, rest))
+}
+
+/// A number without zeros before it. One that is too large is the largest.
+fn number(digits: &str) -> Option<u32> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = is_number && !digits.is_empty() && (digits == "0" || !digits.starts_with('0'));
+    fits.then(|| digits.parse().unwrap_or(u32::MAX))
+}
