@@ -81,11 +81,10 @@ impl Pattern {
     pub(super) fn of(meaning: Hir, names: Vec<Option<String>>) -> Result<Self, NotCompiled> {
         let config = meta::Config::new().nfa_size_limit(Some(MAX_SIZE));
         let built = stacker::maybe_grow(1 << 20, 4 << 20, || {
-            meta::Builder::new()
-                .configure(config)
-                .build_from_hir(&meaning)
+            let mut builder = meta::Builder::new();
+            builder.configure(config).build_from_hir(&meaning).ok()
         });
-        let regex = built.map_err(|_| NotCompiled)?;
+        let regex = built.ok_or(NotCompiled)?;
         Ok(Self {
             states: states(&meaning),
             bytes: bytes(&meaning),
@@ -232,7 +231,9 @@ impl Pattern {
                 .which_captures(WhichCaptures::All);
             let mut compiler = thompson::Compiler::new();
             let compiler = compiler.configure(config);
-            stacker::maybe_grow(1 << 20, 4 << 20, || compiler.build_from_hir(&self.meaning)).ok()
+            stacker::maybe_grow(1 << 20, 4 << 20, || {
+                compiler.build_from_hir(&self.meaning).ok()
+            })
         };
         self.nfa.get_or_init(compile).as_ref()
     }
