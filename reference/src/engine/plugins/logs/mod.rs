@@ -15,9 +15,11 @@ mod console;
 mod counts;
 mod entry;
 mod mask;
+mod parts;
 mod rate_limit;
 mod redact;
 mod source;
+mod spelling;
 mod spool;
 mod upload;
 

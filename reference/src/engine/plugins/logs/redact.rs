@@ -4,23 +4,26 @@ use std::collections::BTreeSet;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use rego::Value;
-use rego::value::{Object, Set};
+use rego::value::{Number, Object, Set};
+
+use super::parts::{Digests, Part, Seen, is_long_enough};
+use super::spelling;
 
 /// The members of events that may repeat what another one holds.
-const REPEATING: [&str; 5] = [
+const REPEATING: [&str; 6] = [
     "input",
     "result",
     "nd_builtin_cache",
     "request_context",
     "query",
+    "custom",
 ];
-
-/// Shorter strings and numbers are in every event, so that they tell nothing.
-const SHORTEST_STRING: usize = 3;
-const SHORTEST_NUMBER: usize = 4;
 
 /// So many bytes are looked for. If more is hidden, no string stays where they could be.
 const MAX_TEXT: usize = 64 << 10;
+
+/// Names that are letters and shorter than this are words of many texts.
+const LONGEST_WORD: usize = 16;
 
 /// Stands where something was.
 const COVER: &str = "***";
@@ -28,19 +31,25 @@ const COVER: &str = "***";
 /// The message of an error in whose place it stands: messages repeat what functions are given.
 const MESSAGE: &str = "left out, as a mask hides part of the decision";
 
-/// The strings and numbers that masks hide, as texts.
+/// What masks hide, by its parts.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
-    texts: BTreeSet<String>,
-    /// The bytes of all texts.
+    digests: Digests,
+    parts: BTreeSet<Part>,
+    /// The bytes of all texts and names.
     bytes: usize,
 }
 
 /// Finds what is hidden.
 #[derive(Debug)]
-enum Finder {
-    /// Any of these texts.
-    Texts(AhoCorasick),
+enum Finder<'h> {
+    /// Any of these.
+    Parts {
+        hidden: &'h Hidden,
+        texts: AhoCorasick,
+        /// Names that are found as whole words only.
+        words: BTreeSet<&'h str>,
+    },
     /// Every string, as too much is hidden to look for.
     Everything,
 }
@@ -51,15 +60,19 @@ impl Hidden {
     pub(super) fn add(&mut self, before: &Value, after: Option<&Value>) {
         let mut shown = BTreeSet::new();
         if let Some(after) = after {
-            each_text(after, &mut |text| {
-                shown.insert(text.to_owned());
+            self.digests.each_part(after, &mut |part| {
+                shown.insert(part);
             });
         }
-        each_text(before, &mut |text| {
-            if self.bytes <= MAX_TEXT && !shown.contains(text) && !self.texts.contains(text) {
-                self.bytes += text.len();
-                self.texts.insert(text.to_owned());
+        let (parts, bytes) = (&mut self.parts, &mut self.bytes);
+        self.digests.each_part(before, &mut |part| {
+            if *bytes > MAX_TEXT || shown.contains(&part) || parts.contains(&part) {
+                return;
             }
+            if let Part::Text(text) | Part::Name(text) = &part {
+                *bytes += text.len();
+            }
+            parts.insert(part);
         });
     }
 
@@ -68,112 +81,222 @@ impl Hidden {
         if let Some(error) = event.get_mut("error").and_then(Value::as_object_mut) {
             error.insert("message", Value::from(MESSAGE));
         }
-        if self.texts.is_empty() {
+        if self.parts.is_empty() {
             return;
         }
-        let finder = self.finder();
-        for name in REPEATING {
-            if let Some(member) = event.get_mut(name)
-                && let Some(covered) = finder.covered(member)
-            {
-                *member = covered;
-            }
-        }
+        change(event, |member| self.without_wholes(member).1);
+        let finder = self.finder(&visible(event));
+        change(event, |member| finder.covered(member));
     }
 
-    fn finder(&self) -> Finder {
+    /// A value without the hidden arrays, objects and sets, if it has any, and what is known of it
+    /// as it was.
+    fn without_wholes(&self, value: &Value) -> (Seen, Option<Value>) {
+        if let Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Bytes(_) = value
+        {
+            return (self.digests.scalar(value), None);
+        }
+        let mut inner = Vec::new();
+        let changed = with_inner(value, &mut |value| {
+            let (seen, changed) = self.without_wholes(value);
+            inner.push(seen);
+            changed
+        });
+        let seen = self.digests.whole(value, inner);
+        let is_hidden = seen.part().is_some_and(|part| self.parts.contains(&part));
+        let changed = match is_hidden {
+            true => Some(Value::from(COVER)),
+            false => changed,
+        };
+        (seen, changed)
+    }
+
+    /// Finds all but the names that are visible.
+    fn finder(&self, visible: &BTreeSet<String>) -> Finder<'_> {
         if self.bytes > MAX_TEXT {
             return Finder::Everything;
         }
-        // Texts within texts are written with escapes, as the arguments of functions are.
-        let written = self.texts.iter().filter_map(|text| {
-            let written = Value::from(text.as_str()).to_string();
-            let inner = written.strip_prefix('"')?.strip_suffix('"')?;
-            (inner != text).then(|| inner.to_owned())
-        });
-        let texts: Vec<String> = self.texts.iter().cloned().chain(written).collect();
+        let mut words = BTreeSet::new();
+        let mut texts = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Name(name) if visible.contains(name) => {}
+                Part::Name(name) if is_ordinary(name) => {
+                    words.insert(name.as_str());
+                }
+                Part::Text(text) | Part::Name(text) => {
+                    let plain = spelling::plain(text);
+                    texts.extend(plain.filter(|plain| is_long_enough(plain.trim())));
+                    texts.push(text.clone());
+                }
+                Part::Number(_) | Part::Whole(_) => {}
+            }
+        }
         // This kind is made in time that is linear in the texts, whatever they are.
-        let finder = AhoCorasick::builder()
+        let texts = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
             .build(texts);
-        finder.map_or(Finder::Everything, Finder::Texts)
+        texts.map_or(Finder::Everything, |texts| Finder::Parts {
+            hidden: self,
+            texts,
+            words,
+        })
+    }
+
+    fn has_number(&self, number: Number) -> bool {
+        self.parts.contains(&Part::Number(number))
     }
 }
 
-impl Finder {
+/// Changes the members of an event that may repeat others.
+fn change(event: &mut Object, mut changed: impl FnMut(&Value) -> Option<Value>) {
+    for name in REPEATING {
+        if let Some(member) = event.get_mut(name)
+            && let Some(changed) = changed(member)
+        {
+            *member = changed;
+        }
+    }
+}
+
+/// The names that are no secret: what the input still shows, and what the configuration or the
+/// event itself names.
+fn visible(event: &Object) -> BTreeSet<String> {
+    let mut visible = BTreeSet::new();
+    let mut show = |value: &Value| visible.extend(value.as_lossy().map(String::from));
+    if let Some(input) = event.get("input") {
+        each_inner(input, &mut show);
+    }
+    for name in ["request_context", "custom"] {
+        if let Some(member) = event.get(name) {
+            each_key(member, &mut show);
+        }
+    }
+    let functions = event.get("nd_builtin_cache").and_then(Value::as_object);
+    functions.into_iter().flat_map(Object::keys).for_each(show);
+    visible
+}
+
+/// Shows a value and each one in it, keys as well.
+fn each_inner(value: &Value, show: &mut impl FnMut(&Value)) {
+    show(value);
+    with_inner(value, &mut |inner| {
+        each_inner(inner, show);
+        None
+    });
+}
+
+/// Shows the keys of the objects in objects.
+fn each_key(value: &Value, show: &mut impl FnMut(&Value)) {
+    for (key, member) in value.as_object().into_iter().flat_map(Object::iter) {
+        show(key);
+        each_key(member, show);
+    }
+}
+
+/// Whether a name is a word of many texts, or part of their words.
+fn is_ordinary(name: &str) -> bool {
+    let letters = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    name.len() < LONGEST_WORD && name.bytes().all(letters)
+}
+
+/// What is directly in a value.
+#[derive(Debug)]
+enum Inner {
+    Items(Vec<Value>),
+    Members(Vec<Value>),
+    Pairs(Vec<(Value, Value)>),
+}
+
+/// The value with what is directly in it changed, keys as well, if any of that changes.
+fn with_inner(value: &Value, change: &mut dyn FnMut(&Value) -> Option<Value>) -> Option<Value> {
+    let mut changes = false;
+    let mut changed = |value: &Value| {
+        let changed = change(value);
+        changes |= changed.is_some();
+        changed.unwrap_or_else(|| value.clone())
+    };
+    let changed = match value {
+        Value::Array(items) => Inner::Items(items.iter().map(changed).collect()),
+        Value::Set(members) => Inner::Members(members.iter().map(changed).collect()),
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(key, value)| (changed(key), changed(value)));
+            Inner::Pairs(members.collect())
+        }
+        _ => return None,
+    };
+    changes.then(|| match changed {
+        Inner::Items(items) => Value::from(items),
+        Inner::Members(members) => Value::from(members.into_iter().collect::<Set>()),
+        Inner::Pairs(members) => Value::from(Object::of_members(members)),
+    })
+}
+
+impl Finder<'_> {
     /// A value without what is hidden, if it holds any of that.
     fn covered(&self, value: &Value) -> Option<Value> {
         match value {
-            Value::Null | Value::Bool(_) => None,
-            Value::Number(number) => self.text(&number.text()).map(|_| Value::from(COVER)),
+            Value::Number(number) => {
+                let text = number.text();
+                let covered = self.text(&text).is_some();
+                covered.then(|| Value::from(COVER))
+            }
             Value::String(text) => self.text(text).map(Value::from),
             Value::Bytes(bytes) => self.text(&bytes.to_lossy()).map(Value::from),
-            Value::Array(items) => self.list(items.iter()).map(Value::from),
-            Value::Set(members) => {
-                let members = self.list(members.iter())?;
-                Some(Value::from(members.into_iter().collect::<Set>()))
-            }
-            Value::Object(members) => {
-                let mut changes = false;
-                let mut covered = |value: &Value| {
-                    let covered = self.covered(value);
-                    changes |= covered.is_some();
-                    covered.unwrap_or_else(|| value.clone())
-                };
-                let members: Vec<_> = members
-                    .iter()
-                    .map(|(key, value)| (covered(key), covered(value)))
-                    .collect();
-                changes.then(|| Value::from(Object::of_members(members)))
-            }
+            _ => with_inner(value, &mut |inner| self.covered(inner)),
         }
     }
 
-    fn list<'v>(&self, items: impl Iterator<Item = &'v Value>) -> Option<Vec<Value>> {
-        let mut changes = false;
-        let items = items.map(|item| {
-            let covered = self.covered(item);
-            changes |= covered.is_some();
-            covered.unwrap_or_else(|| item.clone())
-        });
-        let items: Vec<Value> = items.collect();
-        changes.then_some(items)
-    }
-
+    /// A text without what is hidden, or nothing of it if that is spelt in another way.
     fn text(&self, text: &str) -> Option<String> {
-        match self {
-            Self::Texts(texts) if !texts.is_match(text) => None,
-            Self::Texts(texts) => {
-                let covers = vec![COVER; texts.patterns_len()];
-                Some(texts.replace_all(text, &covers))
-            }
-            Self::Everything => (text != COVER).then(|| COVER.to_owned()),
+        let Self::Parts {
+            hidden,
+            texts,
+            words,
+        } = self
+        else {
+            return (text != COVER).then(|| COVER.to_owned());
+        };
+        let covered = texts.is_match(text).then(|| {
+            let covers = vec![COVER; texts.patterns_len()];
+            texts.replace_all(text, &covers)
+        });
+        let covered = without_words(covered.as_deref().unwrap_or(text), words).or(covered);
+        let left = covered.as_deref().unwrap_or(text);
+        let has_number = |text: &str| spelling::numbers(text).any(|n| hidden.has_number(n));
+        let is_respelt = has_number(left)
+            || spelling::any_level(left, |plain| {
+                texts.is_match(plain) || has_number(plain) || without_words(plain, words).is_some()
+            });
+        match is_respelt {
+            true => Some(COVER.to_owned()),
+            false => covered,
         }
     }
 }
 
-/// Shows each string and number in a value, but not the keys of objects, which say what is there
-/// rather than what it is.
-fn each_text(value: &Value, show: &mut impl FnMut(&str)) {
-    match value {
-        Value::Null | Value::Bool(_) => {}
-        Value::Number(number) => {
-            let text = number.text();
-            if text.len() >= SHORTEST_NUMBER {
-                show(&text);
-            }
-        }
-        Value::String(_) | Value::Bytes(_) => {
-            let text = value.as_lossy().unwrap_or_default();
-            if text.chars().count() >= SHORTEST_STRING {
-                show(&text);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| each_text(item, show)),
-        Value::Set(members) => members.iter().for_each(|member| each_text(member, show)),
-        Value::Object(members) => members.values().for_each(|member| each_text(member, show)),
+/// A text without some words, if it has any of them.
+fn without_words(text: &str, words: &BTreeSet<&str>) -> Option<String> {
+    if words.is_empty() {
+        return None;
     }
+    let ends = |c: char| !(c.is_alphanumeric() || c == '_');
+    let mut changes = false;
+    let pieces = text.split_inclusive(ends).map(|piece| {
+        let word = piece.trim_end_matches(ends);
+        let is_hidden = words.contains(word);
+        changes |= is_hidden;
+        let (word, end) = piece.split_at(word.len());
+        [if is_hidden { COVER } else { word }, end]
+    });
+    let without: String = pieces.flatten().collect();
+    changes.then_some(without)
 }
 
 #[cfg(test)]
@@ -206,21 +329,99 @@ mod tests {
                 r#"["/input/q"]"#,
                 r#"{"error":{"message":"to_number: 1"},"input":{"p":1}}"#,
             ),
-            // Texts are found within texts, in keys, and written with escapes; short ones stay.
+            // Texts are found within texts and in keys; what holds them with escapes goes as a whole.
+            // Short ones stay.
             (
                 r#"{"input": {"p": "S\"CRET", "n": 1234, "s": "ab", "x": 12}, "nd_builtin_cache": {"f": {"[\"S\\\"CRET\"]": "<S\"CRET>"}}, "result": [1234, 12, "ab", "no 1234", {"S\"CRET": true}], "query": "f(1234)", "path": "1234"}"#,
                 r#"["/input"]"#,
-                r#"{"erased":["/input"],"nd_builtin_cache":{"f":{"[\"***\"]":"<***>"}},"path":"1234","query":"f(***)","result":["***",12,"ab","no ***",{"***":true}]}"#,
+                r#"{"erased":["/input"],"nd_builtin_cache":{"f":{"***":"<***>"}},"path":"1234","query":"f(***)","result":["***",12,"ab","no ***",{"***":true}]}"#,
             ),
-            // What a mask leaves in the place is not hidden, and neither are keys.
+            // What a mask leaves in the place is not hidden.
             (
-                r#"{"input": {"user": {"name": "alice", "ssn": "078-05"}, "other": "078-05"}, "result": {"name": "alice", "ssn": "078-05"}}"#,
+                r#"{"input": {"user": {"name": "alice", "ssn": "078-05"}, "other": "078-05"}, "result": {"name": "alice", "ssn": "078-05", "n": 1}}"#,
                 r#"[{"op": "upsert", "path": "/input/user", "value": {"name": "alice"}}]"#,
-                r#"{"input":{"other":"***","user":{"name":"alice"}},"masked":["/input/user"],"result":{"name":"alice","ssn":"***"}}"#,
+                r#"{"input":{"other":"***","user":{"name":"alice"}},"masked":["/input/user"],"result":{"***":"***","n":1,"name":"alice"}}"#,
             ),
         ] {
             assert_eq!(masked(event, masks)?.to_string(), expected, "{event}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn names_are_hidden_that_the_input_does_not_show() -> Result<(), Box<dyn std::error::Error>> {
+        let masks = r#"["/input/obj"]"#;
+        for (event, expected) in [
+            // Names with digits and long ones are found within words, others as words.
+            (
+                r#"{"input": {"obj": {"K3YSECRET": true, "alice": 1}}, "result": ["xK3YSECRETx", "malice", "<alice>"], "query": "y=input.obj.alice"}"#,
+                r#"{"erased":["/input/obj"],"input":{},"query":"y=input.obj.***","result":["x***x","malice","<***>"]}"#,
+            ),
+            (
+                r#"{"input": {"obj": {"name": 1, "bob": 1}, "user": {"name": 2}, "who": "bob"}, "result": {"name": 3, "bob": 3}}"#,
+                r#"{"erased":["/input/obj"],"input":{"user":{"name":2},"who":"bob"},"result":{"bob":3,"name":3}}"#,
+            ),
+            // The names of headers come from the configuration, those of functions from policies.
+            (
+                r#"{"input": {"obj": {"headers": 1, "http.send": 1}}, "request_context": {"http": {"headers": {"x": ["headers"]}}}, "nd_builtin_cache": {"http.send": {}}}"#,
+                r#"{"erased":["/input/obj"],"input":{},"nd_builtin_cache":{"http.send":{}},"request_context":{"http":{"headers":{"x":["headers"]}}}}"#,
+            ),
+            // What is equal to all of it or to a part goes as a whole, if it is not too short.
+            (
+                r#"{"input": {"obj": {"p": [1, 2, 3, 4], "q": [1]}, "copy": [1.0, 2, 3, 4]}, "result": [{"p": [1, 2, 3, 4], "q": [1]}, [1], [1, 2, 3]]}"#,
+                r#"{"erased":["/input/obj"],"input":{"copy":"***"},"result":["***",[1],[1,2,3]]}"#,
+            ),
+        ] {
+            assert_eq!(masked(event, masks)?.to_string(), expected, "{event}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn other_spellings_are_hidden() -> Result<(), Box<dyn std::error::Error>> {
+        let mut event = Object::new();
+        let key = "first line\nsecond line";
+        let secrets = [
+            ("a", Value::from("Zx9<s\"cret")),
+            ("b", Value::from("pass word+1%41")),
+            ("c", Value::from(key)),
+            ("d", from_json(b"123456789")?),
+            ("e", from_json(b"-7654321.50")?),
+            ("f", from_json(b"5.00")?),
+        ];
+        event.insert("input", Value::object(secrets));
+        for written in [
+            r#"y="\u005ax9<s\"cret""#,
+            r#"y=`Zx9<s"cret`"#,
+            r#"y=$"Zx9<s\"cret{1}""#,
+            r#"{"p":"Zx9\u003cs\"cret"}"#,
+            r#""{\"p\":\"Zx9\\u003cs\\\"cret\"}""#,
+            "http://h/?p=Zx9%3Cs%22cret",
+            "http://h/?p=Zx9%3cs%2522cret",
+            "http://h/?p=pass+word%2B1%2541",
+            "http://h/?p=pass%20word%2B1%2541",
+            "k: |-\n    first line\n    second line\n",
+            r#""k: |-\n  second line""#,
+            "y=1.23456789e8+0",
+            "1.23456789e+08",
+            "7.6543215e+06",
+            "7654321.5",
+        ] {
+            event.insert("result", Value::from(written));
+            let mut masked = event.clone();
+            apply(&mut masked, &from_json(br#"["/input"]"#)?)?;
+            let shown = masked.get("result").map(Value::to_string);
+            let shown = shown.unwrap_or_default();
+            let left = ["Zx9", "ax9", "cret", "pass", "first", "second", "234", "65"];
+            assert!(left.iter().all(|left| !shown.contains(left)), "{shown}");
+        }
+        event.insert(
+            "result",
+            from_json(br#"[5, 765.4321, 1.2345678, "a+b \\\\ %41"]"#)?,
+        );
+        let expected = event.get("result").cloned();
+        apply(&mut event, &from_json(br#"["/input"]"#)?)?;
+        assert_eq!(event.get("result"), expected.as_ref());
         Ok(())
     }
 
