@@ -81,14 +81,14 @@ default_decision: /checks/decision
         shown(&engine(options)),
         json!({
             "services": {"depot": {
-                "url": "https://***@depot.example/v1?sig=***",
+                "url": "https://***@depot.example/v1?***",
                 "headers": {"X-Api-Key": "***", "X-Other": "***"},
             }},
             "labels": {"region": "west", "key": "shown"},
             "keys": {"key": {"algorithm": "HS256", "scope": "write"}},
             "decision_logs": {"console": true},
             "status": {"service": "depot"},
-            "bundles": {"rules": {"service": "depot", "resource": "rules.tar.gz?sig=***"}},
+            "bundles": {"rules": {"service": "depot", "resource": "rules.tar.gz?***"}},
             "default_decision": "/checks/decision",
             "default_authorization_decision": "/system/authz/allow",
         })

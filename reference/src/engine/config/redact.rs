@@ -2,8 +2,8 @@
 
 use rego::Value;
 use rego::value::Object;
-use reqwest::Url;
 
+use super::shape::unknown_paths;
 use super::{AUTHORIZATION, DECISION};
 
 /// Stands where a secret is whose place is shown.
@@ -15,9 +15,28 @@ const SECRETS: [(&str, &[&str]); 2] = [
     ("keys", &["key", "private_key"]),
 ];
 
-/// What policies may see of a configuration: it without its secrets.
+/// The members of which the engine does not know what they hold, as it makes no use of them.
+const OPAQUE: [&[&str]; 2] = [
+    &["server", "logger_plugin"],
+    &["decision_logs", "intermediate_results"],
+];
+
+/// The section that is shown as it is, also in every decision that is logged.
+const LABELS: &str = "labels";
+
+/// The members that hold addresses, or parts of them.
+const ADDRESSES: [&str; 4] = ["address", "prefix", "resource", "url"];
+
+/// What policies may see of a configuration: it without its secrets. Of what the engine does not
+/// know only the names are shown: it may be a secret under a misspelt name.
 pub(in crate::engine) fn without_secrets(given: &Value) -> Value {
-    let mut shown = given.as_object().cloned().unwrap_or_default();
+    let mut shown = Value::from(given.as_object().cloned().unwrap_or_default());
+    match unknown_paths(&given.to_string()) {
+        Some(unknown) => unknown.iter().for_each(|path| hide_at(&mut shown, path)),
+        None => hide(&mut shown),
+    }
+    OPAQUE.iter().for_each(|path| hide_at(&mut shown, path));
+    let mut shown = shown.as_object().cloned().unwrap_or_default();
     for (section, secrets) in SECRETS {
         if let Some(content) = shown.get_mut(section) {
             remove(content, secrets, 0);
@@ -27,12 +46,10 @@ pub(in crate::engine) fn without_secrets(given: &Value) -> Value {
         if let Some(headers) = service.get_mut("headers") {
             hide(headers);
         }
-        address(service, "url");
     });
-    each(&mut shown, "bundles", |bundle| address(bundle, "resource"));
-    for section in ["discovery", "decision_logs"] {
-        if let Some(Value::Object(content)) = shown.get_mut(section) {
-            address(content, "resource");
+    for (section, content) in shown.iter_mut() {
+        if section.as_str() != Some(LABELS) {
+            addresses(content);
         }
     }
     Value::from(shown)
@@ -90,72 +107,158 @@ fn remove(content: &mut Value, secrets: &[&str], depth: usize) {
     }
 }
 
-/// Hides the values of an object; the names stay.
-fn hide(headers: &mut Value) {
-    if let Value::Object(members) = headers {
-        for value in members.values_mut() {
-            *value = Value::from(HIDDEN);
-        }
-    }
-}
-
-/// Hides what an address holds beside the place: user, password, and the values of its query.
-fn address(members: &mut Object, name: &str) {
-    let Some(value) = members.get_mut(name) else {
-        return;
+/// Hides what is at a path.
+fn hide_at<S: AsRef<str>>(value: &mut Value, path: &[S]) {
+    let Some((first, below)) = path.split_first() else {
+        return hide(value);
     };
-    if let Some(shown) = value.as_str().and_then(redact_url) {
-        *value = Value::from(shown);
+    let first = first.as_ref();
+    let member = match value {
+        Value::Object(members) => members.get_mut(first),
+        Value::Array(items) => first.parse().ok().and_then(|at| items.get_mut(at)),
+        _ => None,
+    };
+    if let Some(member) = member {
+        hide_at(member, below);
     }
 }
 
-/// An address without its secrets, if it has any.
-fn redact_url(text: &str) -> Option<String> {
-    let parsed = Url::parse(text).ok();
-    let signed_in = parsed
-        .filter(|url| !url.username().is_empty() || url.password().is_some_and(|p| !p.is_empty()));
-    let without_user = signed_in.and_then(|mut url| {
-        url.set_username(HIDDEN).ok()?;
-        url.set_password(None).ok()?;
-        Some(url.to_string())
-    });
-    let shown = without_user.as_deref().unwrap_or(text);
-    match shown.split_once('?') {
-        Some((place, query)) => {
-            let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-                Some((name, _)) => format!("{name}={HIDDEN}"),
-                None => HIDDEN.to_owned(),
-            });
-            Some(format!("{place}?{}", pairs.collect::<Vec<_>>().join("&")))
+/// Hides the values in a value; the names stay.
+fn hide(value: &mut Value) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(hide),
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Null => {}
+        _ => *value = Value::from(HIDDEN),
+    }
+}
+
+/// Hides what addresses at any depth hold beside the place.
+fn addresses(content: &mut Value) {
+    match content {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                let is_address = name.as_str().is_some_and(|name| ADDRESSES.contains(&name));
+                let shown = member.as_str().filter(|_| is_address).and_then(redact_url);
+                match shown {
+                    Some(shown) => *member = Value::from(shown),
+                    None => addresses(member),
+                }
+            }
         }
-        None => without_user,
+        Value::Array(items) => items.iter_mut().for_each(addresses),
+        _ => {}
+    }
+}
+
+/// An address without its user, password, parameters, query and fragment, if it has any. Nothing is
+/// parsed, as what is no right address may hold secrets as well.
+fn redact_url(text: &str) -> Option<String> {
+    let scheme = scheme_length(text);
+    let (scheme, rest) = text.split_at(scheme);
+    let place = rest.trim_start_matches(['/', '\\']);
+    let (slashes, _) = rest.split_at(rest.len() - place.len());
+    let ends = ['?', ';', '#'];
+    let (user, place) = match place.rsplit_once('@') {
+        // Behind a slash the sign may be part of a path, unless there is a password before it.
+        Some((user, place)) if user.contains(':') || !user.contains(['/', '\\']) => {
+            if user.contains(ends) {
+                return Some(format!("{scheme}{slashes}{HIDDEN}"));
+            }
+            (Some(HIDDEN), place)
+        }
+        _ => (None, place),
+    };
+    let end = place.find(ends).map(|at| at + 1);
+    if user.is_none() && end.is_none() {
+        return None;
+    }
+    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+    let hidden = if end.is_some() { HIDDEN } else { "" };
+    let place = place.get(..end.unwrap_or(place.len())).unwrap_or_default();
+    Some(format!("{scheme}{slashes}{user}{place}{hidden}"))
+}
+
+/// How long the scheme of an address is, with its colon, if slashes follow it.
+fn scheme_length(text: &str) -> usize {
+    match text.split_once("://") {
+        Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            scheme.len() + 1
+        }
+        _ => 0,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::redact_url;
+    use rego::value::from_json;
+
+    use super::{redact_url, without_secrets};
 
     #[test]
     fn addresses_are_shown_without_secrets() {
         for (address, expected) in [
             ("https://depot.example/v1", None),
             ("/bundles/rules.tar.gz", None),
+            ("registry.example/rules@sha256", None),
+            ("localhost:4317", None),
             (
-                "https://user:secret@depot.example/v1",
+                "https://user:PW@depot.example/v1",
                 Some("https://***@depot.example/v1"),
             ),
+            ("http:PW@depot.example", Some("***@depot.example")),
+            ("http:\\\\PW@depot.example", Some("***@depot.example")),
+            ("ht\ntp://u:PW@depot.example", Some("***@depot.example")),
+            ("//u:PW@h/x", Some("//***@h/x")),
+            ("u:PW@h/x", Some("***@h/x")),
+            ("/u:PW@h/x://", Some("/***@h/x://")),
+            ("https://u:P/W@h/x", Some("https://***@h/x")),
+            ("https://u:P?W@h/x", Some("https://***")),
+            ("https://PW?PW@h/x", Some("https://***")),
             (
-                "http:token@depot.example",
-                Some("http://***@depot.example/"),
+                "https://depot.example/v1?sv=1&sig=PW@PW",
+                Some("https://depot.example/v1?***"),
             ),
-            (
-                "https://depot.example/v1?sv=1&sig=secret",
-                Some("https://depot.example/v1?sv=***&sig=***"),
-            ),
-            ("rules.tar.gz?secret", Some("rules.tar.gz?***")),
+            ("rules.tar.gz?PW", Some("rules.tar.gz?***")),
+            ("x;sig=PW/y?PW", Some("x;***")),
+            ("x#PW", Some("x#***")),
         ] {
             assert_eq!(redact_url(address).as_deref(), expected, "{address}");
         }
+    }
+
+    #[test]
+    fn what_is_not_known_is_shown_by_name() -> Result<(), Box<dyn std::error::Error>> {
+        for (given, expected) in [
+            (
+                r#"{"services":{"s":{"Credentials":{"bearer":{"token":"PW"}},"HEADERS":{"a":["PW",1,true,null]},"url":"//u:PW@h"}}}"#,
+                r#"{"services":{"s":{"Credentials":{"bearer":{"token":"***"}},"HEADERS":{"a":["***","***","***",null]},"url":"//***@h"}}}"#,
+            ),
+            (
+                r#"{"services":[{"name":"s","ulr":"PW","url":"http://h?PW"}]}"#,
+                r#"{"services":[{"name":"s","ulr":"***","url":"http://h?***"}]}"#,
+            ),
+            (
+                r#"{"keys":{"key":{"KEY":"PW","Private_key":"PW","algorithm":"HS256","key":"PW"}}}"#,
+                r#"{"keys":{"key":{"KEY":"***","Private_key":"***","algorithm":"HS256"}}}"#,
+            ),
+            (
+                r#"{"bundle":{"name":"a","prefix":"b;PW","signing":{"key":"PW"}},"own":{"a.b":["PW"]}}"#,
+                r#"{"bundle":{"name":"a","prefix":"b;***","signing":{"key":"***"}},"own":{"a.b":["***"]}}"#,
+            ),
+            (
+                r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"PW"}}}"#,
+                r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"***"}}}"#,
+            ),
+            // What cannot be read is not known at all.
+            (
+                r#"{"keys":["PW"],"labels":{"a":"b"}}"#,
+                r#"{"keys":["***"],"labels":{"a":"***"}}"#,
+            ),
+        ] {
+            let shown = without_secrets(&from_json(given.as_bytes())?);
+            assert_eq!(shown.to_string(), expected);
+        }
+        Ok(())
     }
 }

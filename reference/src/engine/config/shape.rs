@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rego::CacheLimits;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_ignored::Path;
 
 use super::bundles::{BundleShape, Discovery, DiscoveryShape, Known, OnlyBundleShape, Source};
 use super::caching::CachingShape;
@@ -277,14 +278,47 @@ impl Shape {
 /// The keys of a configuration that are not known.
 pub(super) fn unknown_keys(json: &str) -> Vec<String> {
     let mut unknown = Vec::new();
-    let mut json = serde_json::Deserializer::from_str(json);
-    let shape: Result<Shape, _> = serde_ignored::deserialize(&mut json, |path| {
+    // One that cannot be read is refused by whoever reads it to use it.
+    each_unknown(json, |path| {
         // A question mark stands for what may be left out.
         unknown.push(path.to_string().replace(".?", ""));
     });
-    // One that cannot be read is refused by whoever reads it to use it.
-    drop(shape);
     unknown
+}
+
+/// The same as the names and positions on the way to each, if the configuration can be read.
+pub(super) fn unknown_paths(json: &str) -> Option<Vec<Vec<String>>> {
+    let mut unknown = Vec::new();
+    let whole = each_unknown(json, |path| {
+        let mut segments = Vec::new();
+        push_segments(path, &mut segments);
+        unknown.push(segments);
+    });
+    whole.then_some(unknown)
+}
+
+/// Shows each key that is not known; whether all of the configuration could be read.
+fn each_unknown(json: &str, mut show: impl FnMut(&Path<'_>)) -> bool {
+    let mut json = serde_json::Deserializer::from_str(json);
+    let shape: Result<Shape, _> = serde_ignored::deserialize(&mut json, |path| show(&path));
+    shape.is_ok()
+}
+
+fn push_segments(path: &Path<'_>, segments: &mut Vec<String>) {
+    match path {
+        Path::Root => {}
+        Path::Seq { parent, index } => {
+            push_segments(parent, segments);
+            segments.push(index.to_string());
+        }
+        Path::Map { parent, key } => {
+            push_segments(parent, segments);
+            segments.push(key.clone());
+        }
+        Path::Some { parent }
+        | Path::NewtypeStruct { parent }
+        | Path::NewtypeVariant { parent } => push_segments(parent, segments),
+    }
 }
 
 /// Says with line and column what of a JSON configuration cannot be used.
