@@ -209,6 +209,7 @@ impl Plan<'_> {
             rounds.add(&more);
             digest.leaked.extend(more.leaked);
             digest.changed.extend(more.changed);
+            digest.not_compared.extend(more.not_compared);
             digest.defects.extend(more.defects);
             write_error = write_error.or(failed);
             if more

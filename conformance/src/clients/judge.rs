@@ -93,6 +93,7 @@ pub(crate) async fn judge(
         requests,
         interrupted,
         unreachable,
+        not_compared: Vec::new(),
     }));
 }
 

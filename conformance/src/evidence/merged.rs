@@ -106,6 +106,7 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
                     whole.milliseconds = whole.milliseconds.max(finished.milliseconds);
                     whole.requests += finished.requests;
                     whole.interrupted |= finished.interrupted;
+                    whole.not_compared.extend(finished.not_compared);
                     whole.unreachable = whole.unreachable.take().or(finished.unreachable);
                 }
             },

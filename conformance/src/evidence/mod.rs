@@ -278,6 +278,14 @@ pub struct RunFinished {
     /// Why the target could not be judged to the end, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
+    /// What the target held before and after was not compared, and why, in sentences: a list that
+    /// does not end.
+    #[serde(
+        default,
+        rename = "not-compared",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub not_compared: Vec<String>,
 }
 
 /// The run that asked this for a rule, by its own names in the requests; of evidence that is
@@ -355,7 +363,8 @@ impl Event {
             },
             Self::Leaked(leaked) => leaked.names.len(),
             Self::Changed(changed) => changed.what.len(),
-            Self::Defect(_) | Self::RunFinished(_) => 0,
+            Self::RunFinished(finished) => finished.not_compared.len(),
+            Self::Defect(_) => 0,
         }
     }
 }
@@ -509,6 +518,7 @@ mod tests {
                 requests: 3,
                 interrupted: false,
                 unreachable: None,
+                not_compared: Vec::new(),
             }),
         ];
         for event in events {

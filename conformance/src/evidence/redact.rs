@@ -13,7 +13,10 @@ impl Redactor {
             Event::Leaked(leaked) => self.clean(&mut leaked.names),
             Event::Changed(changed) => self.clean(&mut changed.what),
             Event::Defect(defect) => self.clean([&mut defect.what]),
-            Event::RunFinished(finished) => self.clean(&mut finished.unreachable),
+            Event::RunFinished(finished) => {
+                self.clean(&mut finished.unreachable);
+                self.clean(&mut finished.not_compared);
+            }
             Event::RunStarted(_) | Event::Exchange(_) => {}
         }
     }

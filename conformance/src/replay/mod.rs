@@ -24,6 +24,7 @@ use crate::judge::facts::{Captures, View};
 use crate::judge::openapi::Contract;
 use crate::run::cleanup::Made;
 use crate::run::ledger::Ledger;
+use crate::run::pagination::Listings;
 use crate::run::runner::{Runner, Transport};
 use crate::run::side_effects::SideEffects;
 use crate::scenario::names::{encode, namespace};
@@ -122,6 +123,7 @@ impl Replay<'_> {
             ns: &ns,
             events: &events,
             requests: &AtomicU64::new(0),
+            listings: &Listings::default(),
             made: Made::new(lasts.then_some(self.ledger)),
         };
         let builder = RequestBuilder {

@@ -35,6 +35,8 @@ struct Report<'a> {
     documents: BTreeMap<&'static str, Summary>,
     leaked: &'a [String],
     changed: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    not_compared: &'a [String],
     stale: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     stability: Option<&'a Stability>,
@@ -97,6 +99,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
             .collect(),
         leaked: &digest.leaked,
         changed: &digest.changed,
+        not_compared: &digest.not_compared,
         stale: &digest.stale,
         stability: digest.stability.as_ref(),
         defects: &digest.defects,

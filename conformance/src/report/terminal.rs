@@ -116,6 +116,7 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     }
     for (title, what) in [
         ("no longer as it was on the target", &digest.changed),
+        ("not read to the end on the target", &digest.not_compared),
         ("out of date", &digest.stale),
     ] {
         if !what.is_empty() {

@@ -20,8 +20,9 @@ use crate::evidence::{
     now,
 };
 use crate::judge::verdict::Reason;
+use crate::run::pagination::Listings;
 use crate::run::runner::Transport;
-use crate::run::server_contents::ServerContents;
+use crate::run::server_contents::{Changes, ServerContents};
 use crate::sync::lock;
 use crate::target::server::Server;
 
@@ -59,6 +60,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     let mut order: Vec<usize> = (0..inner.chosen.len()).collect();
     shuffle(&mut order, inner.seed);
     let slots = Arc::new(Semaphore::new(inner.jobs));
+    let listings = Arc::new(Listings::default());
     let mut tasks = JoinSet::new();
     let mut indices = HashMap::new();
     for index in order {
@@ -66,11 +68,11 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
             break;
         };
         let (inner, interrupt) = (Arc::clone(&inner), interrupt.clone());
-        let events = events.clone();
+        let (events, listings) = (events.clone(), Arc::clone(&listings));
         let task = tasks.spawn(async move {
             if let Some(chosen) = inner.chosen.get(index) {
                 let batch = Batch {
-                    events: one(&inner, chosen, &interrupt).await,
+                    events: one(&inner, chosen, &interrupt, &listings).await,
                     slot: Some(slot),
                 };
                 let _ = events.send(batch);
@@ -93,10 +95,10 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     inner.stop().await;
     if let Some(ledger) = &inner.ledger {
         // What changed without the run's name on it is nothing that a cleanup finds.
-        let nothing = |(names, _): &(Vec<String>, Vec<String>)| names.is_empty();
+        let nothing = |(names, _): &(Vec<String>, Changes)| names.is_empty();
         ledger.close(unreachable.is_none() && left.as_ref().is_some_and(nothing));
     }
-    let (names, what) = left.unwrap_or_default();
+    let (names, Changes { what, not_compared }) = left.unwrap_or_default();
     if !names.is_empty() {
         emit(vec![Event::Leaked(Leaked { names })]);
     }
@@ -109,10 +111,16 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
         requests: inner.requests.load(Ordering::Relaxed),
         interrupted: interrupt.is_requested(),
         unreachable,
+        not_compared,
     })]);
 }
 
-async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Vec<Event> {
+async fn one(
+    inner: &Inner,
+    chosen: &Chosen,
+    interrupt: &Interrupt,
+    listings: &Listings,
+) -> Vec<Event> {
     let start = Instant::now();
     let events = Mutex::default();
     let context = RunContext {
@@ -121,6 +129,7 @@ async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Vec<Event
         events: &events,
         interrupt,
         eventual_timeout: inner.eventual_timeout,
+        listings,
     };
     let result = if inner.stopped.load(Ordering::Relaxed) {
         Reason::Stopped.into()
@@ -163,6 +172,7 @@ impl Inner {
                 Reason::Unreachable(why) => Some(why.clone()),
                 _ => None,
             },
+            not_compared: Vec::new(),
         })]);
     }
 
@@ -202,20 +212,16 @@ impl Inner {
     }
 
     /// What the run left behind, and what is not as it was before.
-    async fn left(
-        &self,
-        before: &[(Document, Server, ServerContents)],
-    ) -> (Vec<String>, Vec<String>) {
+    async fn left(&self, before: &[(Document, Server, ServerContents)]) -> (Vec<String>, Changes) {
         let names = self.leaks().await;
-        let mut what = Vec::new();
+        let mut all = Changes::default();
         for (document, server, state) in before {
-            what.extend(
-                state
-                    .changed(&self.client, server, *document, &self.run)
-                    .await,
-            );
+            let changed = state.changed(&self.client, server, *document, &self.run);
+            let Changes { what, not_compared } = changed.await;
+            all.what.extend(what);
+            all.not_compared.extend(not_compared);
         }
-        (names, what)
+        (names, all)
     }
 
     pub(super) fn started(&self) -> RunStarted {

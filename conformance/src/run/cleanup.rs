@@ -13,7 +13,7 @@ use crate::client::answer::NoAnswer;
 use crate::client::wire::{Outgoing, Wire};
 use crate::judge::openapi::{Contract, ContractError};
 use crate::run::ledger::Ledger;
-use crate::run::pagination::{LIST_WITHIN, Pagination};
+use crate::run::pagination::{LIST_WITHIN, Listings, Pagination};
 use crate::run::runner::{Runner, Transport};
 use crate::run::side_effects::{Resource, collections};
 use crate::scenario::Identity;
@@ -175,6 +175,7 @@ pub(crate) async fn finish(
         ns: run,
         events: &events,
         requests: &requests,
+        listings: &Listings::default(),
         made: Made {
             list: Mutex::new(resources),
             ledger: None,
@@ -198,31 +199,45 @@ pub(crate) async fn found(client: &Client, server: &Server, document: Document, 
         run: run.to_owned(),
         ..Left::default()
     };
-    let end = Instant::now() + LIST_WITHIN;
+    let (end, listings) = (Instant::now() + LIST_WITHIN, Listings::of_server());
     for (collection, key) in collections(document) {
-        let mut items = Vec::new();
-        let all = list(client, server, collection, key, &mut items);
-        if timeout_at(end, all).await != Ok(true) {
+        let names = &mut left.names;
+        let each = |name: &str, _: &Value| {
+            if name.contains(run) {
+                names.push(format!("{collection}/{}", encode(name)));
+            }
+        };
+        let all = list(client, server, (collection, key), &listings, each);
+        if timeout_at(end, all).await != Ok(Listing::Whole) {
             left.unread.push(*collection);
         }
-        let items = items.into_iter().filter(|(name, _)| name.contains(run));
-        let paths = items.map(|(name, _)| format!("{collection}/{}", encode(&name)));
-        left.names.extend(paths);
     }
     left
 }
 
-/// Adds every item of a collection with its name, page by page, and says whether these are
-/// all; what cannot be read has none. A server that has no such collection has nothing in it.
+/// How far a collection was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// To its end; a server that has no such collection has nothing in it.
+    Whole,
+    /// The server does not show it.
+    Refused,
+    /// Not to its end, for this reason.
+    Endless(String),
+}
+
+/// Hands on every item of a collection with its name, page by page; what cannot be read has none.
+/// The collection is told by its path and by the member that names an item.
 pub(crate) async fn list(
     client: &Client,
     server: &Server,
-    collection: &str,
-    key: &str,
-    items: &mut Vec<(String, Value)>,
-) -> bool {
-    let mut walk = Pagination::start();
+    (collection, key): (&str, &str),
+    listings: &Listings,
+    mut each: impl FnMut(&str, &Value),
+) -> Listing {
+    let mut walk = Pagination::start(listings);
     let mut path = collection.to_owned();
+    let mut first = true;
     loop {
         let mut request = Outgoing {
             method: "GET",
@@ -232,28 +247,31 @@ pub(crate) async fn list(
         };
         client.complete(&mut request.headers);
         let Ok(answer) = client.send(&server.base, &request).await else {
-            return false;
+            return Listing::Refused;
         };
-        if items.is_empty() && matches!(answer.status, 404 | 501) {
-            return true;
+        if first && matches!(answer.status, 404 | 501) {
+            return Listing::Whole;
         }
+        first = false;
         match answer.at("/result") {
-            Some(Value::Array(found)) => items.extend(found.iter().filter_map(|item| {
-                let name = item.as_str().or_else(|| item.get(key)?.as_str())?;
-                Some((name.to_owned(), item.clone()))
-            })),
+            Some(Value::Array(found)) => {
+                for item in found {
+                    let name = item.as_str().or_else(|| item.get(key)?.as_str());
+                    name.into_iter().for_each(|name| each(name, item));
+                }
+            }
             Some(Value::Object(members)) => {
-                let members = members.iter();
-                items.extend(members.map(|(name, value)| (name.clone(), value.clone())));
+                members.iter().for_each(|(name, value)| each(name, value));
             }
             _ => {}
         }
         match answer.at("/next_cursor").and_then(Value::as_str) {
-            Some(cursor) if walk.advance(cursor).is_ok() => {
-                path = format!("{collection}?cursor={}", encode(cursor));
-            }
-            Some(_) => return false,
-            None => return answer.is_success(),
+            Some(cursor) => match walk.advance(cursor, answer.plain().len()) {
+                Ok(()) => path = format!("{collection}?cursor={}", encode(cursor)),
+                Err(why) => return Listing::Endless(why),
+            },
+            None if answer.is_success() => return Listing::Whole,
+            None => return Listing::Refused,
         }
     }
 }

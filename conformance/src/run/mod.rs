@@ -42,6 +42,7 @@ use crate::evidence::{Defect, Event, Judged};
 use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Failure, Reason};
 use crate::run::ledger::Ledger;
+use crate::run::pagination::Listings;
 use crate::run::runner::Transport;
 use crate::scenario::Scenario;
 use crate::sync::lock;
@@ -165,6 +166,7 @@ impl Suite {
             events: &events,
             interrupt: &never,
             eventual_timeout: self.inner.eventual_timeout,
+            listings: &Listings::default(),
         };
         let result = self.runtime.block_on(self.inner.judge(chosen, &context));
         let events = std::mem::take(&mut *lock(&events));

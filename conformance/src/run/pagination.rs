@@ -1,43 +1,149 @@
-//! Walking a list from page to page: lists that do not end are left.
+//! Walking lists from page to page: lists that do not end are left.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// More pages than any walk needs.
 const PAGES: usize = 1000;
 
+const MIB: u64 = 1024 * 1024;
+
+/// More bytes than the pages of one list need.
+const LIST_BYTES: u64 = 64 * MIB;
+
 /// How long reading a list may take; no document says how long an answer may.
 pub(crate) const LIST_WITHIN: Duration = Duration::from_secs(60);
 
-/// The cursors of one walk so far.
+/// What several lists together may still take, so that a server whose lists do not end takes
+/// neither all memory nor all time.
 #[derive(Debug)]
-pub(crate) struct Pagination {
+pub(crate) struct Listings {
+    bytes: AtomicU64,
+    milliseconds: AtomicU64,
+}
+
+impl Default for Listings {
+    /// For the scenarios of a run: their evidence has every page.
+    fn default() -> Self {
+        Self {
+            bytes: AtomicU64::new(4 * LIST_BYTES),
+            milliseconds: AtomicU64::new(300_000),
+        }
+    }
+}
+
+impl Listings {
+    /// For one look at the collections of a server, which has a limit of time of its own.
+    pub(crate) fn of_server() -> Self {
+        Self {
+            bytes: AtomicU64::new(LIST_BYTES),
+            milliseconds: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Takes this much, and says whether something is left.
+    fn take(&self, bytes: u64, milliseconds: u64) -> bool {
+        let taken = |left: &AtomicU64, much: u64| {
+            let rest = |left: u64| Some(left.saturating_sub(much));
+            let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
+            before.is_ok_and(|before| before > much)
+        };
+        // Both are taken whatever the other says.
+        taken(&self.bytes, bytes) & taken(&self.milliseconds, milliseconds)
+    }
+}
+
+/// One walk so far.
+#[derive(Debug)]
+pub(crate) struct Pagination<'a> {
+    listings: &'a Listings,
     start: Instant,
+    /// When the last page began.
+    page: Instant,
+    bytes: u64,
     cursors: HashSet<String>,
 }
 
-impl Pagination {
-    pub(crate) fn start() -> Self {
+impl<'a> Pagination<'a> {
+    pub(crate) fn start(listings: &'a Listings) -> Self {
+        let now = Instant::now();
         Self {
-            start: Instant::now(),
+            listings,
+            start: now,
+            page: now,
+            bytes: 0,
             cursors: HashSet::new(),
         }
     }
 
-    /// Notes the cursor of the next page.
+    /// Notes the cursor of the next page, behind a page of so many bytes.
     ///
     /// # Errors
     /// A sentence that says why the walk had better not go on.
-    pub(crate) fn advance(&mut self, cursor: &str) -> Result<(), String> {
+    pub(crate) fn advance(&mut self, cursor: &str, page_bytes: usize) -> Result<(), String> {
+        let milliseconds = u64::try_from(self.page.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.page = Instant::now();
+        let page_bytes = u64::try_from(page_bytes).unwrap_or(u64::MAX);
+        self.bytes = self.bytes.saturating_add(page_bytes);
+        let something_left = self.listings.take(page_bytes, milliseconds);
         if !self.cursors.insert(cursor.to_owned()) {
             return Err(format!("the list leads back to the cursor {cursor:?}"));
         }
-        if self.cursors.len() >= PAGES || self.start.elapsed() > LIST_WITHIN {
-            let (pages, seconds) = (self.cursors.len(), self.start.elapsed().as_secs());
+        let (pages, seconds) = (self.cursors.len(), self.start.elapsed().as_secs());
+        let read = format!("{pages} pages, {} MiB and {seconds} s", self.bytes / MIB);
+        if pages >= PAGES || self.bytes >= LIST_BYTES || self.start.elapsed() > LIST_WITHIN {
+            return Err(format!("the list did not end within {read}"));
+        }
+        if !something_left {
             return Err(format!(
-                "the list did not end within {pages} pages and {seconds} s"
+                "the list did not end within {read}, and no more is read of this server's lists"
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_ends_by_every_limit() {
+        for (what, page_bytes, cursor, pages, why) in [
+            ("pages", 10, None, PAGES, "1000 pages, 0 MiB"),
+            ("bytes", 2 << 20, None, 32, "32 pages, 64 MiB"),
+            (
+                "one cursor",
+                10,
+                Some("c"),
+                2,
+                "leads back to the cursor \"c\"",
+            ),
+        ] {
+            let listings = Listings::default();
+            let mut walk = Pagination::start(&listings);
+            let mut ended = (0..).map(|page: usize| {
+                let next = cursor.map_or_else(|| page.to_string(), str::to_owned);
+                (page + 1, walk.advance(&next, page_bytes))
+            });
+            let found = ended.find_map(|(page, next)| Some((page, next.err()?)));
+            let (page, told) = found.unwrap_or_default();
+            assert_eq!(page, pages, "{what}: {told}");
+            assert!(told.contains(why), "{what}: {told}");
+        }
+    }
+
+    #[test]
+    fn walks_share_what_they_may_take() {
+        let listings = Listings::of_server();
+        for page in 0..3 {
+            let mut walk = Pagination::start(&listings);
+            let next = walk.advance("c", 30 << 20);
+            assert_eq!(next.is_ok(), page < 2, "{next:?}");
+        }
+        let listings = Listings::default();
+        assert!(listings.take(1, 299_999));
+        assert!(!listings.take(1, 1), "no time is left");
     }
 }

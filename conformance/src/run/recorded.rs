@@ -12,6 +12,7 @@ use crate::evidence::Exchange;
 use crate::evidence::recording::Recording;
 use crate::judge;
 use crate::run::cleanup::Made;
+use crate::run::pagination::Listings;
 use crate::run::runner::{Runner, Transport};
 use crate::scenario::names::namespace;
 use crate::scenario::{Identity, Scenario};
@@ -42,6 +43,7 @@ impl Inner {
             ns: &namespace(run, &chosen.clause.id),
             events: &Mutex::default(),
             requests: &AtomicU64::new(0),
+            listings: &Listings::default(),
             made: Made::default(),
         };
         let trace = runner.run(scenario).await;

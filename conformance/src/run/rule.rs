@@ -14,6 +14,7 @@ use crate::judge;
 use crate::judge::run_trace::RunTrace;
 use crate::judge::verdict::{Answered, Difference, Failure, Reason, Verdict};
 use crate::run::cleanup::Made;
+use crate::run::pagination::Listings;
 use crate::run::preflight::{defects, missing_role};
 use crate::run::runner::{Runner, Transport};
 use crate::scenario::names::namespace;
@@ -64,6 +65,8 @@ pub(super) struct RunContext<'a> {
     pub(super) interrupt: &'a Interrupt,
     /// How long what comes about only in time may take.
     pub(super) eventual_timeout: Duration,
+    /// What the lists of the run may still take.
+    pub(super) listings: &'a Listings,
 }
 
 /// What a scenario that can run needs.
@@ -131,6 +134,7 @@ impl Inner {
             events,
             interrupt,
             eventual_timeout,
+            listings,
         } = *context;
         if let Some(error) = server.died.get() {
             return Reason::Unreachable(error.clone()).into();
@@ -151,6 +155,7 @@ impl Inner {
             ns: &ns,
             events,
             requests: &self.requests,
+            listings,
             made,
         };
         let trace = match scenario.effect {

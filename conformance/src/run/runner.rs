@@ -22,7 +22,7 @@ use crate::judge::run_trace::{RunTrace, SentStep};
 use crate::judge::shorten::shorten;
 use crate::judge::transcript::{Entry, Namer};
 use crate::run::cleanup::Made;
-use crate::run::pagination::Pagination;
+use crate::run::pagination::{Listings, Pagination};
 use crate::run::placeholders::Placeholders;
 use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::names::{canonical, encode, mask_namespace};
@@ -53,6 +53,8 @@ pub(crate) struct Runner<'a> {
     /// The evidence so far.
     pub(crate) events: &'a Mutex<Vec<Event>>,
     pub(crate) requests: &'a AtomicU64,
+    /// What lists may still take.
+    pub(crate) listings: &'a Listings,
     pub(crate) made: Made<'a>,
 }
 
@@ -296,7 +298,7 @@ impl Runner<'_> {
         // What no page may hold is looked for in the texts of all.
         let mut texts = String::new();
         let mut answer = first;
-        let mut walk = Pagination::start();
+        let mut walk = Pagination::start(self.listings);
         loop {
             let page = answer.at("/result").and_then(Value::as_array);
             pages.push(page.map_or(0, Vec::len));
@@ -313,7 +315,8 @@ impl Runner<'_> {
                     _ => answer,
                 });
             };
-            walk.advance(cursor).map_err(Stop::Trouble)?;
+            let page_bytes = answer.plain().len();
+            walk.advance(cursor, page_bytes).map_err(Stop::Trouble)?;
             let cursor = encode(cursor);
             let mut wire = placeholders.wire(step).map_err(Stop::NoToken)?;
             if let Wire::Http(request) = &mut wire {

@@ -4,19 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use futures_util::future::join_all;
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::catalogue::Document;
 use crate::client::Client;
-use crate::run::cleanup::list;
-use crate::run::pagination::LIST_WITHIN;
+use crate::run::cleanup::{Listing, list};
+use crate::run::pagination::{LIST_WITHIN, Listings};
 use crate::run::side_effects::collections;
 use crate::scenario::names::{canonical, encode};
 use crate::target::server::Server;
 
 /// What a server holds, by collection; of collections that cannot be read nothing.
 #[derive(Debug, Default)]
-pub(crate) struct ServerContents(BTreeMap<&'static str, Collection>);
+pub(crate) struct ServerContents {
+    collections: BTreeMap<&'static str, Collection>,
+    /// The collections whose end was not reached, and why.
+    endless: BTreeMap<&'static str, String>,
+}
+
+/// How what a server holds differs from what it held.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// What is gone, new or changed, in sentences.
+    pub(crate) what: Vec<String>,
+    /// What was not compared, and why, in sentences.
+    pub(crate) not_compared: Vec<String>,
+}
 
 #[derive(Debug, Default)]
 struct Collection {
@@ -32,28 +46,36 @@ impl ServerContents {
     pub(crate) async fn before(client: &Client, server: &Server, document: Document) -> Self {
         let names = collections(document).iter().map(|(name, _)| *name);
         let first = read(client, server, document, &names.collect()).await;
-        let readable = first.0.keys().copied().collect();
+        let readable = first.collections.keys().copied().collect();
         let second = read(client, server, document, &readable).await;
         first.settle(second)
     }
 
-    /// What is no longer as it was, in sentences: what is gone, new or changed. Names that
-    /// carry the run's prefix are left out, since they are looked for by themselves.
+    /// What is no longer as it was. Names that carry the run's prefix are left out, since they are
+    /// looked for by themselves.
     pub(crate) async fn changed(
         &self,
         client: &Client,
         server: &Server,
         document: Document,
         run: &str,
-    ) -> Vec<String> {
-        let readable = self.0.keys().copied().collect();
+    ) -> Changes {
+        let readable = self.collections.keys().copied().collect();
         let now = read(client, server, document, &readable).await;
-        self.differences(&now, run)
+        let endless = self.endless.iter().chain(&now.endless);
+        let not_compared = endless.map(|(collection, why)| {
+            format!("what {collection} held before and holds now is not compared: {why}")
+        });
+        Changes {
+            what: self.differences(&now, run),
+            not_compared: not_compared.collect(),
+        }
     }
 
     fn settle(mut self, mut second: Self) -> Self {
-        self.0.retain(|name, first| {
-            let Some(mut second) = second.0.remove(name) else {
+        self.endless.append(&mut second.endless);
+        self.collections.retain(|name, first| {
+            let Some(mut second) = second.collections.remove(name) else {
                 return false;
             };
             for (item, known) in &mut first.items {
@@ -70,9 +92,9 @@ impl ServerContents {
 
     fn differences(&self, now: &Self, run: &str) -> Vec<String> {
         let mut found = Vec::new();
-        for (collection, before) in &self.0 {
+        for (collection, before) in &self.collections {
             // What cannot be read any more shows in the rules.
-            let Some(now) = now.0.get(collection) else {
+            let Some(now) = now.collections.get(collection) else {
                 continue;
             };
             let names: BTreeSet<&String> = before.items.keys().chain(now.items.keys()).collect();
@@ -99,26 +121,38 @@ async fn read(
     document: Document,
     wanted: &BTreeSet<&'static str>,
 ) -> ServerContents {
-    let end = Instant::now() + LIST_WITHIN;
+    let (end, listings) = (Instant::now() + LIST_WITHIN, Listings::of_server());
     let wanted = collections(document)
         .iter()
         .filter(|(collection, _)| wanted.contains(collection));
-    let reads = wanted.map(|(collection, key)| async move {
-        let mut items = Vec::new();
-        let whole = list(client, server, collection, key, &mut items);
-        let whole = timeout_at(end, whole).await == Ok(true);
-        let hashed = items.into_iter().map(|(name, item)| {
-            let mut hasher = DefaultHasher::new();
-            canonical(&item, "").hash(&mut hasher);
-            (name, Some(hasher.finish()))
-        });
-        let items = hashed.collect();
-        whole.then(|| {
-            let restless = BTreeSet::new();
-            (*collection, Collection { items, restless })
-        })
+    let reads = wanted.map(|(collection, key)| {
+        let listings = &listings;
+        async move {
+            // Only names and hashes are kept: definitions may be long.
+            let mut found = Collection::default();
+            let each = |name: &str, item: &Value| {
+                let mut hasher = DefaultHasher::new();
+                canonical(item, "").hash(&mut hasher);
+                let hash = Some(hasher.finish());
+                found.items.insert(name.to_owned(), hash);
+            };
+            let all = list(client, server, (collection, key), listings, each);
+            let read = timeout_at(end, all).await.unwrap_or_else(|_| {
+                let seconds = LIST_WITHIN.as_secs();
+                Listing::Endless(format!("the list did not end within {seconds} s"))
+            });
+            (*collection, found, read)
+        }
     });
-    ServerContents(join_all(reads).await.into_iter().flatten().collect())
+    let mut contents = ServerContents::default();
+    for (collection, found, read) in join_all(reads).await {
+        match read {
+            Listing::Whole => drop(contents.collections.insert(collection, found)),
+            Listing::Refused => {}
+            Listing::Endless(why) => drop(contents.endless.insert(collection, why)),
+        }
+    }
+    contents
 }
 
 #[cfg(test)]
@@ -133,7 +167,10 @@ mod tests {
             items: items.collect(),
             ..Collection::default()
         };
-        ServerContents(BTreeMap::from([("/v1/data", collection)]))
+        ServerContents {
+            collections: BTreeMap::from([("/v1/data", collection)]),
+            ..ServerContents::default()
+        }
     }
 
     #[test]

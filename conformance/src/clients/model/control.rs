@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Ask, Failed, Found, Model, needed, paths, told};
+use crate::run::pagination::{Listings, Pagination};
 
 impl Model {
     pub(super) async fn control(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
@@ -39,11 +40,13 @@ impl Model {
         }
     }
 
-    /// All items, page by page.
+    /// All items, page by page. A list that does not end is none.
     async fn list(&self, ask: &Value) -> Found {
         let path = format!("/v1/{}", needed(ask, "kind")?);
         let mut all = Vec::new();
         let mut cursor: Option<String> = None;
+        let listings = Listings::default();
+        let mut walk = Pagination::start(&listings);
         loop {
             let mut page = Ask::new("GET", path.clone());
             if let Some(cursor) = &cursor {
@@ -57,6 +60,8 @@ impl Model {
             match found.get("next_cursor") {
                 // A place that was told before would lead round and round.
                 Some(Value::String(next)) if cursor.as_ref() != Some(next) => {
+                    let page_bytes = found.to_string().len();
+                    walk.advance(next, page_bytes).map_err(Failed::Other)?;
                     cursor = Some(next.clone());
                 }
                 _ => return Ok(Some(json!(all))),

@@ -29,6 +29,8 @@ pub struct Digest {
     pub leaked: Vec<String>,
     /// What the target held before the run and no longer holds as it was.
     pub changed: Vec<String>,
+    /// What was not compared with what the target held before, and why.
+    pub not_compared: Vec<String>,
     /// Entries of lists of known deviations that no longer hold.
     pub stale: Vec<String>,
     /// What further runs showed, if there were any.
@@ -171,7 +173,10 @@ impl Digest {
                 Event::Leaked(leaked) => digest.leaked.extend(leaked.names),
                 Event::Changed(changed) => digest.changed.extend(changed.what),
                 Event::Defect(defect) => digest.defects.push(defect),
-                Event::RunFinished(finished) => digest.finished = Some(finished),
+                Event::RunFinished(mut finished) => {
+                    digest.not_compared.append(&mut finished.not_compared);
+                    digest.finished = Some(finished);
+                }
                 Event::Exchange(exchange) => {
                     let of_rule = digest.exchanges.entry(exchange.rule.clone());
                     of_rule.or_default().push(*exchange);

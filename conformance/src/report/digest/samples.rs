@@ -91,6 +91,7 @@ fn events() -> Vec<Event> {
         what: HOSTILE.to_owned(),
     }));
     events.push(Event::RunFinished(RunFinished {
+        not_compared: vec![HOSTILE.to_owned()],
         run: "cabc".to_owned(),
         milliseconds: 12.5,
         requests: 7,

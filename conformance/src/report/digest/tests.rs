@@ -55,6 +55,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
 
 fn finished(interrupted: bool, unreachable: Option<&str>) -> Event {
     Event::RunFinished(RunFinished {
+        not_compared: Vec::new(),
         run: String::new(),
         milliseconds: 0.0,
         requests: 0,

@@ -12,6 +12,7 @@ use crate::catalogue::{Level, Pack};
 use crate::faults::{Alteration, Fault, Matrix};
 use crate::judge::verdict::Verdict;
 use crate::run::interrupt::Interrupt;
+use crate::run::pagination::Listings;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
@@ -115,6 +116,7 @@ impl Inner {
             events: &Mutex::default(),
             interrupt: &Interrupt::never(),
             eventual_timeout: BROKEN_TIMEOUT,
+            listings: &Listings::default(),
         };
         self.judge(chosen, &context).await.verdict
     }

@@ -11,6 +11,7 @@ use futures_util::stream;
 use super::recorded_rule::{Play, RecordedRule};
 use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::run::interrupt::Interrupt;
+use crate::run::pagination::Listings;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
@@ -138,6 +139,7 @@ impl Inner {
             events: &Mutex::default(),
             interrupt: &Interrupt::never(),
             eventual_timeout: self.eventual_timeout,
+            listings: &Listings::default(),
         };
         self.judge(chosen, &context).await.verdict
     }
