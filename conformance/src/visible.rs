@@ -48,7 +48,8 @@ pub(crate) fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut units = [0; 2];
     for character in text.chars() {
-        if is_invisible(character) && !character.is_ascii() {
+        // Line ends stand between its tokens.
+        if is_invisible(character) && !matches!(character, '\0'..='\u{1f}') {
             for unit in character.encode_utf16(&mut units) {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{unit:04x}");
@@ -58,6 +59,24 @@ pub(crate) fn json(text: &str) -> String {
         }
     }
     out
+}
+
+/// The text in parts: those that may be written as they are, and single characters that may not.
+pub(crate) fn parts(text: &str) -> Vec<Result<&str, char>> {
+    let mut parts = Vec::new();
+    let (mut start, mut first) = (0, true);
+    for (at, character) in text.char_indices() {
+        let rest = text.get(at..).unwrap_or_default();
+        let command = first && rest.starts_with("::") || rest.starts_with("##[");
+        if command || is_invisible(character) && !matches!(character, '\n' | '\t') {
+            parts.extend(text.get(start..at).filter(|part| !part.is_empty()).map(Ok));
+            parts.push(Err(character));
+            start = at + character.len_utf8();
+        }
+        first = character == '\n' || first && character.is_whitespace();
+    }
+    parts.extend(text.get(start..).filter(|part| !part.is_empty()).map(Ok));
+    parts
 }
 
 /// Whether a character shows nothing, or changes how others are shown.
@@ -192,6 +211,24 @@ mod tests {
     }
 
     #[test]
+    fn parts_hold_what_is_shown() {
+        assert_eq!(parts(""), []);
+        assert_eq!(
+            parts("a\r\n ::b##[c\u{202e}"),
+            [
+                Ok("a"),
+                Err('\r'),
+                Ok("\n "),
+                Err(':'),
+                Ok(":b"),
+                Err('#'),
+                Ok("#[c"),
+                Err('\u{202e}')
+            ]
+        );
+    }
+
+    #[test]
     fn a_line_is_one_and_not_endless() {
         let long = "é".repeat(LONGEST);
         for (text, expected) in [
@@ -208,10 +245,13 @@ mod tests {
 
     #[test]
     fn json_says_the_same() -> Result<(), serde_json::Error> {
-        let value = serde_json::json!("a\u{202e}\u{e0001}\u{85}é\n\u{1b}\u{200e}");
+        let value = serde_json::json!("a\u{202e}\u{e0001}\u{85}é\n\u{1b}\u{200e}\u{7f}");
         let text = serde_json::to_string(&value)?;
         let escaped = json(&text);
-        assert_eq!(escaped, r#""a\u202e\udb40\udc01\u0085é\n\u001b\u200e""#);
+        assert_eq!(
+            escaped,
+            r#""a\u202e\udb40\udc01\u0085é\n\u001b\u200e\u007f""#
+        );
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped)?, value);
         Ok(())
     }

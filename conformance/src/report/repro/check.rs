@@ -7,6 +7,7 @@ use super::call::{Call, segments};
 use super::shell::quoted;
 use crate::judge::verdict::Difference;
 use crate::scenario::Check;
+use crate::visible::{self, visible_line};
 
 /// Reads the status of the last answer; heads of `100 Continue` stand before it.
 const STATUS: &str = "status=$(awk 'toupper($1) ~ /^HTTP\\// { s = $2 } /^\\r?$/ && s >= 200 { exit } END { print s + 0 }' \"$answer\")";
@@ -46,7 +47,7 @@ pub(super) fn lines(conditions: &[Condition]) -> Vec<String> {
         lines.push(HEADER.to_owned());
     }
     for Condition { shell, asks, .. } in conditions {
-        let told = quoted(&format!("fails: {asks}"));
+        let told = quoted(&format!("fails: {}", visible_line(asks)));
         lines.push(format!("if ! {shell}; then echo {told}; exit 1; fi"));
     }
     lines.push("echo holds".to_owned());
@@ -158,7 +159,7 @@ fn value(pointer: &str, expected: &str) -> Option<String> {
         _ if expected.contains('<') => return None,
         _ => {
             let wanted: Value = serde_json::from_str(expected).ok()?;
-            format!("getpath({path}) == {wanted}")
+            visible::json(&format!("getpath({path}) == {wanted}"))
         }
     };
     // A number of a path may stand for a member of that name, which `getpath` refuses.

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Story;
 use super::call::{Call, Part, parts, segments};
 use crate::client::wire::{Outgoing, Wire};
 use crate::judge::verdict::Difference;
 use crate::scenario::Check;
+use crate::visible;
 
 /// The whole file; none where Hurl cannot send it (bytes that are no HTTP), or cannot say what
 /// fails: a file that always passes would mislead.
@@ -54,7 +55,9 @@ fn entry(request: &Outgoing) -> Vec<String> {
     match std::str::from_utf8(&request.body) {
         Ok("") => {}
         // Hurl sends a JSON document as it is written here.
-        Ok(text) if is_json(text) && !text.contains("{{") => lines.push(fill(text)),
+        Ok(text) if is_json(text) && !text.contains("{{") => {
+            lines.push(visible::json(&fill(text)));
+        }
         _ => {
             let bytes = base64::engine::general_purpose::STANDARD.encode(&request.body);
             lines.push(format!("base64,{bytes};"));
@@ -181,6 +184,7 @@ fn assertions(pointer: &str, expected: &Value) -> Vec<String> {
             let items = items.flat_map(|(place, item)| within((place.to_string(), item)));
             std::iter::once(count).chain(items).collect()
         }
+        Value::String(text) => vec![format!("jsonpath {} == {}", path(pointer), quoted(text))],
         scalar => vec![format!("jsonpath {} == {scalar}", path(pointer))],
     }
 }
@@ -191,7 +195,25 @@ fn path(pointer: &str) -> String {
         Ok(index) => format!("[{index}]"),
         Err(key) => format!("['{}']", key.replace('\\', "\\\\").replace('\'', "\\'")),
     });
-    json!(format!("${}", steps.collect::<String>())).to_string()
+    quoted(&format!("${}", steps.collect::<String>()))
+}
+
+/// A text between quotes, as Hurl reads it.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "\"{}\"",
+        escaped(&text.replace('\n', "\\n").replace('\t', "\\t"))
+    )
+}
+
+/// A text with what cannot be seen as Hurl's escape sequences.
+fn escaped(text: &str) -> String {
+    let parts = visible::parts(text).into_iter().map(|part| match part {
+        Ok(text) => text.to_owned(),
+        Err(character) => format!("\\u{{{:x}}}", u32::from(character)),
+    });
+    parts.collect()
 }
 
 fn fill(text: &str) -> String {
@@ -207,7 +229,7 @@ fn fill(text: &str) -> String {
 
 /// In a header's value a `#` would begin a comment.
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('#', "\\#")
+    escaped(&text.replace('\\', "\\\\").replace('#', "\\#"))
 }
 
 fn is_json(text: &str) -> bool {

@@ -20,6 +20,7 @@ use crate::judge::verdict::{Failure, Verdict};
 use crate::report::repro::shrink::shrink;
 use crate::report::{Digest, Outcome, Row};
 use crate::run::Suite;
+use crate::visible::{visible, visible_line};
 use call::Calls;
 
 /// How long steps are dropped for; what fails beyond that is written with all its steps.
@@ -92,9 +93,18 @@ fn write_each(
                     written.files.push(path);
                     Ok::<_, io::Error>(())
                 };
-                save("sh", shell::script(&story))?;
-                if let Some(text) = hurl::file(&story) {
-                    save("hurl", text)?;
+                // What slips through would be shown by whoever looks at the file.
+                let is_visible = |text: &String| visible(text) == *text;
+                let script = Some(shell::script(&story)).filter(is_visible);
+                let hurl = hurl::file(&story).filter(is_visible);
+                if script.is_none() {
+                    let why = "its requests hold what no script can show";
+                    written.left_out.push((rule.clone(), why));
+                }
+                for (ending, text) in [("sh", script), ("hurl", hurl)] {
+                    if let Some(text) = text {
+                        save(ending, text)?;
+                    }
                 }
             }
             Err(why) => written.left_out.push((rule.clone(), why)),
@@ -136,18 +146,6 @@ impl Story<'_> {
             ));
         }
         // One comment is one line, whatever a server put into it.
-        lines.iter().map(|line| one_line(line)).collect()
+        lines.iter().map(|line| visible_line(line)).collect()
     }
-}
-
-/// A text without line ends and other control characters.
-fn one_line(text: &str) -> String {
-    let shown = text.chars().map(|character| {
-        if character.is_control() {
-            ' '
-        } else {
-            character
-        }
-    });
-    shown.collect()
 }

@@ -7,6 +7,10 @@ use serde_json::json;
 use super::call::{Call, Part, parts, segments};
 use super::{Story, check};
 use crate::client::wire::{Outgoing, Wire};
+use crate::visible;
+
+/// Shows the answer without what a terminal or a runner of GitHub Actions takes for a command.
+const SHOW: &str = r#"show() { cat -v "$answer" | sed 's/^/| /; s/##\[/# #[/g'; }"#;
 
 /// The whole script. Each answer is shown; the last one is what fails. It ends with 1 where the
 /// failure shows, with 0 where it does not, and with 125 where that cannot be said, as
@@ -49,6 +53,7 @@ pub(super) fn script(story: &Story<'_>) -> String {
         lines.push(format!(": \"${{{name}:?the token of the {role}}}\""));
     }
     lines.push("answer=$(mktemp)".to_owned());
+    lines.push(SHOW.to_owned());
     // What fails leaves nothing behind either.
     lines.push("clean() {".to_owned());
     let removals = calls.removals.iter();
@@ -79,12 +84,13 @@ fn request(call: &Call<'_>) -> Vec<String> {
                 format!("printf %s {} | case $BASE in", word(&bytes)),
                 "  https:*) openssl s_client -quiet -connect \"$host\" ;;".to_owned(),
                 "  *) nc \"$(echo \"${host%:*}\" | tr -d '[]')\" \"${host##*:}\" ;;".to_owned(),
-                "esac | tee \"$answer\"".to_owned(),
+                "esac > \"$answer\"".to_owned(),
+                "show".to_owned(),
             ]
         }
         Wire::Http(request) => vec![
             format!("{} || unanswered $?", http(request)),
-            "cat \"$answer\"; echo".to_owned(),
+            "show".to_owned(),
         ],
     };
     for (name, pointer) in &call.step.capture {
@@ -117,8 +123,8 @@ fn http(request: &Outgoing) -> String {
     let mut input = String::new();
     match std::str::from_utf8(&request.body) {
         Ok("") => {}
-        // curl reads a file where a body starts with `@`.
-        Ok(text) if !text.starts_with('@') => {
+        // curl reads a file where a body starts with `@`, and no word holds NUL.
+        Ok(text) if !text.starts_with('@') && !text.contains('\0') => {
             line.push_str(&format!(" --data-binary {}", word(text)));
         }
         _ => {
@@ -130,9 +136,25 @@ fn http(request: &Outgoing) -> String {
     format!("{input}{line} \"$BASE\"{}", word(&request.path))
 }
 
-/// A text as one word of the shell.
+/// A text as one word of the shell. What cannot be seen, or would be a command to who reads the
+/// line, is made by `printf` of its bytes.
 pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+    let mut word = String::new();
+    for part in visible::parts(text) {
+        match part {
+            Ok(text) => word.push_str(&format!("'{}'", text.replace('\'', "'\\''"))),
+            Err(character) => {
+                let mut bytes = [0; 4];
+                let bytes = character.encode_utf8(&mut bytes).bytes();
+                let octal: String = bytes.map(|byte| format!("\\{byte:03o}")).collect();
+                word.push_str(&format!("\"$(printf '{octal}')\""));
+            }
+        }
+    }
+    match word.is_empty() {
+        true => "''".to_owned(),
+        false => word,
+    }
 }
 
 /// A word of the shell, with its variables.
@@ -149,4 +171,47 @@ fn word(text: &str) -> String {
             Part::Encoded(name) => format!("\"${name}_encoded\""),
         })
         .collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::visible::visible;
+
+    #[test]
+    fn words_are_seen_and_mean_the_same() {
+        for text in [
+            "",
+            "it's",
+            "a\u{202e}b\u{2066}\u{200b}\u{1b}[31m\u{7}\u{85}é",
+            "::error::x\n ::set-output::y\n##[error]z",
+            "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "$(echo a)\\`\"%s",
+        ] {
+            let word = quoted(text);
+            assert_eq!(visible(&word), word, "{text:?}");
+            let shell = Command::new("sh")
+                .args(["-c", &format!("printf %s {word}")])
+                .output()
+                .expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&shell.stdout), text, "{word}");
+        }
+    }
+
+    #[test]
+    fn answers_are_shown_without_commands() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("answer");
+        let answer = "HTTP/1.1 200 OK\r\n\r\n\u{1b}[2J\u{202e}\0\u{9b}\n::error::x\n ##[error]y";
+        std::fs::write(&file, answer).expect("a file");
+        let script = format!("answer={}\n{SHOW}\nshow", file.display());
+        let shell = Command::new("sh").args(["-c", &script]).output();
+        let stdout = shell.expect("a shell").stdout;
+        let shown = String::from_utf8_lossy(&stdout);
+        assert_eq!(visible(&shown), shown);
+        assert!(shown.contains("| ::error::x\n"), "{shown}");
+    }
 }

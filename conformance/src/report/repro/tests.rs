@@ -2,7 +2,7 @@
 
 use super::call::{Part, parts, segments};
 use super::hurl::expectations;
-use super::one_line;
+use crate::visible::visible;
 
 #[test]
 fn texts_fall_into_parts() {
@@ -38,7 +38,6 @@ fn pointers_fall_into_keys_and_indices() {
     ] {
         assert_eq!(segments(pointer), expected, "{pointer}");
     }
-    assert_eq!(one_line("a\nrm -rf\r\u{1b}"), "a rm -rf  ");
 }
 
 #[test]
@@ -56,9 +55,16 @@ fn what_was_expected_is_asked_as_far_as_hurl_can_say_it() {
                 "jsonpath \"$['a/b'][1]['c']\" == \"x\"",
             ],
         ),
+        (
+            "/\u{202e}",
+            r#""\u202e\u001b\"\\ \u0001""#,
+            &[r#"jsonpath "$['\u{202e}']" == "\u{202e}\u{1b}\"\\ \u{1}""#],
+        ),
         ("/a", "<400 or 500>", &[]),
         ("/a", "<number from 0>", &[]),
     ] {
-        assert_eq!(expectations(pointer, expected), asked, "{expected}");
+        let found = expectations(pointer, expected);
+        assert_eq!(found, asked, "{expected}");
+        assert_eq!(visible(&found.concat()), found.concat());
     }
 }
