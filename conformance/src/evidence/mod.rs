@@ -8,6 +8,7 @@ mod payload;
 pub(crate) mod recording;
 mod redact;
 pub(crate) mod sequence;
+mod texts;
 mod title;
 pub(crate) mod told;
 
@@ -57,7 +58,11 @@ pub struct RunStarted {
     /// Version of the suite.
     pub suite: String,
     /// When it began, in UTC by RFC 3339; older evidence does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "texts::time",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub at: Option<String>,
     /// The target.
     pub target: TargetSummary,
@@ -141,6 +146,7 @@ pub struct TargetSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChosenRule {
     /// Rule id.
+    #[serde(deserialize_with = "texts::rule")]
     pub rule: String,
     /// How binding it is.
     pub level: Level,
@@ -223,6 +229,7 @@ fn known_method(name: &str) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// Rule id.
+    #[serde(deserialize_with = "texts::rule")]
     pub rule: String,
     /// How binding the clause is.
     pub level: Level,

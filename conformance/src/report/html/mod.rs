@@ -28,7 +28,7 @@ fn style() -> String {
 
 /// The page of these runs, in this order.
 pub(super) fn render(digests: &[Digest]) -> String {
-    page::page(&Runs::of(digests)).into_string()
+    text::written(page::page(&Runs::of(digests)))
 }
 
 #[cfg(test)]

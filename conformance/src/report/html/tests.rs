@@ -28,6 +28,23 @@ fn nothing_of_a_server_becomes_markup() {
 }
 
 #[test]
+fn attributes_hold_nothing_invisible_either() {
+    let mut digests = samples::all();
+    let hostile = "\u{1b}[31m\u{202e}\u{200b}\n::error::x\n##[error]y";
+    for digest in &mut digests {
+        if let Some(started) = &mut digest.started {
+            started.at = Some(hostile.to_owned());
+        }
+        for row in &mut digest.rows {
+            row.judged.rule = format!("engine/{hostile}");
+        }
+    }
+    let page = render(&digests);
+    assert_eq!(visible(&page), page);
+    assert!(page.contains("datetime=\"\u{241b}[31m⟨U+202E⟩"), "{page}");
+}
+
+#[test]
 fn every_clause_stands_with_its_verdict_and_its_reason() {
     let digests = samples::all();
     let page = render(digests.split_at(2).1);

@@ -5,6 +5,12 @@ use serde_json::Value;
 
 pub(in crate::report) use crate::visible::visible;
 
+/// A page as it is written to a file. Texts are shown where they stand in the page; what stands in
+/// attributes is shown here, so that none goes past it.
+pub(super) fn written(page: Markup) -> String {
+    visible(&page.into_string())
+}
+
 /// At most this many characters of a text, and how many are left out.
 pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
     match text.char_indices().nth(most) {

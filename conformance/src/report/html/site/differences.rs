@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::visible;
+use super::super::text::{visible, written};
 use super::grid::grid;
 use super::layout::Layout;
 use super::{One, Page, Rule, Site};
@@ -18,9 +18,9 @@ struct Pair<'s, 'a> {
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let pairs = pairs(site);
-    let mut pages = vec![("differences.html".to_owned(), all(&pairs).into_string())];
+    let mut pages = vec![("differences.html".to_owned(), written(all(&pairs)))];
     for pair in &pairs {
-        pages.push((pair.path(), pair.page(site).into_string()));
+        pages.push((pair.path(), written(pair.page(site))));
     }
     pages
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::visible;
+use super::super::text::{visible, written};
 use super::grid::grid;
 use super::layout::Layout;
 use super::sections::{judged, table};
@@ -10,14 +10,14 @@ use super::{One, Page, Place, Rule, Site, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let groups = site.with_versions();
-    let mut pages = vec![("history.html".to_owned(), all(site, &groups).into_string())];
+    let mut pages = vec![("history.html".to_owned(), written(all(site, &groups)))];
     for group in &groups {
         let Some(first) = group.first() else { continue };
         let folder = &first.folder;
         for place in &site.sections {
             if !judged(group, place).is_empty() {
                 let path = format!("history/{folder}/{}.html", place.slug);
-                pages.push((path, one(place, group).into_string()));
+                pages.push((path, written(one(place, group))));
             }
         }
     }

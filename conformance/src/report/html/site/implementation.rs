@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::clause::clause;
 use super::super::runs::Section;
 use super::super::score::{bar, counts, words as counted};
-use super::super::text::{prose, shown, visible};
+use super::super::text::{prose, shown, visible, written};
 use super::grid::share;
 use super::layout::Layout;
 use super::overview::cell;
@@ -19,10 +19,10 @@ const DIFFERS_SHOWN: usize = 240;
 pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
     let places: Vec<(&Place<'_>, &Section<'_>)> = places(site, one);
     let first = format!("{}/index.html", one.path);
-    let mut pages = vec![(first, overview(one, &places).into_string())];
+    let mut pages = vec![(first, written(overview(one, &places)))];
     for (place, section) in &places {
         let path = format!("{}/{}.html", one.path, place.slug);
-        pages.push((path, rules(one, place, section).into_string()));
+        pages.push((path, written(rules(one, place, section))));
     }
     for standing in &one.of.standings {
         let file = format!("{}.json", standing.profile.name);

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::runs::{Mark, Runs};
 use super::style;
+use super::text::written;
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::report::{Digest, Outcome, Row, Standing, badge};
 
@@ -43,7 +44,7 @@ pub type Page = (String, String);
 pub fn site(implementations: &[Implementation]) -> Vec<Page> {
     let site = Site::of(implementations);
     let mut pages = vec![("style.css".to_owned(), style())];
-    pages.push(("index.html".to_owned(), overview::page(&site).into_string()));
+    pages.push(("index.html".to_owned(), written(overview::page(&site))));
     pages.extend(sections::pages(&site));
     pages.extend(history::pages(&site));
     pages.extend(differences::pages(&site));

@@ -2,19 +2,19 @@
 
 use maud::{Markup, html};
 
-use super::super::text::visible;
+use super::super::text::{visible, written};
 use super::grid::{grid, share};
 use super::layout::Layout;
 use super::{One, Page, Place, Site, documents, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let latest = site.latest();
-    let mut pages = vec![("sections.html".to_owned(), all(site, &latest).into_string())];
+    let mut pages = vec![("sections.html".to_owned(), written(all(site, &latest)))];
     for place in &site.sections {
         let columns = judged(&latest, place);
         if !columns.is_empty() {
             let path = format!("sections/{}.html", place.slug);
-            pages.push((path, one(place, &columns).into_string()));
+            pages.push((path, written(one(place, &columns))));
         }
     }
     pages

@@ -1,0 +1,66 @@
+//! Texts of evidence that have a form. Evidence may be anybody's, and reports put them into places
+//! where any text would do harm.
+
+use chrono::DateTime;
+use serde::{Deserialize, Deserializer, de::Error};
+
+/// A time by RFC 3339.
+pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let time = Option::<String>::deserialize(from)?;
+    match time.as_deref().map(DateTime::parse_from_rfc3339) {
+        Some(Err(_)) => Err(D::Error::custom("invalid time: expected one of RFC 3339")),
+        Some(Ok(_)) | None => Ok(time),
+    }
+}
+
+/// The id of a rule.
+pub(super) fn rule<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let rule = String::deserialize(from)?;
+    match is_id(&rule) {
+        true => Ok(rule),
+        false => Err(D::Error::custom(
+            "invalid rule: expected an id of letters, digits, `-`, `_`, `.` and `/`",
+        )),
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    !text.is_empty() && text.chars().all(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{ChosenRule, RunStarted};
+
+    #[test]
+    fn times_and_ids_are_no_other_texts() {
+        let rule = |id: &str| json!({"rule": id, "level": "rule", "setup": null});
+        let started = |at: Value| {
+            let target = json!({"name": "a", "control": null, "engine": null, "capabilities": []});
+            json!({"run": "c", "suite": "0.1.0", "at": at, "target": target, "seed": 1, "chosen": []})
+        };
+        for (id, valid) in [
+            ("engine/v1/data/get-document", true),
+            ("", false),
+            ("a\n::error::x", false),
+            ("a\u{202e}b", false),
+            ("a\"b", false),
+        ] {
+            let read = serde_json::from_value::<ChosenRule>(rule(id));
+            assert_eq!(read.is_ok(), valid, "{id:?} {read:?}");
+        }
+        for (at, valid) in [
+            (json!("2026-12-01T10:00:00Z"), true),
+            (Value::Null, true),
+            (json!("yesterday"), false),
+            (json!("2026-12-01T10:00:00Z\u{202e}"), false),
+            (json!("::error::x"), false),
+        ] {
+            let read = serde_json::from_value::<RunStarted>(started(at.clone()));
+            assert_eq!(read.is_ok(), valid, "{at} {read:?}");
+        }
+    }
+}
