@@ -27,7 +27,8 @@ const OPEN: &[&str] = &[
     "fingerprints",
 ];
 
-/// The message with every string of the secrets' values hidden.
+/// The message with every string of the secrets' values hidden, and of addresses all that may be a
+/// secret: other owners may read it.
 pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s Secret>) -> String {
     for secret in secrets {
         if let Ok(mut value) = serde_json::from_slice::<Value>(secret.expose()) {
@@ -40,7 +41,44 @@ pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s 
             wipe(&mut value);
         }
     }
-    message
+    without_address_secrets(&message)
+}
+
+/// The message whose addresses have neither users nor queries nor fragments. That of ssh says only
+/// who is asked, unless it has a password.
+fn without_address_secrets(message: &str) -> String {
+    const AFTER: &str = "://";
+    let mut shown = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((before, behind)) = rest.split_once(AFTER) {
+        let is_ssh = before.ends_with("ssh");
+        shown.push_str(before);
+        shown.push_str(AFTER);
+        let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+        let (address, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        let closed = address.trim_end_matches([')', ']', '>', '`', '"', '\'', ':', ';', ',', '.']);
+        let authority = closed.find(['/', '?', '#']).unwrap_or(closed.len());
+        let (authority, place) = closed.split_at_checked(authority).unwrap_or((closed, ""));
+        match authority.rsplit_once('@') {
+            Some((user, host)) if !is_ssh || user.contains(':') => {
+                shown.push_str(HIDDEN);
+                shown.push('@');
+                shown.push_str(host);
+            }
+            _ => shown.push_str(authority),
+        }
+        match place.find(['?', '#']) {
+            Some(query) => {
+                shown.push_str(place.get(..=query).unwrap_or_default());
+                shown.push_str(HIDDEN);
+            }
+            None => shown.push_str(place),
+        }
+        shown.push_str(address.get(closed.len()..).unwrap_or_default());
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
 }
 
 /// The message cut to a sensible length, with something visible in the place of characters that
@@ -79,6 +117,29 @@ mod tests {
     use zeroize::Zeroizing;
 
     use super::*;
+
+    #[test]
+    fn addresses_have_no_secrets() {
+        for (message, expected) in [
+            (
+                "git: error sending request for url (https://h:1/a/p.git?token=a)b/info/refs?x=y): no",
+                "git: error sending request for url (https://h:1/a/p.git?***): no",
+            ),
+            (
+                "`https://TOKEN@h/x` and http://u:p@w@h",
+                "`https://***@h/x` and http://***@h",
+            ),
+            (
+                "ssh://git@h/x or ssh://git:p@h/x#f",
+                "ssh://git@h/x or ssh://***@h/x#***",
+            ),
+            ("https://h?a", "https://h?***"),
+            ("https://h/a://b?c\nd?e", "https://h/a://b?***\nd?e"),
+            ("is it? file:///a/b :// ?", "is it? file:///a/b :// ?"),
+        ] {
+            assert_eq!(redact(message.to_owned(), std::iter::empty()), expected);
+        }
+    }
 
     #[test]
     fn secrets_are_hidden_and_messages_are_short() {

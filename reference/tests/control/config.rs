@@ -126,6 +126,10 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["bundle `b`", "object_storage.aws.key: is required"],
     ),
     (
+        "sources: {s: {git: {repo: 'https://h/x?private_token=t'}}}",
+        &["source `s`", "git.repo: an address of a repository has no query"],
+    ),
+    (
         "stacks: {t: {selector: {a: ['[']}}}",
         &["stack `t`", "pattern `[`"],
     ),

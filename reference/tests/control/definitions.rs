@@ -36,6 +36,7 @@ scripts! {
     "sources" => r#"
         admin PUT /v1/sources/s {"git":{"repo":"r","reference":"refs/heads/main","commit":"c","path":"p","included_files":["*"],"excluded_files":["x"],"credentials":"later"},"directory":"/d","paths":["a.rego"],"builtin":"lib","datasources":[{"name":"d","path":"p","type":"http","config":{"url":"u","headers":{"h":"v"},"other":1.50},"credentials":"later","transform_query":"q"}]} => 200 {}
         admin GET /v1/sources/s => 200 {"result":{"name":"s","git":{"repo":"r","reference":"refs/heads/main","commit":"c","path":"p","included_files":["*"],"excluded_files":["x"],"credentials":"later"},"directory":"/d","paths":["a.rego"],"builtin":"lib","datasources":[{"name":"d","path":"p","type":"http","config":{"url":"u","headers":{"h":"v"},"other":1.50},"credentials":"later","transform_query":"q"}]}}
+        admin PUT /v1/sources/s {"git":{"repo":"https://h/x.git?private_token=t"}} => 400 invalid_parameter git.repo: an address of a repository has no query
         admin PUT /v1/sources/s {"datasources":[]} => 200 {}
         admin GET /v1/sources/s => 200 {"result":{"name":"s","datasources":[]}}
         # Types of datasources that are not documented keep whatever they say.

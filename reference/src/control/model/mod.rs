@@ -28,7 +28,7 @@ pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage};
 pub(crate) use options::BuildOptions;
 pub(crate) use requirement::Requirement;
 pub(crate) use secret::{GivenSecret, Secret, wipe};
-pub(crate) use source::{Datasource, Git, Source};
+pub(crate) use source::{Datasource, Git, NO_QUERY, Source, has_query};
 pub(crate) use stack::{Chooser, Stack};
 
 /// The four kinds of named things.

@@ -84,6 +84,19 @@ pub(crate) struct Git {
     pub(crate) credentials: Option<String>,
 }
 
+/// Why the address of a repository has no query.
+pub(crate) const NO_QUERY: &str =
+    "an address of a repository has no query and no fragment; secrets belong in credentials";
+
+/// Whether the address of a repository has a query or a fragment, which others may come to see in
+/// messages. Paths may have these characters.
+pub(crate) fn has_query(repo: &str) -> bool {
+    match repo.split_once("://") {
+        Some((scheme, rest)) => !scheme.eq_ignore_ascii_case("file") && rest.contains(['?', '#']),
+        None => false,
+    }
+}
+
 /// Data that is fetched from elsewhere.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -146,6 +159,11 @@ impl Definition for Source {
     }
 
     fn check(&self) -> Result<(), Invalid> {
+        let repo = self.git.as_ref().and_then(|git| git.repo.as_deref());
+        if repo.is_some_and(has_query) {
+            let invalid = Invalid::new(NO_QUERY);
+            return Err(invalid.under("repo").under("git"));
+        }
         for (at, datasource) in self.datasources.iter().flatten().enumerate() {
             let checked = datasource.check();
             checked.map_err(|invalid| invalid.under(format!("datasources[{at}]")))?;

@@ -383,6 +383,10 @@ const CASES: &[(&str, &str)] = &[
         "SYNC CONFIG_ERROR: source `a`: git.repo holds a password, which everybody can read; secrets are for that",
     ),
     (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {git: {repo: 'https://127.0.0.1/x?token=hush-hush', reference: main}}}}",
+        "SYNC CONFIG_ERROR: source `a`: git.repo: an address of a repository has no query",
+    ),
+    (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {git: {repo: 'ext::sh -c x', reference: main}}}}",
         "SYNC CONFIG_ERROR: source `a`: git.repo is not an address",
     ),

@@ -11,6 +11,7 @@ use reqwest::Url;
 use super::{FetchError, failed};
 use crate::control::builder::fetch::{Steps, directory, reach};
 use crate::control::hosts::Hosts;
+use crate::control::model::{NO_QUERY, has_query};
 
 /// Where a repository is.
 #[derive(Debug, Clone)]
@@ -48,6 +49,10 @@ impl Origin {
             let message =
                 "git.repo holds a password, which everybody can read; secrets are for that";
             return Err(FetchError::config(message));
+        }
+        // Definitions of before, and submodules.
+        if has_query(repo) {
+            return Err(FetchError::config(format!("git.repo: {NO_QUERY}")));
         }
         match url.scheme {
             Scheme::File => {
