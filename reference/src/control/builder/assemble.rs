@@ -157,9 +157,10 @@ impl Assembly {
             }
         }
         self.quota.take(id, module.text.len() as u64)?;
-        let package = rewrite::package(&module);
+        let root = roots::expressible(&rewrite::package(&module));
+        let root = root.map_err(|why| format!("{id}: {why}"))?;
         self.modules.insert(id.to_owned(), (module, version));
-        Ok(Some(package))
+        Ok(Some(root))
     }
 
     fn document(
@@ -181,7 +182,7 @@ impl Assembly {
         };
         self.quota.take(path, bytes.len() as u64)?;
         documents::place(&mut self.documents, &place, document).map_err(refused)?;
-        Ok(Some(roots::expressible(&place)))
+        roots::expressible(&place).map(Some).map_err(refused)
     }
 
     fn manifest(&mut self, source: &str, bytes: &[u8]) -> Result<(), String> {

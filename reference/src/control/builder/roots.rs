@@ -103,10 +103,21 @@ pub(super) fn of_nothing(bundle: &str) -> String {
     escaped(&["system".to_owned(), "empty".to_owned(), bundle.to_owned()])
 }
 
-/// The beginning of a path that documents can be found by.
-pub(super) fn expressible(path: &[String]) -> Path {
+/// The beginning of a path that a root can name: engines compare the steps of roots as they are
+/// written with packages, and without their escapes with documents.
+///
+/// # Errors
+/// When there is none, so that only the root of all documents would do.
+pub(super) fn expressible(path: &[String]) -> Result<Path, String> {
     let steps = path.iter().take_while(|step| !step.contains(UNESCAPABLE));
-    steps.cloned().collect()
+    let steps: Path = steps.cloned().collect();
+    match steps.is_empty() && !path.is_empty() {
+        true => Err(format!(
+            "no root can name `{}`: its first segment has a slash or a percent sign",
+            mount::display(path)
+        )),
+        false => Ok(steps),
+    }
 }
 
 /// A path without escapes, if it can be told from another one.
@@ -134,6 +145,27 @@ mod tests {
             text => text.split('.').map(str::to_owned).collect(),
         });
         paths.collect()
+    }
+
+    #[test]
+    fn roots_name_what_engines_find() {
+        let path = |steps: &[&str]| {
+            steps
+                .iter()
+                .map(|step| (*step).to_owned())
+                .collect::<Path>()
+        };
+        for (steps, expected) in [
+            (&[] as &[&str], Ok(&[] as &[&str])),
+            (&["a", "b c", "é"], Ok(&["a", "b c", "é"])),
+            (&["a", "b/c", "d"], Ok(&["a"])),
+            (&["a", "b", "100%"], Ok(&["a", "b"])),
+            (&["b/c", "d"], Err(())),
+            (&["%"], Err(())),
+        ] {
+            let found = expressible(&path(steps));
+            assert_eq!(found.map_err(drop), expected.map(path), "{steps:?}");
+        }
     }
 
     #[test]

@@ -280,6 +280,20 @@ const CASES: &[(&str, &str, &str)] = &[
         "#,
     ),
     (
+        "packages that no root names lie below one that is",
+        r#"
+        bundle: {requirements: [{source: a, prefix: 'v["b/../c"]'}, {source: b, prefix: 'w["d%2Fe"].f'}]}
+        sources: {a: {directory: ROOT/a}, b: {directory: ROOT/b}}
+        files: {a/a.rego: package a, b/b.rego: package b}
+        "#,
+        r#"
+        /data.json {}
+        /a/a.rego package v["b/../c"].a
+        /b/b.rego package w["d%2Fe"].f.b
+        /.manifest {"rego_version":1,"revision":"REV","roots":["v","w"]}
+        "#,
+    ),
+    (
         "an empty source has the place that a prefix gives it",
         r#"
         bundle: {requirements: [{source: a}, {source: b, prefix: v.w}, {source: c, path: x, prefix: y}]}
