@@ -28,6 +28,7 @@ const USER_AGENT: &str = concat!("reference/", env!("CARGO_PKG_VERSION"));
 const FRAMING: &[&str] = &[
     "connection",
     "content-length",
+    "expect",
     "host",
     "http2-settings",
     "keep-alive",

@@ -355,6 +355,11 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
             "header `connection` cannot be set",
         ),
         (
+            "type: http, config: {url: ADDRESS/list, headers: {Expect: 100-continue}}",
+            "",
+            "header `expect` cannot be set",
+        ),
+        (
             "type: http, credentials: s, config: {url: ADDRESS/list}",
             "type: api_key, key: HOST, value: hush-hush",
             "header `host` cannot be set",
