@@ -286,8 +286,58 @@ fn authorization(server: &Server) -> Vec<(String, String)> {
 }
 
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
     use super::*;
+    use crate::client::{Base, Connection};
+
+    /// A control plane whose lists do not end: each page has a name of this many bytes and leads
+    /// to a further one.
+    fn endless(bytes: usize) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        std::thread::spawn(move || {
+            for (page, stream) in listener.incoming().flatten().enumerate() {
+                let mut reader = BufReader::new(&stream);
+                let mut head = String::new();
+                while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
+                let name = "x".repeat(bytes);
+                let body = format!(r#"{{"result":[{{"name":"{name}"}}],"next_cursor":"{page}"}}"#);
+                let length = body.len();
+                let mut writer = &stream;
+                let _ = write!(
+                    writer,
+                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                );
+            }
+        });
+        let base = Base::parse(&url).expect("an address");
+        Server::new(base, BTreeMap::new(), &[])
+    }
+
+    #[tokio::test]
+    async fn lists_without_end_are_left() {
+        let client = Client::new(&Connection::patient()).expect("a client");
+        for (bytes, expected) in [(1, 1000), (16 << 20, 4)] {
+            let (server, listings) = (endless(bytes), Listings::of_server());
+            let mut items = 0;
+            let count = |_: &str, _: &Value| items += 1;
+            let bundles = ("/v1/bundles", "name");
+            let read = list(&client, &server, bundles, &listings, count).await;
+            assert!(matches!(read, Listing::Endless(_)), "{read:?}");
+            assert_eq!(items, expected, "{read:?}");
+        }
+        let left = found(&client, &endless(16 << 20), Document::Control, "cabc").await;
+        let all: Vec<&str> = collections(Document::Control)
+            .iter()
+            .map(|one| one.0)
+            .collect();
+        assert_eq!(left.unread, all);
+    }
 
     #[test]
     fn what_a_list_does_not_hold_is_gone() {
