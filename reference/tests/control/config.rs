@@ -127,7 +127,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "sources: {s: {git: {repo: 'https://h/x?private_token=t'}}}",
-        &["source `s`", "git.repo: an address of a repository has no query"],
+        &[
+            "source `s`",
+            "git.repo: an address of a repository has no query",
+        ],
     ),
     (
         "stacks: {t: {selector: {a: ['[']}}}",
