@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod curl;
+pub(crate) mod pagination;
 mod raw;
 pub(crate) mod redact;
 mod tls;

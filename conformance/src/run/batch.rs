@@ -15,12 +15,12 @@ use super::rule::{RuleResult, RunContext};
 use super::{Chosen, Inner};
 use crate::catalogue::Document;
 use crate::client::Base;
+use crate::client::pagination::Listings;
 use crate::evidence::{
     Changed, ChosenRule, Defect, Event, Leaked, ProfileRef, RunFinished, RunStarted, TargetSummary,
     now,
 };
 use crate::judge::verdict::Reason;
-use crate::run::pagination::Listings;
 use crate::run::runner::Transport;
 use crate::run::server_contents::{Changes, ServerContents};
 use crate::sync::lock;

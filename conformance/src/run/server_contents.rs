@@ -9,8 +9,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::catalogue::Document;
 use crate::client::Client;
+use crate::client::pagination::{LIST_WITHIN, Listings};
 use crate::run::cleanup::{Listing, list};
-use crate::run::pagination::{LIST_WITHIN, Listings};
 use crate::run::side_effects::collections;
 use crate::scenario::names::{canonical, encode};
 use crate::target::server::Server;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Ask, Failed, Found, Model, needed, paths, told};
-use crate::run::pagination::{Listings, Pagination};
+use crate::client::pagination::{Listings, Pagination};
 
 impl Model {
     pub(super) async fn control(&self, what: &str, ask: &Value) -> Result<Value, Failed> {

@@ -9,10 +9,10 @@ use futures_util::stream;
 
 use super::recorded_rule::{Play, RecordedRule};
 use crate::catalogue::{Level, Pack};
+use crate::client::pagination::Listings;
 use crate::faults::{Alteration, Fault, Matrix};
 use crate::judge::verdict::Verdict;
 use crate::run::interrupt::Interrupt;
-use crate::run::pagination::Listings;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};

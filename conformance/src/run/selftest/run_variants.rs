@@ -9,9 +9,9 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::recorded_rule::{Play, RecordedRule};
+use crate::client::pagination::Listings;
 use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::run::interrupt::Interrupt;
-use crate::run::pagination::Listings;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
