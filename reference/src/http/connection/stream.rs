@@ -22,6 +22,9 @@ use super::timer::Timer;
 /// What HTTP/2 begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// So many bytes of an HTTP/2 connection are read in one turn: some hundreds of the smallest frames.
+const TURN: usize = 8 << 10;
+
 /// Bytes that are read while a request is answered, so that the end behind them is seen.
 const AHEAD: usize = 16 << 10;
 
@@ -59,6 +62,8 @@ pub(super) struct Stream<S> {
     write_timeout: Duration,
     /// Requests whose answers are written, bytes and all.
     answered: u64,
+    /// The bytes that were read in this turn.
+    turn: usize,
     /// The status that hyper has answered what is no request with, in words of its own.
     refused: Option<StatusCode>,
     lines: Lines,
@@ -77,6 +82,7 @@ impl<S: Socket> Stream<S> {
             stall: Timer::default(),
             write_timeout,
             answered: 0,
+            turn: 0,
             refused: None,
             lines: Lines::default(),
         }
@@ -172,6 +178,27 @@ impl<S: Socket> Stream<S> {
         Ok(())
     }
 
+    /// Reads, and lets others have their turn when much has been read: an HTTP/2 connection goes on
+    /// reading for as long as there is something, also where no frame belongs to a request.
+    fn poll_turn(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.turn >= TURN {
+            self.turn = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
+        match (self.protocol, &read) {
+            (Protocol::Http2, Poll::Ready(_)) => self.turn += buffer.filled().len() - before,
+            _ => self.turn = 0,
+        }
+        read
+    }
+
     /// Notes that the client has closed its side, and has its request see it.
     fn end(&mut self, context: &Context<'_>) {
         self.ended = true;
@@ -244,7 +271,7 @@ impl<S: Socket> AsyncRead for Stream<S> {
         if !this.ahead.is_empty() {
             this.take_ahead(buffer);
         } else if !this.ended {
-            ready!(Pin::new(&mut this.inner).poll_read(context, buffer))?;
+            ready!(this.poll_turn(context, buffer))?;
         }
         let read = buffer.filled().get(before..).unwrap_or_default();
         this.ended |= read.is_empty() && buffer.remaining() > 0;
