@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use reference::{CommandLine, StartError};
-use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -48,8 +47,6 @@ fn main() -> ExitCode {
 }
 
 async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
-    // With a handler, a write beyond the limit of the size of files fails, and ends nothing.
-    let _limited = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
     let signals = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),

@@ -18,14 +18,6 @@ use super::model::{Aws, Azure, ObjectStorage};
 /// The server of Google Cloud Storage, which speaks the protocol of S3 as well.
 const GOOGLE: &str = "storage.googleapis.com";
 
-/// Names of the loopback interface, as systems come with them.
-const LOOPBACK: &[&str] = &[
-    "localhost",
-    "ip6-localhost",
-    "ip6-loopback",
-    "localhost.localdomain",
-];
-
 /// How the hosts of Amazon's storages end.
 const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
 
@@ -147,11 +139,10 @@ fn server(url: &str) -> Option<(String, String, String)> {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     let v6 = address.parse::<Ipv6Addr>().ok();
     let v4 = address.parse::<Ipv4Addr>().ok();
-    let v4 = v4.or_else(|| embedded(v6?));
-    // A connection to the unspecified address goes to the loopback interface, too.
-    let is_loopback = v4.is_some_and(|address| address.is_loopback() || address.is_unspecified())
-        || v6.is_some_and(|address| address.is_loopback() || address.is_unspecified())
-        || LOOPBACK.contains(&host.as_str())
+    let v4 = v4.or_else(|| v6?.to_ipv4_mapped());
+    let is_loopback = v4.is_some_and(|address| address.is_loopback())
+        || v6.is_some_and(|address| address.is_loopback())
+        || host == "localhost"
         || host.ends_with(".localhost");
     let host = match (is_loopback, v4) {
         (true, _) => "localhost".to_owned(),
@@ -163,16 +154,6 @@ fn server(url: &str) -> Option<(String, String, String)> {
         Some(port) => format!("{host}:{port}"),
     };
     Some((host, server, url.path().to_owned()))
-}
-
-/// The address of version 4 that one of version 6 stands for: mapped, or behind a gateway at the
-/// prefix that is known to all.
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [0x64, 0xff9b, 0, 0, 0, 0, high, low] = address.segments() else {
-        return address.to_ipv4_mapped();
-    };
-    let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
-    Some(Ipv4Addr::new(a, b, c, d))
 }
 
 /// The steps of a path with its percent signs decoded, without those that lead nowhere.
@@ -266,10 +247,6 @@ mod tests {
             r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"https://[::1]:9000"}}"#,
             r#"{"aws":{"bucket":"k","key":"x","region":"r","url":"http://0x7f000001:9000/B"}}"#,
             r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[::ffff:127.0.0.1]:9000"}}"#,
-            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://0.0.0.0:9000"}}"#,
-            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[::]:9000"}}"#,
-            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[64:ff9b::7f00:1]:9000"}}"#,
-            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://ip6-localhost:9000"}}"#,
         ],
         &[r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://127.0.0.1:9001"}}"#],
         &[

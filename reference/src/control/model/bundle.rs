@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::object_storage::ObjectStorage;
 use super::requirement::{self, Requirement};
-use super::{
-    BuildOptions, CredentialUse, Definition, Invalid, Kind, Uses, check_globs, check_length,
-    in_clear,
-};
+use super::{BuildOptions, CredentialUse, Definition, Invalid, Kind, Uses, check_glob, in_clear};
 use crate::units::duration;
 
 /// The definition of a bundle. What is absent stays absent, what is given is kept as given.
@@ -73,12 +70,10 @@ impl Definition for Bundle {
             let invalid = Invalid::new(format!("is no time such as 30s or 1m30s: {why}"));
             return Err(invalid.under("rebuild_interval"));
         }
-        for (label, value) in self.labels.iter().flatten() {
-            let checked = check_length(label).and_then(|()| check_length(value));
-            checked.map_err(|invalid| invalid.under("labels"))?;
-        }
-        requirement::check(self.requirements.as_deref())?;
-        check_globs(self.excluded_files.iter().flatten())
+        let patterns = self.excluded_files.iter().flatten();
+        patterns
+            .map(String::as_str)
+            .try_for_each(check_glob)
             .map_err(|invalid| invalid.under("excluded_files"))
     }
 

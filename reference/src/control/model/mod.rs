@@ -29,7 +29,7 @@ pub(crate) use options::BuildOptions;
 pub(crate) use requirement::Requirement;
 pub(crate) use secret::{GivenSecret, Secret, wipe};
 pub(crate) use source::{Datasource, Git, NO_QUERY, Source, has_query};
-pub(crate) use stack::{Chooser, Stack};
+pub(crate) use stack::Stack;
 
 /// The four kinds of named things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -277,55 +277,8 @@ fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<Invalid>
     })
 }
 
-/// The longest pattern, in bytes, and the most wildcards, classes and alternatives in it.
-const MAX_PATTERN: usize = 256;
-const MAX_WILDCARDS: usize = 16;
-
-/// The most patterns of one field, and those of them that are more than a text.
-const MAX_PATTERNS: usize = 1_000;
-const MAX_GLOBS: usize = 200;
-
-/// The longest path, key or label of a definition, in bytes.
-const MAX_TEXT: usize = 1_024;
-
-/// Refuses a text that is too long.
-fn check_length(text: &str) -> Result<(), Invalid> {
-    match text.len() {
-        0..=MAX_TEXT => Ok(()),
-        _ => Err(Invalid::new(format!("has at most {MAX_TEXT} bytes"))),
-    }
-}
-
-/// Refuses patterns that are too many, and those that are no globs.
-fn check_globs<'p>(patterns: impl IntoIterator<Item = &'p String>) -> Result<(), Invalid> {
-    let (mut count, mut globs) = (0, 0);
-    for pattern in patterns {
-        count += 1;
-        globs += usize::from(!is_text(pattern));
-        if count > MAX_PATTERNS || globs > MAX_GLOBS {
-            return Err(Invalid::new(format!(
-                "has at most {MAX_PATTERNS} patterns, {MAX_GLOBS} of them with wildcards"
-            )));
-        }
-        check_glob(pattern)?;
-    }
-    Ok(())
-}
-
-/// Whether a pattern is a text that stands for itself.
-fn is_text(pattern: &str) -> bool {
-    !pattern.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
-}
-
-/// Refuses a pattern that is no glob, or that takes long to match.
+/// Refuses a pattern that is no glob.
 fn check_glob(pattern: &str) -> Result<(), Invalid> {
-    let wildcards = pattern.bytes();
-    let wildcards = wildcards.filter(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b','));
-    if pattern.len() > MAX_PATTERN || wildcards.count() > MAX_WILDCARDS {
-        return Err(Invalid::new(format!(
-            "a pattern has at most {MAX_PATTERN} bytes and {MAX_WILDCARDS} wildcards"
-        )));
-    }
     match globset::Glob::new(pattern) {
         Ok(_) => Ok(()),
         Err(failure) => Err(Invalid::new(format!(

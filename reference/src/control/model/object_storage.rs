@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, check_length};
-
-/// The segments of the path of a file at most.
-const MAX_DEPTH: usize = 64;
+use super::Invalid;
 
 /// Where a bundle is written to: one kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -110,8 +107,7 @@ impl ObjectStorage {
         kinds
     }
 
-    /// Refuses two kinds, a kind without a field that says where to write, texts that are too long
-    /// and files that are too deep: where a file is, is found folder by folder.
+    /// Refuses two kinds, and a kind without a field that says where to write.
     pub(super) fn check(&self) -> Result<(), Invalid> {
         let kinds = self.kinds();
         if let [(one, _), (other, _), ..] = kinds.as_slice() {
@@ -119,18 +115,9 @@ impl ObjectStorage {
             return Err(Invalid::new(message));
         }
         for (kind, fields) in kinds {
-            for (field, value) in &fields {
-                let checked = check_length(value);
-                checked.map_err(|invalid| invalid.under(field).under(kind))?;
-            }
             if let Some((field, _)) = fields.iter().find(|(_, value)| value.is_empty()) {
                 return Err(Invalid::new("is required").under(field).under(kind));
             }
-        }
-        let file = self.filesystem.as_ref();
-        if file.is_some_and(|file| file.path.split('/').count() > MAX_DEPTH) {
-            let message = format!("has at most {MAX_DEPTH} segments");
-            return Err(Invalid::new(message).under("path").under("filesystem"));
         }
         Ok(())
     }

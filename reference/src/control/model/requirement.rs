@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, Uses, check_length};
+use super::Uses;
 
 /// A source that something is built from, or a pinned commit in its place.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,18 +27,6 @@ pub(crate) struct Requirement {
 pub(crate) struct Pin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<String>,
-}
-
-/// Refuses paths and prefixes that are too long.
-pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Invalid> {
-    for (at, requirement) in requirements.unwrap_or_default().iter().enumerate() {
-        for (field, text) in [("path", &requirement.path), ("prefix", &requirement.prefix)] {
-            let checked = check_length(text.as_deref().unwrap_or_default());
-            let requirement = format!("requirements[{at}]");
-            checked.map_err(|invalid| invalid.under(field).under(requirement))?;
-        }
-    }
-    Ok(())
 }
 
 /// The sources that requirements name.

@@ -168,7 +168,6 @@ impl Definition for Source {
             let checked = datasource.check();
             checked.map_err(|invalid| invalid.under(format!("datasources[{at}]")))?;
         }
-        requirement::check(self.requirements.as_deref())?;
         if let Some(files) = &self.files {
             files.read().map_err(|invalid| invalid.under("files"))?;
         }

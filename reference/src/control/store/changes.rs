@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sqlx::{Any, Row as _, Transaction, query};
 
 use super::{MOST_DEATHS, Store, StoreError};
-use crate::control::model::{Bundle, Chooser, Kind, Stack};
+use crate::control::model::{Bundle, Kind, Stack};
 
 /// Changes that are passed on in one transaction: few, because other writers wait for its end.
 const BATCH: i64 = 50;
@@ -154,8 +154,6 @@ impl Store {
             .iter()
             .filter_map(|text| serde_json::from_str(text).ok());
         let stacks: Vec<Stack> = stacks.collect();
-        // Everybody's writes wait meanwhile; a bundle that is built for nothing stays as it is.
-        let mut chooser = Chooser::new(&stacks);
         let mut after = 0;
         while !stacks.is_empty() {
             let page = query(
@@ -170,7 +168,7 @@ impl Store {
                 let text: String = row.try_get(1)?;
                 let bundle: Bundle = serde_json::from_str(&text).unwrap_or_default();
                 let labels = bundle.labels.unwrap_or_default();
-                if chooser.may_select(&labels) {
+                if stacks.iter().any(|stack| stack.selects(&labels)) {
                     chosen.push(after.to_string());
                 }
             }
