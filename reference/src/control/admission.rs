@@ -10,7 +10,7 @@ impl Control {
     ///
     /// # Errors
     /// `invalid_parameter` when it would send a secret over plain http; `not_authorized` when a
-    /// bundle does not lie below its owner's prefix.
+    /// bundle does not lie below its owner's prefix; `unavailable` when its folder does not answer.
     pub(super) async fn admit(
         &self,
         principal: &Principal,
@@ -38,12 +38,10 @@ impl Control {
             let own = own.trim_start_matches('/');
             return Err(errors::outside_prefix(principal.name(), own));
         }
-        // Following links reads the disk, which may take its time.
-        let places =
-            tokio::task::spawn_blocking(move || storage_location::places(&storage, &roots)).await;
+        let places = storage_location::find(storage, roots).await;
         entry.places = places.map_err(|failure| {
             tracing::error!(%failure, "the place of a bundle cannot be found");
-            ApiError::server_failed()
+            errors::folder_silent()
         })?;
         Ok(entry)
     }

@@ -75,6 +75,12 @@ pub(super) fn unhealthy(database_failure: DatabaseFailure) -> ApiError {
     ApiError::new(Code::InternalError, database_failure.to_string())
 }
 
+/// 503: the disk with the folder of a bundle does not answer in time.
+pub(super) fn folder_silent() -> ApiError {
+    let message = "the folder of the bundle does not answer";
+    ApiError::new(Code::Unavailable, message)
+}
+
 /// 503: the database does not answer in time.
 pub(super) fn silent() -> ApiError {
     ApiError::new(Code::Unavailable, DatabaseFailure::Silent.to_string())

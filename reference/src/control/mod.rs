@@ -1,6 +1,7 @@
 //! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
 
 mod admission;
+mod blocking;
 pub(crate) mod builder;
 pub(crate) mod cipher;
 mod config;

@@ -8,10 +8,13 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use reqwest::Url;
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
+use super::blocking::{self, Lost};
 use super::destination::Target;
 use super::model::{Aws, Azure, ObjectStorage};
 
@@ -20,6 +23,33 @@ const GOOGLE: &str = "storage.googleapis.com";
 
 /// How the hosts of Amazon's storages end.
 const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
+
+/// How long a disk may take to say where links lead.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// So many disks that do not answer take a thread each, and no more.
+static LOOKUPS: Semaphore = Semaphore::const_new(16);
+
+/// The places of a storage, found without holding up anybody else while the disk is asked.
+///
+/// # Errors
+/// When the disk does not answer in time.
+pub(super) async fn find(
+    storage: ObjectStorage,
+    roots: Vec<PathBuf>,
+) -> Result<BTreeSet<String>, Lost> {
+    if storage.filesystem.is_none() {
+        return Ok(places(&storage, &roots));
+    }
+    let permit = tokio::time::timeout(LIMIT, LOOKUPS.acquire()).await;
+    let permit = permit.map_err(|_| Lost::Late(LIMIT.as_secs()))?;
+    blocking::run(LIMIT, move |_| {
+        let places = places(&storage, &roots);
+        drop(permit);
+        places
+    })
+    .await
+}
 
 /// The places of a storage, as digests: where its definition says it is, and where links on the
 /// disk lead from there. `roots` are the folders that files are below; without them only the

@@ -15,6 +15,10 @@ scripts! {
         admin GET /v1/bundles => 200 {"result":[{"name":"b","labels":{"b":"2"}}],"next_cursor":null}
         admin DELETE /v1/bundles/b => 200 {}
         admin GET /v1/bundles/b => 404 not_found
+        # Paths that take long to look at are refused.
+        admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/x"}}} => 400 invalid_parameter object_storage.filesystem.path: at most 32 segments, not 33
+        admin PUT /v1/bundles/b {"requirements":[{},{"path":"a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.x"}]} => 400 invalid_parameter requirements[1].path: at most 64 segments, not 65
+        admin PUT /v1/bundles/b {"excluded_files":["*a*a*a*a*a*a*a*a*"]} => 400 invalid_parameter excluded_files: at most 8 wildcards, not 9
     "#,
     "members-of-opa-control-plane" => r#"
         admin PUT /v1/bundles/b {"revision":"input.bundle.hash","rebuild_interval":"1m30s","options":{"no_default_stack_mount":true,"optimization":{"level":2},"target":"wasm"}} => 200 {}

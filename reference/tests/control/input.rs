@@ -87,13 +87,15 @@ fn large_and_deep(environment: Environment) -> Outcome {
         };
         let mut path = |length: usize| format!("/v1/sources/x/data/{}", random(length));
         let labels = format!(r#"{{"labels":{{"a":"{}"}}}}"#, "v".repeat(1 << 20));
+        let revision = format!(r#"{{"revision":"{}"}}"#, "v".repeat(1 << 20));
         let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         for (target, body, expected) in [
             (name(255), "{}".to_owned(), 200),
             (name(256), "{}".to_owned(), 400),
             (path(2000), "1".to_owned(), 200),
             (path(2048), "1".to_owned(), 400),
-            (name(1), labels, 200),
+            (name(1), labels, 400),
+            (name(1), revision, 200),
             (path(1), deep(100), 200),
             (path(1), deep(1000), 400),
             (path(1), "[".repeat(1 << 20), 400),

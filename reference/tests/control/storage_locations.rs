@@ -271,6 +271,15 @@ fn declared(environment: Environment) -> Outcome {
                 }
             }
         }
+        let deep = format!("bundles: {{{}}}", at("x", &"a/".repeat(40)));
+        match environment.open(&deep).await {
+            Err(refusal)
+                if refusal
+                    .message()
+                    .unwrap_or_default()
+                    .contains("32 segments") => {}
+            _ => return Err("a path of 40 segments is declared".into()),
+        }
         // Between two starts, places may be exchanged and handed on.
         for (x, y) in [("p", "q"), ("q", "p"), ("r", "q")] {
             let config = format!("bundles: {{{}, {}}}", at("x", x), at("y", y));

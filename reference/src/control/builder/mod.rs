@@ -6,7 +6,6 @@
 
 mod archive;
 mod assemble;
-mod blocking;
 mod budget;
 mod documents;
 mod failure;
@@ -36,6 +35,7 @@ use self::fetch::Fetcher;
 use self::files::{Files, Patterns};
 use self::requirements::Part;
 use self::revision::Revision;
+use super::blocking;
 use super::model::{BuildOptions, Bundle, Secret, Source, Stack};
 use super::redact::redact;
 

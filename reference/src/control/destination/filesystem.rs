@@ -9,6 +9,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
+use super::super::model::check_storage_path;
 use super::{DestinationError, Identity, StoredObject};
 
 /// The folder, beside a bundle, of files that are not complete yet.
@@ -45,6 +46,9 @@ impl Target {
             let message = "the server writes no files: its operator names no --bundle-root";
             return Err(DestinationError::config(message));
         };
+        // Also of definitions that are older than the limit.
+        check_storage_path(path)
+            .map_err(|invalid| DestinationError::Config(format!("path: {invalid}")))?;
         let given = Path::new(path);
         let below = roots
             .iter()
@@ -90,10 +94,10 @@ impl Target {
     /// The file that links lead to. A folder that is not there lies where it would be made; the
     /// file itself is replaced also where a link stands in its place.
     pub(crate) fn real(&self) -> PathBuf {
-        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        let root = real(self.root.clone());
+        let root = self.root.clone();
+        let root = root.canonicalize().unwrap_or(root);
         let folders = self.folders.iter();
-        let folder = folders.fold(root, |folder, name| real(folder.join(name)));
+        let folder = folders.fold(root, |folder, name| followed(folder.join(name)));
         folder.join(&self.name)
     }
 
@@ -286,8 +290,7 @@ impl Target {
                 Err(failure) if failure.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(failure) => return Err(refused(&next, failure)),
             }
-            let real = next.canonicalize();
-            folder = real.map_err(|failure| refused(&next, failure))?;
+            folder = followed(next.clone());
             if !folder.starts_with(&root) {
                 let message = format!("`{}` leads out of the operator's folder", next.display());
                 return Err(DestinationError::Config(message));
@@ -302,6 +305,16 @@ impl Target {
 pub(crate) struct Partial {
     path: TempPath,
     target: PathBuf,
+}
+
+/// The folder that a link leads to, or the path itself when it is none or leads nowhere. The folders
+/// above it are no links; all of them are looked at again only where there is one.
+fn followed(path: PathBuf) -> PathBuf {
+    let is_link = path
+        .symlink_metadata()
+        .is_ok_and(|found| found.is_symlink());
+    let real = is_link.then(|| path.canonicalize().ok()).flatten();
+    real.unwrap_or(path)
 }
 
 fn refused(path: &Path, failure: io::Error) -> DestinationError {
@@ -361,6 +374,27 @@ mod tests {
             assert_eq!(target.as_deref(), expected.map(Path::new), "`{path}`");
         }
         assert!(Target::new("x", &[]).is_err());
+    }
+
+    #[test]
+    fn the_deepest_paths_are_found_at_once() -> Tested {
+        let root = tempfile::tempdir()?;
+        let roots = [root.path().to_owned()];
+        let deepest = format!("{}x", "d/".repeat(31));
+        let target = Target::new(&deepest, &roots)?;
+        assert!(write(&target, b"one")?);
+        std::os::unix::fs::symlink("d", root.path().join("link"))?;
+        let linked = Target::new(&deepest.replacen('d', "link", 1), &roots)?;
+        let begun = std::time::Instant::now();
+        for _ in 0..1000 {
+            assert_eq!(linked.real(), target.real());
+        }
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        let deeper = Target::new(&format!("d/{deepest}"), &roots);
+        let refused = matches!(&deeper, Err(DestinationError::Config(why)) if why.contains("32"));
+        assert!(refused, "{deeper:?}");
+        Ok(())
     }
 
     /// Writes as a replica does that has the bundle all the time.

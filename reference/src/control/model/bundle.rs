@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::object_storage::ObjectStorage;
 use super::requirement::{self, Requirement};
-use super::{BuildOptions, CredentialUse, Definition, Invalid, Kind, Uses, check_glob, in_clear};
+use super::{BuildOptions, CredentialUse, Definition, Invalid, Kind, Uses, in_clear, limits};
 use crate::units::duration;
 
 /// The definition of a bundle. What is absent stays absent, what is given is kept as given.
@@ -40,6 +40,18 @@ impl Bundle {
         let text = self.rebuild_interval.as_deref()?;
         duration(text).ok().filter(|time| !time.is_zero())
     }
+
+    /// Refuses labels that are too many or too long.
+    fn check_labels(&self) -> Result<(), Invalid> {
+        let Some(labels) = &self.labels else {
+            return Ok(());
+        };
+        limits::number(labels.len(), limits::LABELS, "labels")?;
+        labels
+            .iter()
+            .flat_map(|(name, value)| [name, value])
+            .try_for_each(|text| limits::name(text))
+    }
 }
 
 fn no_storage(storage: &Option<ObjectStorage>) -> bool {
@@ -70,10 +82,10 @@ impl Definition for Bundle {
             let invalid = Invalid::new(format!("is no time such as 30s or 1m30s: {why}"));
             return Err(invalid.under("rebuild_interval"));
         }
-        let patterns = self.excluded_files.iter().flatten();
-        patterns
-            .map(String::as_str)
-            .try_for_each(check_glob)
+        self.check_labels()
+            .map_err(|invalid| invalid.under("labels"))?;
+        requirement::check(self.requirements.as_deref())?;
+        limits::patterns(self.excluded_files.as_deref(), limits::PATTERNS)
             .map_err(|invalid| invalid.under("excluded_files"))
     }
 

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::Invalid;
+use super::{Invalid, limits};
 
 /// Files by their paths below the source, each as base64 text.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,6 +25,7 @@ impl EmbeddedFiles {
                 let message = "a path is relative, and holds neither `.` nor `..`";
                 return Err(Invalid::new(message).under(path));
             }
+            limits::path(path).map_err(|invalid| invalid.under("path"))?;
             let bytes = STANDARD.decode(text);
             let bytes = bytes.map_err(|why| Invalid::new(format!("no base64: {why}")).under(path));
             Ok((path.clone(), bytes?))

@@ -5,6 +5,7 @@ mod bundle;
 mod deserialize;
 mod document;
 mod embedded;
+mod limits;
 mod name;
 mod object_storage;
 mod options;
@@ -23,6 +24,7 @@ pub(crate) use build_status::{BuildResult, Phase};
 pub(crate) use bundle::Bundle;
 pub(crate) use document::{Document, stored_path};
 pub(crate) use embedded::EmbeddedFiles;
+pub(crate) use limits::storage_path as check_storage_path;
 pub(crate) use name::check_name;
 pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage};
 pub(crate) use options::BuildOptions;
@@ -275,15 +277,4 @@ fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<Invalid>
              the server with --allow-secrets-over-http",
         )
     })
-}
-
-/// Refuses a pattern that is no glob.
-fn check_glob(pattern: &str) -> Result<(), Invalid> {
-    match globset::Glob::new(pattern) {
-        Ok(_) => Ok(()),
-        Err(failure) => Err(Invalid::new(format!(
-            "pattern `{pattern}`: {}",
-            failure.kind()
-        ))),
-    }
 }

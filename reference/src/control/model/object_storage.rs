@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Invalid;
+use super::{Invalid, limits};
 
 /// Where a bundle is written to: one kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ impl ObjectStorage {
         kinds
     }
 
-    /// Refuses two kinds, and a kind without a field that says where to write.
+    /// Refuses two kinds, a kind without a field that says where to write, and what is too long.
     pub(super) fn check(&self) -> Result<(), Invalid> {
         let kinds = self.kinds();
         if let [(one, _), (other, _), ..] = kinds.as_slice() {
@@ -118,7 +118,17 @@ impl ObjectStorage {
             if let Some((field, _)) = fields.iter().find(|(_, value)| value.is_empty()) {
                 return Err(Invalid::new("is required").under(field).under(kind));
             }
+            for (field, value) in fields {
+                let checked = match (kind, field) {
+                    ("filesystem", _) => limits::storage_path(value),
+                    (_, "key" | "object" | "path") => limits::key(value),
+                    (_, "account_url") => limits::url(value),
+                    _ => limits::name(value),
+                };
+                checked.map_err(|invalid| invalid.under(field).under(kind))?;
+            }
         }
-        Ok(())
+        let url = self.aws.as_ref().and_then(|aws| aws.url.as_deref());
+        limits::member(url, "url", limits::url).map_err(|invalid| invalid.under("aws"))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Uses;
+use super::{Invalid, Uses, limits};
 
 /// A source that something is built from, or a pinned commit in its place.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,6 +27,23 @@ pub(crate) struct Requirement {
 pub(crate) struct Pin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<String>,
+}
+
+/// Refuses requirements that are too many, or of which a path is too long.
+pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Invalid> {
+    let requirements = requirements.unwrap_or_default();
+    let checked = limits::number(requirements.len(), limits::PARTS, "requirements");
+    checked.map_err(|invalid| invalid.under("requirements"))?;
+    for (at, one) in requirements.iter().enumerate() {
+        let path = limits::member(one.path.as_deref(), "path", limits::document_path);
+        let prefix = limits::member(one.prefix.as_deref(), "prefix", limits::document_path);
+        let pin = one.git.as_ref().and_then(|pin| pin.commit.as_deref());
+        let pin = limits::member(pin, "git.commit", limits::name);
+        path.and(prefix)
+            .and(pin)
+            .map_err(|invalid| invalid.under(format!("requirements[{at}]")))?;
+    }
+    Ok(())
 }
 
 /// The sources that requirements name.

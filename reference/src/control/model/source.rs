@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::requirement::{self, Requirement};
-use super::{CredentialUse, Definition, EmbeddedFiles, Invalid, Kind, Uses, in_clear};
+use super::{CredentialUse, Definition, EmbeddedFiles, Invalid, Kind, Uses, in_clear, limits};
 
 /// The definition of a source. Any combination of its fields is accepted.
 ///
@@ -50,6 +50,21 @@ impl Source {
             && is_empty(&self.builtin)
             && paths.is_none()
             && datasource.is_none()
+    }
+
+    /// Refuses paths that are too many or too long, and too many datasources.
+    fn check_paths(&self) -> Result<(), Invalid> {
+        limits::member(self.directory.as_deref(), "directory", limits::path)?;
+        limits::member(self.builtin.as_deref(), "builtin", limits::path)?;
+        let paths = self.paths.as_deref().unwrap_or_default();
+        limits::number(paths.len(), limits::PARTS, "paths")
+            .and_then(|()| paths.iter().try_for_each(|path| limits::path(path)))
+            .map_err(|invalid| invalid.under("paths"))?;
+        let datasources = self.datasources.as_ref().map_or(0, Vec::len);
+        limits::number(datasources, limits::PARTS, "datasources")
+            .map_err(|invalid| invalid.under("datasources"))?;
+        let checked = self.git.as_ref().map_or(Ok(()), Git::check);
+        checked.map_err(|invalid| invalid.under("git"))
     }
 
     /// Whether it transforms what it fetches.
@@ -97,6 +112,24 @@ pub(crate) fn has_query(repo: &str) -> bool {
     }
 }
 
+impl Git {
+    /// Refuses what is too long, and too many patterns.
+    fn check(&self) -> Result<(), Invalid> {
+        limits::member(self.repo.as_deref(), "repo", limits::url)?;
+        limits::member(self.reference.as_deref(), "reference", limits::path)?;
+        limits::member(self.commit.as_deref(), "commit", limits::name)?;
+        limits::member(self.path.as_deref(), "path", limits::path)?;
+        for (field, patterns) in [
+            ("included_files", &self.included_files),
+            ("excluded_files", &self.excluded_files),
+        ] {
+            limits::patterns(patterns.as_deref(), limits::PATTERNS)
+                .map_err(|invalid| invalid.under(field))?;
+        }
+        Ok(())
+    }
+}
+
 /// Data that is fetched from elsewhere.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -137,9 +170,15 @@ impl Datasource {
         given.find(|(_, url)| !url.is_empty())
     }
 
-    /// Refuses an `http` config whose documented fields have the wrong type; other types are
+    /// Refuses a name, a path or an address that is too long, and an `http` config whose documented fields have the wrong type; other types are
     /// not documented and kept as they are.
     fn check(&self) -> Result<(), Invalid> {
+        limits::member(self.name.as_deref(), "name", limits::name)?;
+        limits::member(self.path.as_deref(), "path", limits::document_path)?;
+        if let Some((field, url)) = self.address() {
+            let checked = limits::member(Some(url), field, limits::url);
+            checked.map_err(|invalid| invalid.under("config"))?;
+        }
         match (self.kind.as_deref(), &self.config) {
             (Some("http"), Some(config)) => {
                 let value = Value::Object(config.clone());
@@ -164,6 +203,8 @@ impl Definition for Source {
             let invalid = Invalid::new(NO_QUERY);
             return Err(invalid.under("repo").under("git"));
         }
+        self.check_paths()?;
+        requirement::check(self.requirements.as_deref())?;
         for (at, datasource) in self.datasources.iter().flatten().enumerate() {
             let checked = datasource.check();
             checked.map_err(|invalid| invalid.under(format!("datasources[{at}]")))?;

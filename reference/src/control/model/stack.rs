@@ -6,7 +6,7 @@ use globset::Glob;
 use serde::{Deserialize, Serialize};
 
 use super::requirement::{self, Requirement};
-use super::{Definition, Invalid, Kind, Uses, check_glob};
+use super::{Definition, Invalid, Kind, Uses, limits};
 
 /// Label names with the patterns of their allowed values.
 type Selector = BTreeMap<String, Vec<String>>;
@@ -68,18 +68,26 @@ impl Definition for Stack {
     }
 
     fn check(&self) -> Result<(), Invalid> {
+        requirement::check(self.requirements.as_deref())?;
         let selectors = [
             ("selector", &self.selector),
             ("exclude_selector", &self.exclude_selector),
         ];
         for (field, selector) in selectors {
+            let labels = selector.as_ref().map_or(0, BTreeMap::len);
+            limits::number(labels, limits::LABELS, "labels")
+                .map_err(|invalid| invalid.under(field))?;
             for (label, patterns) in selector.iter().flatten() {
-                let mut patterns = patterns.iter().map(String::as_str);
-                let checked = patterns.try_for_each(check_glob);
-                checked.map_err(|invalid| invalid.under(label).under(field))?;
+                limits::name(label).map_err(|invalid| invalid.under(field))?;
+                limits::patterns(Some(patterns), limits::PATTERNS)
+                    .map_err(|invalid| invalid.under(label).under(field))?;
             }
         }
-        Ok(())
+        let patterns = selectors
+            .iter()
+            .flat_map(|(_, selector)| selector.iter().flatten());
+        let patterns = patterns.map(|(_, patterns)| patterns.len()).sum();
+        limits::number(patterns, limits::SELECTOR_PATTERNS, "patterns of a stack")
     }
 
     fn uses(&self) -> Uses {

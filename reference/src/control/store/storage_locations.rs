@@ -28,6 +28,8 @@ pub(crate) enum Taken {
     Own,
     /// It belongs to the bundle of this name.
     Foreign(String),
+    /// Its folder does not say where links lead, and why not.
+    Unknown(String),
     /// The bundle is deleted, or says another place than the build knows.
     Changed,
 }

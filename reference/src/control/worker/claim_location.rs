@@ -21,7 +21,11 @@ impl Shared {
         storage: &ObjectStorage,
         places: &mut BTreeSet<String>,
     ) -> Result<Taken, StoreError> {
-        *places = storage_location::places(storage, &self.settings.destinations.roots);
+        let roots = self.settings.destinations.roots.clone();
+        *places = match storage_location::find(storage.clone(), roots).await {
+            Ok(places) => places,
+            Err(failure) => return Ok(Taken::Unknown(failure.to_string())),
+        };
         let store = &self.control.store;
         let taken = store.take_places(bundle, storage, places).await?;
         if let Taken::Foreign(holder) = &taken {

@@ -241,6 +241,11 @@ impl Shared {
                     message,
                 ));
             }
+            Ok(Taken::Unknown(why)) => {
+                let message = format!("the folder of the bundle: {why}");
+                let pushed = BuildResult::PushFailed;
+                return Ended::Done(self.failed(claim, Phase::Push, pushed, message));
+            }
             Err(failure) => return Ended::Done(self.broken(claim, Phase::Push, &failure)),
         }
         let place = match serde_json::to_vec(&storage) {

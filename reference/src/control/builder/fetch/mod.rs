@@ -21,7 +21,8 @@ use super::budget::Budget;
 use super::files::{FileQuota, Files, Patterns, Selection};
 use super::revision::{self, Origins};
 use super::transform::{self, Transform, World};
-use super::{Access, BuildError, Job, Limits, SourceInput, blocking};
+use super::{Access, BuildError, Job, Limits, SourceInput};
+use crate::control::blocking;
 use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, Git};
 

@@ -38,7 +38,7 @@ pub(super) async fn run<T: Send + 'static>(
     let cancel = Cancel(Arc::default());
     let cancelled = Arc::clone(&cancel.0);
     let (done, waiting) = oneshot::channel();
-    let thread = std::thread::Builder::new().name("build".to_owned());
+    let thread = std::thread::Builder::new().name("blocking".to_owned());
     let spawned = thread.spawn(move || {
         // Whoever waited may be gone.
         let _ = done.send(work(&cancelled));

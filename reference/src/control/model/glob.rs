@@ -1,0 +1,371 @@
+//! Glob: a pattern for the values of a label.
+//!
+//! The syntax and its meaning are those of `globset`, which compiles a pattern before it matches
+//! anything. Patterns of stacks are many and each is matched with few values, so here a pattern is
+//! only parsed. A match keeps the set of all offsets that the parts so far may lead to; it takes at
+//! most as many steps as the pattern has parts, times the bytes of the value, whatever the
+//! wildcards are.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A parsed pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Glob(Vec<Part>);
+
+/// A part of a pattern.
+#[derive(Debug, Clone)]
+enum Part {
+    /// `a`: this byte.
+    Byte(u8),
+    /// `?`: any byte.
+    Any,
+    /// `[a-z]`: a byte of these ranges, or `[!a-z]` of no such range.
+    Class {
+        negated: bool,
+        ranges: Vec<(u8, u8)>,
+    },
+    /// `*`: any bytes.
+    Many,
+    /// `**/` at the beginning: any folders, or none.
+    Prefix,
+    /// `/**` at the end: whatever is within the folder.
+    Suffix,
+    /// `/**/`: a slash, and any folders.
+    Between,
+    /// `{a,b}`: one of these.
+    Either(Vec<Vec<Part>>),
+}
+
+impl Part {
+    /// Whether it stands for nothing at all: alternatives without one that is something.
+    fn is_blank(&self) -> bool {
+        match self {
+            Self::Either(branches) => branches.iter().all(|branch| is_blank(branch)),
+            _ => false,
+        }
+    }
+
+    /// Whether one byte is what it stands for.
+    fn fits(&self, byte: u8) -> bool {
+        match self {
+            Self::Byte(own) => *own == byte,
+            Self::Any => true,
+            Self::Class { negated, ranges } => {
+                let mut ranges = ranges.iter();
+                ranges.any(|(from, to)| (*from..=*to).contains(&byte)) != *negated
+            }
+            _ => false,
+        }
+    }
+
+    /// The offsets after it, from those before it.
+    fn after(&self, before: &Offsets, text: &[u8]) -> Offsets {
+        match self {
+            Self::Byte(_) | Self::Any | Self::Class { .. } => {
+                before.shifted(text, |byte| self.fits(byte))
+            }
+            Self::Many => before.and_all_later(),
+            Self::Prefix => before.with(&before.behind_slashes(text)),
+            Self::Suffix => before.shifted(text, is_slash).and_all_later(),
+            Self::Between => {
+                let shifted = before.shifted(text, is_slash);
+                shifted.with(&shifted.behind_slashes(text))
+            }
+            Self::Either(branches) => {
+                let branches = branches.iter().filter(|branch| !is_blank(branch));
+                let ends = branches.map(|branch| advance(branch, before.clone(), text));
+                let all = ends.reduce(|all, end| all.with(&end));
+                all.unwrap_or_else(|| before.clone())
+            }
+        }
+    }
+}
+
+fn is_blank(parts: &[Part]) -> bool {
+    parts.iter().all(Part::is_blank)
+}
+
+fn is_slash(byte: u8) -> bool {
+    byte == b'/'
+}
+
+/// The offsets after all parts, from those before them.
+fn advance(parts: &[Part], before: Offsets, text: &[u8]) -> Offsets {
+    let mut offsets = before;
+    for part in parts {
+        if offsets.first().is_none() {
+            break;
+        }
+        offsets = part.after(&offsets, text);
+    }
+    offsets
+}
+
+/// A set of offsets in a text, its end among them.
+#[derive(Debug, Clone)]
+struct Offsets(Vec<bool>);
+
+impl Offsets {
+    /// The least one.
+    fn first(&self) -> Option<usize> {
+        self.0.iter().position(|held| *held)
+    }
+
+    /// Those behind a byte that fits.
+    fn shifted(&self, text: &[u8], fits: impl Fn(u8) -> bool) -> Self {
+        let moved = self.0.iter().zip(text);
+        let moved = moved.map(|(held, byte)| *held && fits(*byte));
+        Self(std::iter::once(false).chain(moved).collect())
+    }
+
+    /// These and all that come after the least one.
+    fn and_all_later(&self) -> Self {
+        let first = self.first().unwrap_or(self.0.len());
+        Self((0..self.0.len()).map(|at| at >= first).collect())
+    }
+
+    /// Those behind a slash that comes after the least one.
+    fn behind_slashes(&self, text: &[u8]) -> Self {
+        self.and_all_later().shifted(text, is_slash)
+    }
+
+    /// These and others.
+    fn with(&self, others: &Self) -> Self {
+        let both = self.0.iter().zip(&others.0);
+        Self(both.map(|(one, other)| *one || *other).collect())
+    }
+}
+
+impl Glob {
+    /// Reads a pattern; `None` if it is none.
+    pub(super) fn read(pattern: &str) -> Option<Self> {
+        let mut parser = Parser {
+            chars: pattern.chars().peekable(),
+            branches: vec![Vec::new()],
+            open: Vec::new(),
+            previous: None,
+            current: None,
+        };
+        parser.all()?;
+        match parser.branches.pop() {
+            Some(parts) if parser.branches.is_empty() => match parts.as_slice() {
+                // Alone it stands for everything.
+                [Part::Prefix] => Some(Self(vec![Part::Many])),
+                _ => Some(Self(parts)),
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether it matches a whole text.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        let start = std::iter::once(true).chain(text.iter().map(|_| false));
+        let ends = advance(&self.0, Offsets(start.collect()), text);
+        ends.0.last().copied().unwrap_or_default()
+    }
+}
+
+/// Reads a pattern as `globset` does.
+struct Parser<'p> {
+    chars: Peekable<Chars<'p>>,
+    /// What is read of each alternative that is open; the first is the pattern itself.
+    branches: Vec<Vec<Part>>,
+    /// How many branches there were when each `{` was read.
+    open: Vec<usize>,
+    previous: Option<char>,
+    current: Option<char>,
+}
+
+impl Parser<'_> {
+    fn bump(&mut self) -> Option<char> {
+        self.previous = self.current;
+        self.current = self.chars.next();
+        self.current
+    }
+
+    fn branch(&mut self) -> Option<&mut Vec<Part>> {
+        self.branches.last_mut()
+    }
+
+    fn push(&mut self, part: Part) -> Option<()> {
+        self.branch()?.push(part);
+        Some(())
+    }
+
+    fn all(&mut self) -> Option<()> {
+        while let Some(next) = self.bump() {
+            match next {
+                '?' => self.push(Part::Any)?,
+                '*' => self.star()?,
+                '[' => self.class()?,
+                '{' => {
+                    self.open.push(self.branches.len());
+                    self.branches.push(Vec::new());
+                }
+                '}' => {
+                    let branches = self.branches.split_off(self.open.pop()?);
+                    self.push(Part::Either(branches))?;
+                }
+                ',' if !self.open.is_empty() => self.branches.push(Vec::new()),
+                '\\' => {
+                    let escaped = self.bump()?;
+                    self.literal(escaped)?;
+                }
+                other => self.literal(other)?,
+            }
+        }
+        Some(())
+    }
+
+    fn literal(&mut self, literal: char) -> Option<()> {
+        let bytes = encoded(literal).into_iter().map(Part::Byte);
+        self.branch()?.extend(bytes);
+        Some(())
+    }
+
+    fn star(&mut self) -> Option<()> {
+        let previous = self.previous;
+        if self.chars.next_if_eq(&'*').is_none() {
+            return self.push(Part::Many);
+        }
+        (self.previous, self.current) = (self.current, Some('*'));
+        if self.branch()?.is_empty() {
+            return match self.chars.peek() {
+                None | Some('/') => {
+                    self.bump();
+                    self.push(Part::Prefix)
+                }
+                Some(_) => self.push(Part::Many),
+            };
+        }
+        let within = self.branches.len() > 1;
+        let begins = within && matches!(previous, Some(',' | '{'));
+        let is_suffix = match self.chars.peek() {
+            _ if previous != Some('/') && !begins => return self.push(Part::Many),
+            None => true,
+            Some(',' | '}') if within => true,
+            Some('/') => false,
+            Some(_) => return self.push(Part::Many),
+        };
+        if !matches!(self.chars.peek(), Some(',' | '}')) {
+            self.bump();
+        }
+        let kept = match self.branch()?.pop()? {
+            kept @ (Part::Prefix | Part::Suffix) => kept,
+            _ if is_suffix => Part::Suffix,
+            _ => Part::Between,
+        };
+        self.push(kept)
+    }
+
+    fn class(&mut self) -> Option<()> {
+        let negated = matches!(self.chars.peek(), Some('!' | '^'));
+        if negated {
+            self.bump();
+        }
+        let mut ranges: Vec<(char, char)> = Vec::new();
+        let (mut first, mut in_range) = (true, false);
+        loop {
+            match self.bump()? {
+                ']' if !first => break,
+                '-' if !first && !in_range => in_range = true,
+                end if in_range => {
+                    ranges.last_mut()?.1 = end;
+                    in_range = false;
+                }
+                one => ranges.push((one, one)),
+            }
+            first = false;
+        }
+        if in_range {
+            ranges.push(('-', '-'));
+        }
+        let ranges = ranges.into_iter().flat_map(byte_ranges).collect();
+        self.push(Part::Class { negated, ranges })
+    }
+}
+
+/// The bytes of a character.
+fn encoded(one: char) -> Vec<u8> {
+    one.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
+}
+
+/// A range of a class: the last byte of its beginning to the first byte of its end. All other
+/// bytes of both stand for themselves.
+fn byte_ranges((from, to): (char, char)) -> Vec<(u8, u8)> {
+    let mut bytes = encoded(from);
+    let mut ranges = Vec::new();
+    if from != to {
+        let end = encoded(to);
+        if let (Some(from), Some((to, rest))) = (bytes.pop(), end.split_first()) {
+            ranges.push((from, *to));
+            bytes.extend(rest);
+        }
+    }
+    ranges.extend(bytes.into_iter().map(|byte| (byte, byte)));
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What `globset` says, if it takes the pattern.
+    fn expected(pattern: &str, text: &str) -> Option<bool> {
+        let glob = globset::Glob::new(pattern).ok()?;
+        Some(glob.compile_matcher().is_match(text))
+    }
+
+    #[test]
+    fn patterns_match_as_those_of_globset() {
+        for pattern in [
+            "", "a", "*", "**", "a*", "*a", "**/a", "a/**", "a/**/b", "**/**/a", "a/**/**", "/**",
+            "**a", "a**", "{**/a,b}", "a{/**,b}", "{a,b}", "{,a}", "{}", "{{a,}b,c}", "[a-b]*",
+            "[!a]", "[^]]", "[]-]", "[a-]", "?", "??", "\\*", "\\{a", "é", "?é", "[é-ü]", "a,b",
+            "}", "{a", "[", "[b-a]", "\\", "{a,**}", "{a/**/b,**/c}", "{a,b}/**",
+        ] {
+            for text in [
+                "", "a", "b", "ab", "ba", "a/b", "a/a/b", "/a", "a/", "x/a", "*", "{a", "é", "c",
+                "a/b/c", "-", "]", "a,b", "aé", "\n",
+            ] {
+                let found = Glob::read(pattern).map(|glob| glob.is_match(text));
+                assert_eq!(found, expected(pattern, text), "`{pattern}` `{text}`");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_pattern_matches_as_that_of_globset(
+            pattern in "[ab/*?{},!\\[\\]\\\\é-]{0,10}", text in "[ab/é*,-]{0,6}",
+        ) {
+            let found = Glob::read(&pattern).map(|glob| glob.is_match(&text));
+            // What `globset` refuses never comes here.
+            if let Some(expected) = expected(&pattern, &text) {
+                prop_assert_eq!(found, Some(expected), "`{}` `{}`", pattern, text);
+            }
+        }
+    }
+
+    #[test]
+    fn wildcards_cost_no_more_than_letters() -> Result<(), String> {
+        let begun = Instant::now();
+        for pattern in ["*a".repeat(128), "{a,a*}".repeat(42), "?*".repeat(128)] {
+            let glob = Glob::read(&pattern).ok_or("no pattern")?;
+            for _ in 0..50 {
+                glob.is_match(&"a".repeat(254));
+            }
+        }
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        Ok(())
+    }
+}

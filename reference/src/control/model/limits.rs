@@ -1,0 +1,163 @@
+//! Limits of what a definition names: how long it may be, and how many there may be of it.
+//!
+//! Whatever goes through names, paths or patterns takes time and memory for each of them, also for
+//! other owners. So every definition is checked with these functions before it is stored.
+
+use super::Invalid;
+
+/// The longest name of a bucket, a region, a label or the like, and the longest value of a label,
+/// in bytes.
+const NAME_BYTES: usize = 255;
+
+/// The longest key of an object, in bytes: as in S3.
+const KEY_BYTES: usize = 1024;
+
+/// The longest URL, in bytes.
+const URL_BYTES: usize = 2048;
+
+/// The longest path of a bundle in a folder, in bytes, and its most segments.
+const STORAGE_PATH: (usize, usize) = (512, 32);
+
+/// The longest path of files or documents of a source, in bytes, and its most segments.
+const PATH: (usize, usize) = (1024, 64);
+
+/// The longest pattern, in bytes, and its most wildcards.
+const PATTERN: (usize, usize) = (256, 8);
+
+/// The most patterns for files, and for the values of one label.
+pub(super) const PATTERNS: usize = 100;
+
+/// The most labels.
+pub(super) const LABELS: usize = 100;
+
+/// The most patterns of one stack.
+pub(super) const SELECTOR_PATTERNS: usize = 1000;
+
+/// The most requirements, paths or datasources of one definition.
+pub(super) const PARTS: usize = 1000;
+
+/// Refuses more of something than there may be.
+pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), Invalid> {
+    match found > most {
+        true => Err(Invalid::new(format!("at most {most} {what}, not {found}"))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a name that is too long.
+pub(super) fn name(text: &str) -> Result<(), Invalid> {
+    bytes(text, NAME_BYTES)
+}
+
+/// Refuses the key of an object that is too long.
+pub(super) fn key(text: &str) -> Result<(), Invalid> {
+    bytes(text, KEY_BYTES)
+}
+
+/// Refuses a URL that is too long.
+pub(super) fn url(text: &str) -> Result<(), Invalid> {
+    bytes(text, URL_BYTES)
+}
+
+/// Refuses the path of a bundle that is too long or leads through too many folders.
+pub(crate) fn storage_path(text: &str) -> Result<(), Invalid> {
+    segments(text, STORAGE_PATH, &['/'])
+}
+
+/// Refuses a path of files that is too long or has too many segments.
+pub(super) fn path(text: &str) -> Result<(), Invalid> {
+    segments(text, PATH, &['/'])
+}
+
+/// Refuses a path of documents that is too long or has too many segments.
+pub(super) fn document_path(text: &str) -> Result<(), Invalid> {
+    segments(text, PATH, &['/', '.', '['])
+}
+
+/// Refuses a pattern that is too long, has too many wildcards, or is no glob.
+pub(super) fn pattern(text: &str) -> Result<(), Invalid> {
+    let (longest, most) = PATTERN;
+    bytes(text, longest)?;
+    // Two stars in a row are one wildcard.
+    let stars = text.split('*').skip(1);
+    let stars = stars.filter(|rest| !rest.is_empty()).count() + usize::from(text.ends_with('*'));
+    let others = text
+        .bytes()
+        .filter(|byte| matches!(byte, b'?' | b'[' | b'{'));
+    number(stars + others.count(), most, "wildcards")?;
+    match globset::Glob::new(text) {
+        Ok(_) => Ok(()),
+        Err(failure) => {
+            let message = format!("pattern `{text}`: {}", failure.kind());
+            Err(Invalid::new(message))
+        }
+    }
+}
+
+/// Refuses too many patterns, and those that [`pattern`] refuses.
+pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), Invalid> {
+    let patterns = patterns.unwrap_or_default();
+    number(patterns.len(), most, "patterns")?;
+    patterns.iter().map(String::as_str).try_for_each(pattern)
+}
+
+/// Checks what an optional member says.
+pub(super) fn member(
+    text: Option<&str>,
+    member: &str,
+    check: fn(&str) -> Result<(), Invalid>,
+) -> Result<(), Invalid> {
+    let checked = text.map_or(Ok(()), check);
+    checked.map_err(|invalid| invalid.under(member))
+}
+
+fn bytes(text: &str, longest: usize) -> Result<(), Invalid> {
+    number(text.len(), longest, "bytes")
+}
+
+fn segments(text: &str, (longest, most): (usize, usize), ends: &[char]) -> Result<(), Invalid> {
+    bytes(text, longest)?;
+    let segments = text.split(ends).filter(|segment| !segment.is_empty());
+    number(segments.count(), most, "segments")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_or_too_much_is_refused() {
+        type Check = fn(&str) -> Result<(), Invalid>;
+        for (check, text, expected) in [
+            (name as Check, "n".repeat(255), ""),
+            (name, "n".repeat(256), "at most 255 bytes, not 256"),
+            (key, "/".repeat(1024), ""),
+            (key, "k".repeat(1025), "at most 1024 bytes, not 1025"),
+            (url, "u".repeat(2049), "at most 2048 bytes, not 2049"),
+            (storage_path, "a/".repeat(32), ""),
+            (storage_path, "/".repeat(512), ""),
+            (storage_path, "a/".repeat(33), "at most 32 segments, not 33"),
+            (storage_path, "a".repeat(513), "at most 512 bytes, not 513"),
+            (path, "a.b/".repeat(64), ""),
+            (path, "a/".repeat(65), "at most 64 segments, not 65"),
+            (
+                document_path,
+                "a.".repeat(65),
+                "at most 64 segments, not 65",
+            ),
+            (pattern, "**/vendor/**/*.[jt]s".to_owned(), ""),
+            (pattern, "*a".repeat(8), ""),
+            (pattern, "*a".repeat(9), "at most 8 wildcards, not 9"),
+            (
+                pattern,
+                format!("{}*", "*a".repeat(8)),
+                "at most 8 wildcards, not 9",
+            ),
+            (pattern, "?".repeat(9), "at most 8 wildcards, not 9"),
+            (pattern, "a".repeat(257), "at most 256 bytes, not 257"),
+        ] {
+            let said = check(&text).err().map(|invalid| invalid.to_string());
+            assert_eq!(said.unwrap_or_default(), expected, "{text}");
+        }
+    }
+}
