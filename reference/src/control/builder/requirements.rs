@@ -49,7 +49,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<Parts, BuildError> {
     let options = job.bundle.options.as_ref();
     let mounts_stacks = options.is_none_or(BuildOptions::mounts_stacks);
     for (name, stack) in &job.stacks {
-        if stack.selects(&labels) {
+        if stack.selection().selects(&labels) {
             let theirs = stack.requirements.as_deref().unwrap_or_default();
             let above = mounts_stacks.then_some(name.as_str());
             parts.follow(theirs, &[], above, &[], &mut open)?;

@@ -5,6 +5,7 @@ mod bundle;
 mod deserialize;
 mod document;
 mod embedded;
+mod glob;
 mod limits;
 mod name;
 mod object_storage;
@@ -31,7 +32,7 @@ pub(crate) use options::BuildOptions;
 pub(crate) use requirement::Requirement;
 pub(crate) use secret::{GivenSecret, Secret, wipe};
 pub(crate) use source::{Datasource, Git, NO_QUERY, Source, has_query};
-pub(crate) use stack::Stack;
+pub(crate) use stack::{Selection, Stack};
 
 /// The four kinds of named things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use globset::Glob;
 use serde::{Deserialize, Serialize};
 
+use super::glob::Glob;
 use super::requirement::{self, Requirement};
 use super::{Definition, Invalid, Kind, Uses, limits};
 
@@ -33,10 +33,40 @@ fn selector<S: serde::Serializer>(given: &Option<Selector>, to: S) -> Result<S::
 }
 
 impl Stack {
+    /// The bundles that get the requirements.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
+            selected: self.selector.as_ref().map(read),
+            excluded: self.exclude_selector.as_ref().map(read),
+        }
+    }
+}
+
+/// The bundles that a stack selects, with patterns that are read once for many bundles.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    selected: Option<ReadSelector>,
+    excluded: Option<ReadSelector>,
+}
+
+/// Label names with the patterns of their allowed values; without patterns any value is.
+type ReadSelector = Vec<(String, Option<Vec<Glob>>)>;
+
+/// Reads the patterns of a selector. One that is none matches nothing.
+fn read(selector: &Selector) -> ReadSelector {
+    let labels = selector.iter().map(|(label, patterns)| {
+        let globs = patterns.iter().filter_map(|pattern| Glob::read(pattern));
+        let globs = (!patterns.is_empty()).then(|| globs.collect());
+        (label.clone(), globs)
+    });
+    labels.collect()
+}
+
+impl Selection {
     /// Whether the bundle with these labels gets the requirements.
     pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        let selected = self.selector.as_ref();
-        let excluded = self.exclude_selector.as_ref();
+        let selected = self.selected.as_ref();
+        let excluded = self.excluded.as_ref();
         selected.is_none_or(|selector| matches(selector, labels))
             && !excluded.is_some_and(|selector| matches(selector, labels))
     }
@@ -44,20 +74,14 @@ impl Stack {
 
 /// Whether each label of a selector is there with a value that one of its patterns matches; no
 /// patterns stand for any value, and no labels for every bundle.
-fn matches(selector: &Selector, labels: &BTreeMap<String, String>) -> bool {
-    selector.iter().all(|(label, patterns)| {
+fn matches(selector: &ReadSelector, labels: &BTreeMap<String, String>) -> bool {
+    selector.iter().all(|(label, globs)| {
         let matching = |value: &String| {
-            let globs = patterns
-                .iter()
-                .filter_map(|pattern| Glob::new(pattern).ok());
-            patterns.is_empty() || globs.into_iter().any(|glob| is_match(&glob, value))
+            let any = |globs: &Vec<Glob>| globs.iter().any(|glob| glob.is_match(value));
+            globs.as_ref().is_none_or(any)
         };
         labels.get(label).is_some_and(matching)
     })
-}
-
-fn is_match(glob: &Glob, value: &str) -> bool {
-    glob.compile_matcher().is_match(value)
 }
 
 impl Definition for Stack {
@@ -123,8 +147,60 @@ mod tests {
             ),
         ] {
             let read: Stack = serde_json::from_str(stack)?;
-            assert_eq!(read.selects(&labels), expected, "{stack}");
+            assert_eq!(read.selection().selects(&labels), expected, "{stack}");
         }
         Ok(())
+    }
+    #[test]
+    fn selectors_have_limits() {
+        let stack = |labels: usize, patterns: usize, pattern: &str| {
+            let patterns = vec![pattern.to_owned(); patterns];
+            let labels = (0..labels).map(|at| (format!("l{at}"), patterns.clone()));
+            let selector = Some(labels.collect());
+            let read = Stack {
+                selector,
+                ..Stack::default()
+            };
+            let said = read.check().err().map(|invalid| invalid.to_string());
+            said.unwrap_or_default()
+        };
+        for (said, expected) in [
+            (stack(10, 100, "*a*"), ""),
+            (stack(100, 10, "*a*"), ""),
+            (stack(101, 1, "a"), "selector: at most 100 labels, not 101"),
+            (
+                stack(1, 101, "a"),
+                "selector.l0: at most 100 patterns, not 101",
+            ),
+            (
+                stack(11, 100, "a"),
+                "at most 1000 patterns of a stack, not 1100",
+            ),
+            (
+                stack(1, 1, &"*a*".repeat(30)),
+                "selector.l0: at most 8 wildcards, not 31",
+            ),
+        ] {
+            assert_eq!(said, expected);
+        }
+    }
+
+    #[test]
+    fn the_largest_selectors_take_little_time() {
+        let patterns: Vec<String> = (0..100)
+            .map(|at| format!("{}{at}", "*a*".repeat(7)))
+            .collect();
+        let stack = Stack {
+            selector: Some(BTreeMap::from([("l".to_owned(), patterns)])),
+            ..Stack::default()
+        };
+        let selection = stack.selection();
+        let begun = std::time::Instant::now();
+        for at in 0..1500 {
+            let value = format!("a{}{}", "n".repeat(30), at % 7);
+            assert!(!selection.selects(&BTreeMap::from([("l".to_owned(), value)])));
+        }
+        let took = begun.elapsed();
+        assert!(took < std::time::Duration::from_secs(20), "{took:?}");
     }
 }

@@ -1,17 +1,26 @@
 //! Changes, and the bundles that they concern.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use sqlx::{Any, Row as _, Transaction, query};
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::{MOST_DEATHS, Store, StoreError};
-use crate::control::model::{Bundle, Kind, Stack};
+use crate::control::blocking;
+use crate::control::model::{Bundle, Kind, Selection, Stack};
 
 /// Changes that are passed on in one transaction: few, because other writers wait for its end.
-const BATCH: i64 = 50;
+const BATCH: usize = 50;
 
 /// Bundles that are looked at together when stacks select among them.
-const PAGE: i64 = 1000;
+const PAGE: usize = 1000;
+
+/// How long one page may take.
+const MATCHING: Duration = Duration::from_secs(600);
 
 /// One replica at a time passes changes on, the one that holds the row that every database has
 /// once; the others would only wait for it.
@@ -58,129 +67,203 @@ pub(super) async fn note_stack(
     Ok(())
 }
 
+/// Changes that were noted and are not passed on yet.
+#[derive(Debug, Default)]
+struct Noted {
+    /// Their keys.
+    ids: Vec<i64>,
+    /// Names of what has changed, by kind and whether only data has.
+    names: BTreeMap<(String, bool), BTreeSet<String>>,
+    /// Stacks whose bundles are concerned, by whether only data has changed.
+    stacks: BTreeMap<bool, Vec<String>>,
+}
+
 impl Store {
     /// Makes every bundle due that noted changes concern, and forgets the notes. Gives whether
     /// there may be more to do.
+    ///
+    /// What stacks select is found before anything is locked, because it takes time with every
+    /// pattern and every bundle. Whatever changes in between is noted once more.
     pub(crate) async fn pass_on_changes(&self) -> Result<bool, StoreError> {
-        let any = query("SELECT 1 FROM changes LIMIT 1");
-        if any.fetch_optional(self.reader()).await?.is_none() {
+        let mut noted = self.noted().await?;
+        if noted.ids.is_empty() {
             return Ok(false);
+        }
+        for (key, names) in &noted.names {
+            let stacks = noted.stacks.entry(key.1).or_default();
+            stacks.extend(self.using_stacks(&key.0, names).await?);
+        }
+        let mut chosen = Vec::new();
+        for (is_data, stacks) in std::mem::take(&mut noted.stacks) {
+            chosen.push((is_data, self.selected(stacks).await?));
         }
         let mut transaction = self.begin_unsynced().await?;
         let turn = query(self.dialect_sql(LEADER_LOCK_SQL));
         if turn.fetch_optional(&mut *transaction).await?.is_none() {
             return Ok(false);
         }
-        let take = query(
-            "DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id LIMIT $1) \
-             RETURNING kind, name, definition, data",
-        );
-        let taken = take.bind(BATCH).fetch_all(&mut *transaction).await?;
-        let mut names: BTreeMap<(String, bool), BTreeSet<String>> = BTreeMap::new();
-        let mut stacks: BTreeMap<bool, Vec<String>> = BTreeMap::new();
-        for row in &taken {
-            match row.try_get::<Option<String>, _>(2)? {
-                Some(definition) => stacks.entry(false).or_default().push(definition),
-                None => drop(
-                    names
-                        .entry((row.try_get(0)?, row.try_get::<i64, _>(3)? == 1))
-                        .or_default()
-                        .insert(row.try_get(1)?),
-                ),
+        let forget = format!("DELETE FROM changes WHERE id IN ({})", list(&noted.ids));
+        let forgotten = query(AssertSqlSafe(forget)).persistent(false);
+        let forgotten = forgotten.execute(&mut *transaction).await?.rows_affected();
+        // Another replica has been quicker.
+        if forgotten == 0 {
+            return Ok(true);
+        }
+        for ((kind, is_data), names) in &noted.names {
+            self.follow(&mut transaction, (kind, *is_data), names)
+                .await?;
+        }
+        for (is_data, bundles) in chosen {
+            for page in bundles.chunks(PAGE) {
+                let due = due(&list(page), is_data);
+                let due = query(self.dialect_sql(&due)).persistent(false);
+                due.execute(&mut *transaction).await?;
             }
         }
-        for ((kind, is_data), names) in &names {
-            let stacks = stacks.entry(*is_data).or_default();
-            self.follow(&mut transaction, (kind, *is_data), names, stacks)
-                .await?;
-        }
-        for (is_data, stacks) in stacks {
-            self.follow_stacks(&mut transaction, &stacks, is_data)
-                .await?;
-        }
         transaction.commit().await?;
-        Ok(i64::try_from(taken.len()) == Ok(BATCH))
+        Ok(noted.ids.len() == BATCH)
     }
 
-    /// Makes the bundles due that are these things or use one of them, through sources or at once,
-    /// and adds the definitions of the stacks that do. All at once: a server may start with very
-    /// many, and other writers wait meanwhile.
+    /// The oldest changes that are noted.
+    async fn noted(&self) -> Result<Noted, StoreError> {
+        let select =
+            query("SELECT id, kind, name, definition, data FROM changes ORDER BY id LIMIT $1");
+        let select = select.bind(i64::try_from(BATCH).unwrap_or(i64::MAX));
+        let mut noted = Noted::default();
+        for row in select.fetch_all(self.reader()).await? {
+            noted.ids.push(row.try_get(0)?);
+            match row.try_get::<Option<String>, _>(3)? {
+                Some(definition) => noted.stacks.entry(false).or_default().push(definition),
+                None => {
+                    let key = (row.try_get(1)?, row.try_get::<i64, _>(4)? == 1);
+                    let names = noted.names.entry(key).or_default();
+                    names.insert(row.try_get(2)?);
+                }
+            }
+        }
+        Ok(noted)
+    }
+
+    /// The definitions of the stacks that are these things or use one of them.
+    async fn using_stacks(
+        &self,
+        kind: &str,
+        names: &BTreeSet<String>,
+    ) -> Result<Vec<String>, StoreError> {
+        if kind == Kind::Bundle.name() {
+            return Ok(Vec::new());
+        }
+        let users = format!(
+            "{}SELECT r.definition FROM resources r \
+             WHERE r.kind = 'stack' AND r.id IN (SELECT id FROM reached)",
+            reached(kind, names)
+        );
+        let users = self.about(&users, kind, names);
+        let rows = users.fetch_all(self.reader()).await?;
+        let definitions = rows.iter().map(|row| row.try_get(0));
+        Ok(definitions.collect::<Result<_, sqlx::Error>>()?)
+    }
+
+    /// Makes the bundles due that are these things or use one of them, through sources or at once.
+    /// All at once: a server may start with very many, and other writers wait meanwhile.
     async fn follow(
         &self,
         transaction: &mut Transaction<'static, Any>,
         (kind, is_data): (&str, bool),
         names: &BTreeSet<String>,
-        stacks: &mut Vec<String>,
     ) -> Result<(), StoreError> {
-        let start = match kind {
-            "secret" => "SELECT user_id FROM secret_uses WHERE $1 = 'secret' AND secret",
-            _ => "SELECT id FROM resources WHERE kind = $1 AND name",
+        let due = match kind == Kind::Bundle.name() {
+            true => due(&start(kind, names), is_data),
+            false => {
+                let due = due("SELECT id FROM reached", is_data);
+                format!("{}{due}", reached(kind, names))
+            }
         };
-        let places: Vec<String> = (0..names.len()).map(|at| format!("${}", at + 2)).collect();
-        let start = format!("{start} IN ({})", places.join(","));
-        let asked = |statement| {
-            let asked = query(self.dialect_sql(statement)).persistent(false);
-            let names = names.iter().map(String::as_str);
-            names.fold(asked.bind(kind), |asked, name| asked.bind(name))
-        };
-        if kind == Kind::Bundle.name() {
-            let due = due(&start, is_data);
-            asked(&due).execute(&mut **transaction).await?;
-            return Ok(());
-        }
-        let reached = REACHED.replace("{start}", &start);
-        let due = due("SELECT id FROM reached", is_data);
-        let due = format!("{reached}{due}");
-        asked(&due).execute(&mut **transaction).await?;
-        let users = format!(
-            "{reached}SELECT r.definition FROM resources r \
-             WHERE r.kind = 'stack' AND r.id IN (SELECT id FROM reached)"
-        );
-        for row in asked(&users).fetch_all(&mut **transaction).await? {
-            stacks.push(row.try_get(0)?);
-        }
+        let due = self.about(&due, kind, names);
+        due.execute(&mut **transaction).await?;
         Ok(())
     }
 
-    /// Makes the bundles due that any of the stacks selects.
-    async fn follow_stacks(
+    /// A statement about things.
+    fn about<'q>(
         &self,
-        transaction: &mut Transaction<'static, Any>,
-        stacks: &[String],
-        is_data: bool,
-    ) -> Result<(), StoreError> {
+        statement: &str,
+        kind: &'q str,
+        names: &'q BTreeSet<String>,
+    ) -> Query<'q, Any, AnyArguments> {
+        let about = query(self.dialect_sql(statement)).persistent(false);
+        let names = names.iter().map(String::as_str);
+        names.fold(about.bind(kind), |about, name| about.bind(name))
+    }
+
+    /// The bundles that any of the stacks selects.
+    async fn selected(&self, stacks: Vec<String>) -> Result<Vec<i64>, StoreError> {
+        let mut selected = Vec::new();
+        if stacks.is_empty() {
+            return Ok(selected);
+        }
         // What cannot be read selects nothing: no other program writes definitions.
         let stacks = stacks
             .iter()
-            .filter_map(|text| serde_json::from_str(text).ok());
-        let stacks: Vec<Stack> = stacks.collect();
+            .filter_map(|text| serde_json::from_str::<Stack>(text).ok());
+        let selections: Arc<Vec<Selection>> =
+            Arc::new(stacks.map(|stack| stack.selection()).collect());
         let mut after = 0;
-        while !stacks.is_empty() {
+        loop {
             let page = query(
                 "SELECT id, definition FROM resources \
                  WHERE kind = 'bundle' AND id > $1 ORDER BY id LIMIT $2",
             );
-            let page = page.bind(after).bind(PAGE);
-            let page = page.fetch_all(&mut **transaction).await?;
-            let mut chosen = Vec::new();
-            for row in &page {
+            let page = page
+                .bind(after)
+                .bind(i64::try_from(PAGE).unwrap_or(i64::MAX));
+            let mut bundles = Vec::new();
+            for row in page.fetch_all(self.reader()).await? {
                 after = row.try_get(0)?;
-                let text: String = row.try_get(1)?;
-                let bundle: Bundle = serde_json::from_str(&text).unwrap_or_default();
-                let labels = bundle.labels.unwrap_or_default();
-                if stacks.iter().any(|stack| stack.selects(&labels)) {
-                    chosen.push(after.to_string());
-                }
+                bundles.push((after, row.try_get(1)?));
             }
-            if !chosen.is_empty() {
-                let due = due(&chosen.join(","), is_data);
-                let due = query(self.dialect_sql(&due)).persistent(false);
-                due.execute(&mut **transaction).await?;
+            if bundles.is_empty() {
+                return Ok(selected);
             }
-            if page.is_empty() {
-                break;
-            }
+            let selections = Arc::clone(&selections);
+            let matched = blocking::run(MATCHING, move |ended| {
+                let bundles = bundles.into_iter();
+                // Nobody waits any more when the server stops.
+                let bundles = bundles.take_while(|_| !ended.load(Ordering::Relaxed));
+                matching(bundles, &selections)
+            });
+            selected.extend(matched.await.map_err(|_| sqlx::Error::WorkerCrashed)?);
         }
-        Ok(())
     }
+}
+
+/// The bundles among these that are selected.
+fn matching(bundles: impl Iterator<Item = (i64, String)>, selections: &[Selection]) -> Vec<i64> {
+    let bundles = bundles.filter(|(_, text)| {
+        let bundle: Bundle = serde_json::from_str(text).unwrap_or_default();
+        let labels = bundle.labels.unwrap_or_default();
+        selections.iter().any(|one| one.selects(&labels))
+    });
+    bundles.map(|(id, _)| id).collect()
+}
+
+/// The statement that gives these things, or those that name such secrets.
+fn start(kind: &str, names: &BTreeSet<String>) -> String {
+    let start = match kind {
+        "secret" => "SELECT user_id FROM secret_uses WHERE $1 = 'secret' AND secret",
+        _ => "SELECT id FROM resources WHERE kind = $1 AND name",
+    };
+    let places: Vec<String> = (0..names.len()).map(|at| format!("${}", at + 2)).collect();
+    format!("{start} IN ({})", places.join(","))
+}
+
+/// The beginning of a statement about all that these things reach.
+fn reached(kind: &str, names: &BTreeSet<String>) -> String {
+    REACHED.replace("{start}", &start(kind, names))
+}
+
+/// Keys as a statement lists them.
+fn list(ids: &[i64]) -> String {
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+    ids.join(",")
 }

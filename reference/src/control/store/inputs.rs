@@ -184,7 +184,7 @@ async fn stacks(
     let mut ids = Vec::new();
     for row in select.fetch_all(&mut **transaction).await? {
         let stack: Stack = serde_json::from_str(row.try_get(2)?)?;
-        if stack.selects(&labels) {
+        if stack.selection().selects(&labels) {
             ids.push(row.try_get(0)?);
             inputs.stacks.push((row.try_get(1)?, stack));
         }
