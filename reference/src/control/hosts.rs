@@ -1,8 +1,75 @@
 //! Which hosts the server may be sent to by definitions.
 
-use std::borrow::Cow;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Names of the loopback interface, beside those below `localhost`.
+const LOOPBACK: &[&str] = &[
+    "localhost",
+    "localhost.localdomain",
+    "localhost4",
+    "localhost4.localdomain4",
+    "localhost6",
+    "localhost6.localdomain6",
+    "ip6-localhost",
+    "ip6-loopback",
+];
+
+/// The address that a host is reached at, if the host is an address. One that holds an IPv4
+/// address, as NAT64 has them, is that one; connections to the unspecified address lead to the
+/// loopback interface.
+fn address(host: &str) -> Option<IpAddr> {
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let address = match bare.unwrap_or(host).parse().ok()? {
+        IpAddr::V6(v6) => held(v6).map_or(IpAddr::V6(v6), IpAddr::V4),
+        v4 => v4,
+    };
+    Some(match address {
+        IpAddr::V4(v4) if v4.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(v6) if v6.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        address => address,
+    })
+}
+
+/// The IPv4 address that an IPv6 address holds: mapped, translated, compatible, or by NAT64.
+fn held(v6: Ipv6Addr) -> Option<Ipv4Addr> {
+    let last = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match v6.segments() {
+        // The unspecified address and loopback.
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x64, 0xff9b, 1, _, _, _, high, low] => Some(last(high, low)),
+        _ => None,
+    }
+}
+
+/// A host, each written in one way only: names in lower case, addresses as those that they are
+/// reached at, and everything that leads to the loopback interface as `localhost`.
+pub(super) fn canonical(host: &str) -> String {
+    let host = host.trim_end_matches('.').to_lowercase();
+    let address = address(&host);
+    let is_loopback = address.is_some_and(|address| address.is_loopback())
+        || LOOPBACK.contains(&host.as_str())
+        || host.ends_with(".localhost");
+    match (is_loopback, address) {
+        (true, _) => "localhost".to_owned(),
+        (false, Some(address)) => in_brackets(address),
+        (false, None) => host,
+    }
+}
+
+/// An address as a URL has it.
+fn in_brackets(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => format!("[{v6}]"),
+    }
+}
 
 /// Patterns of allowed hosts.
 #[derive(Debug, Clone)]
@@ -25,11 +92,14 @@ impl Hosts {
         set.map(Self).map_err(|failure| failure.to_string())
     }
 
-    /// Whether a pattern matches a host, alone or with its port. An IPv6 address stands in
-    /// brackets, so that no part of it can be taken for a port.
+    /// Whether a pattern matches a host, alone or with its port. An address is judged as the one
+    /// that it is reached at; an IPv6 address stands in brackets, so that no part of it can be
+    /// taken for a port.
     pub(super) fn allows(&self, host: &str, port: Option<u16>) -> bool {
         let mut host = host.trim_end_matches('.').to_ascii_lowercase();
-        if host.contains(':') && !host.starts_with('[') {
+        if let Some(address) = address(&host) {
+            host = in_brackets(address);
+        } else if host.contains(':') && !host.starts_with('[') {
             host = format!("[{host}]");
         }
         let with_port = port.map(|port| format!("{host}:{port}"));
@@ -38,14 +108,22 @@ impl Hosts {
     }
 }
 
-/// A pattern in which the brackets of an IPv6 address stand for themselves.
-fn literal(text: &str) -> Cow<'_, str> {
+/// A pattern in which addresses are written as hosts are, and in which the brackets of an IPv6
+/// address stand for themselves.
+fn literal(text: &str) -> String {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') && address(text).is_none() => (host, Some(port)),
+        _ => (text, None),
+    };
+    let text = match (address(host), port) {
+        (Some(address), Some(port)) => format!("{}:{port}", in_brackets(address)),
+        (Some(address), None) => in_brackets(address),
+        (None, _) => text.to_owned(),
+    };
     let inner = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match inner {
-        Some((address, rest)) if address.contains(':') => {
-            Cow::Owned(format!("[[]{address}[]]{rest}"))
-        }
-        _ => Cow::Borrowed(text),
+        Some((address, rest)) if address.contains(':') => format!("[[]{address}[]]{rest}"),
+        _ => text,
     }
 }
 
@@ -75,12 +153,47 @@ mod tests {
             (&["[FD00::*]"], "[fd00::1:2]", Some(443), true),
             (&["*:443"], "fe80::443", Some(22), false),
             (&["[ab].example"], "b.example", None, true),
+            (&["127.0.0.1:8080"], "0.0.0.0", Some(8080), true),
+            (&["0.0.0.0"], "127.0.0.1", None, true),
+            (
+                &["[::ffff:127.0.0.1]:80"],
+                "[::ffff:7f00:1]",
+                Some(80),
+                true,
+            ),
+            (&["[64:ff9b::*]"], "[64:ff9b::7f00:1]", None, false),
+            (&["[[]*"], "[::ffff:7f00:1]", None, false),
+            (&["[[]*"], "[::]", None, true),
+            (&["10.0.0.1"], "[64:ff9b::a00:1]", None, true),
+            (&["::1"], "::", None, true),
         ] {
             let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
             let allowed = Hosts::read(&patterns)
                 .map(|hosts| hosts.allows(host, port))
                 .unwrap_or_default();
             assert_eq!(allowed, expected, "{patterns:?} {host} {port:?}");
+        }
+    }
+    #[test]
+    fn hosts_have_one_form() {
+        for (host, expected) in [
+            ("A.example.", "a.example"),
+            ("127.9.9.9", "localhost"),
+            ("0.0.0.0", "localhost"),
+            ("[::]", "localhost"),
+            ("::1", "localhost"),
+            ("[::ffff:0:0]", "localhost"),
+            ("[64:ff9b::7f00:1]", "localhost"),
+            ("[64:ff9b:1::7f00:1]", "localhost"),
+            ("[::ffff:0:7f00:1]", "localhost"),
+            ("[::7f00:1]", "localhost"),
+            ("ip6-localhost", "localhost"),
+            ("x.localhost", "localhost"),
+            ("[64:ff9b::808:808]", "8.8.8.8"),
+            ("[FD00::1]", "[fd00::1]"),
+            ("localhost.example", "localhost.example"),
+        ] {
+            assert_eq!(canonical(host), expected, "{host}");
         }
     }
 }

@@ -6,7 +6,6 @@
 //! case, as their storages do.
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use super::blocking::{self, Lost};
 use super::destination::Target;
+use super::hosts;
 use super::model::{Aws, Azure, ObjectStorage};
 
 /// The server of Google Cloud Storage, which speaks the protocol of S3 as well.
@@ -165,20 +165,7 @@ fn account(azure: &Azure) -> (String, String) {
 /// and how the loopback interface is called, makes no difference.
 fn server(url: &str) -> Option<(String, String, String)> {
     let url = Url::parse(url).ok()?;
-    let host = url.host_str()?.trim_end_matches('.').to_lowercase();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    let v6 = address.parse::<Ipv6Addr>().ok();
-    let v4 = address.parse::<Ipv4Addr>().ok();
-    let v4 = v4.or_else(|| v6?.to_ipv4_mapped());
-    let is_loopback = v4.is_some_and(|address| address.is_loopback())
-        || v6.is_some_and(|address| address.is_loopback())
-        || host == "localhost"
-        || host.ends_with(".localhost");
-    let host = match (is_loopback, v4) {
-        (true, _) => "localhost".to_owned(),
-        (false, Some(v4)) => v4.to_string(),
-        (false, None) => host,
-    };
+    let host = hosts::canonical(url.host_str()?);
     let server = match url.port_or_known_default() {
         None | Some(80 | 443) => host.clone(),
         Some(port) => format!("{host}:{port}"),
@@ -277,6 +264,10 @@ mod tests {
             r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"https://[::1]:9000"}}"#,
             r#"{"aws":{"bucket":"k","key":"x","region":"r","url":"http://0x7f000001:9000/B"}}"#,
             r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[::ffff:127.0.0.1]:9000"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://0.0.0.0:9000"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[::]:9000"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[64:ff9b::7f00:1]:9000"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://ip6-localhost:9000"}}"#,
         ],
         &[r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://127.0.0.1:9001"}}"#],
         &[
