@@ -5,7 +5,6 @@
 //! because there are file systems and servers that see no difference. Names of objects keep their
 //! case, as their storages do.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::blocking::{self, Lost};
 use super::destination::Target;
 use super::hosts;
-use super::model::{Aws, Azure, ObjectStorage};
+use super::model::{Aws, Azure, ObjectStorage, Places};
 
 /// The server of Google Cloud Storage, which speaks the protocol of S3 as well.
 const GOOGLE: &str = "storage.googleapis.com";
@@ -34,10 +33,7 @@ static LOOKUPS: Semaphore = Semaphore::const_new(16);
 ///
 /// # Errors
 /// When the disk does not answer in time.
-pub(super) async fn find(
-    storage: ObjectStorage,
-    roots: Vec<PathBuf>,
-) -> Result<BTreeSet<String>, Lost> {
+pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<Places, Lost> {
     if storage.filesystem.is_none() {
         return Ok(places(&storage, &roots));
     }
@@ -51,39 +47,49 @@ pub(super) async fn find(
     .await
 }
 
-/// The places of a storage, as digests: where its definition says it is, and where links on the
+/// The places of a storage: where its definition says it is, and where links on the
 /// disk lead from there. `roots` are the folders that files are below; without them only the
 /// definition counts.
-pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> BTreeSet<String> {
-    let mut places = BTreeSet::new();
+pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
+    let mut places = Places::default();
     if let Some(aws) = &storage.aws {
         let (server, folder) = endpoint(aws);
         let path = format!("{folder}/{}/", aws.bucket).to_lowercase();
-        places.insert(digest(&server, &steps(&format!("{path}{}", aws.key))));
+        let key = steps(&format!("{path}{}", aws.key));
+        places.own.insert(digest(&server, &key));
     }
     if let Some(gcp) = &storage.gcp {
         let path = format!("{}/{}", gcp.bucket.to_lowercase(), gcp.object);
-        places.insert(digest(GOOGLE, &steps(&path)));
+        places.own.insert(digest(GOOGLE, &steps(&path)));
     }
     if let Some(azure) = &storage.azure {
         let (server, folder) = account(azure);
         let path = format!("{folder}/{}/", azure.container).to_lowercase();
-        places.insert(digest(&server, &steps(&format!("{path}{}", azure.path))));
+        let blob = steps(&format!("{path}{}", azure.path));
+        places.own.insert(digest(&server, &blob));
     }
     if let Some(file) = &storage.filesystem {
-        let named = file.path.clone();
-        let real = Target::new(&file.path, roots).ok();
-        let real = real.map(|target| target.real().to_string_lossy().into_owned());
-        for path in [Some(named), real].into_iter().flatten() {
-            let kind = match path.starts_with('/') {
-                true => "file /",
-                false => "file",
-            };
-            let path = String::from_utf8_lossy(&decoded(&path)).to_lowercase();
-            places.insert(digest(kind, &steps(&path)));
+        places.is_file = true;
+        add_file(&mut places, &file.path);
+        if let Ok(target) = Target::new(&file.path, roots) {
+            add_file(&mut places, &target.real().to_string_lossy());
         }
     }
     places
+}
+
+/// Adds a file and the folders that it lies in.
+fn add_file(places: &mut Places, path: &str) {
+    let kind = match path.starts_with('/') {
+        true => "file /",
+        false => "file",
+    };
+    let path = String::from_utf8_lossy(&decoded(path)).to_lowercase();
+    let steps = steps(&path);
+    places.own.insert(digest(kind, &steps));
+    let folders = (1..steps.len()).filter_map(|end| steps.get(..end));
+    let folders = folders.map(|folder| digest(kind, folder));
+    places.folders.extend(folders);
 }
 
 /// Whether a storage lies below a folder of an owner: `PREFIX/NAME/`.
@@ -227,6 +233,8 @@ fn digest(server: &str, steps: &[Vec<u8>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -306,7 +314,7 @@ mod tests {
         let read = |text: &str| -> Result<BTreeSet<String>, serde_json::Error> {
             let text = text.replace("ROOT", &root.to_string_lossy());
             let text = text.replace("OTHER", &other.to_string_lossy());
-            Ok(places(&serde_json::from_str(&text)?, &roots))
+            Ok(places(&serde_json::from_str(&text)?, &roots).own)
         };
         for (at, group) in SAME.iter().enumerate() {
             let first = group.first().copied().unwrap_or_default();
@@ -319,6 +327,27 @@ mod tests {
             }
         }
         assert_eq!(read("{}")?, BTreeSet::new());
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_lies_in_folders() -> Tested {
+        let read = |text: &str| -> Result<Places, serde_json::Error> {
+            Ok(places(&serde_json::from_str(text)?, &[]))
+        };
+        let outer = read(r#"{"filesystem":{"path":"a/B"}}"#)?;
+        for (text, expected) in [
+            (r#"{"filesystem":{"path":"a/b/c"}}"#, true),
+            (r#"{"filesystem":{"path":"./A//b/c/d"}}"#, true),
+            (r#"{"filesystem":{"path":"a%2fb%2fc"}}"#, true),
+            (r#"{"filesystem":{"path":"a/b"}}"#, false),
+            (r#"{"filesystem":{"path":"a/bc/d"}}"#, false),
+            (r#"{"filesystem":{"path":"/a/b/c"}}"#, false),
+            (r#"{"aws":{"bucket":"a","key":"b/c","region":"r"}}"#, false),
+        ] {
+            let inner = read(text)?;
+            assert_eq!(!inner.folders.is_disjoint(&outer.own), expected, "{text}");
+        }
         Ok(())
     }
 

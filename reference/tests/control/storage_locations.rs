@@ -60,6 +60,27 @@ const PAIRS: &[(&str, &str, bool)] = &[
         r#"{"filesystem":{"path":"real/y"}}"#,
         false,
     ),
+    // One would be a file where the other needs a folder.
+    (
+        r#"{"filesystem":{"path":"loc"}}"#,
+        r#"{"filesystem":{"path":"loc/x"}}"#,
+        true,
+    ),
+    (
+        r#"{"filesystem":{"path":"link/loc/a/x"}}"#,
+        r#"{"filesystem":{"path":"ROOT/real/LOC"}}"#,
+        true,
+    ),
+    (
+        r#"{"filesystem":{"path":"loc"}}"#,
+        r#"{"filesystem":{"path":"location/x"}}"#,
+        false,
+    ),
+    (
+        r#"{"aws":{"bucket":"b","key":"k","region":"r"}}"#,
+        r#"{"aws":{"bucket":"b","key":"k/x","region":"r"}}"#,
+        false,
+    ),
     (
         r#"{"aws":{"bucket":"b","key":"k/x","region":"r"}}"#,
         r#"{"aws":{"bucket":"b","key":"/k/x","region":"s","url":"https://s3.s.amazonaws.com"}}"#,
@@ -162,6 +183,15 @@ fn come_free(environment: Environment) -> Outcome {
             owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"a"}}} => 200
             owner PUT /v1/bundles/a {} => 200
             owner2 PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"a"}}} => 200
+            # A folder comes free with the last file in it.
+            owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"d/e/f"}}} => 200
+            owner2 PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"d/e"}}} => 409 conflict
+            owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"d/f"}}} => 200
+            owner2 PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"d/e"}}} => 200
+            owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"d/e/f"}}} => 409 conflict
+            owner2 PUT /v1/bundles/b {"object_storage":{"aws":{"bucket":"b","key":"k","region":"r"}}} => 200
+            owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"d/e/f"}}} => 200
+            owner2 PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"a"}}} => 200
             # Who may not write at all learns nothing of places.
             viewer PUT /v1/bundles/v {"object_storage":{"filesystem":{"path":"a"}}} => 403 not_authorized
             stacker PUT /v1/bundles/v {"object_storage":{"filesystem":{"path":"a"}}} => 403 not_authorized
@@ -185,11 +215,16 @@ fn racers(environment: Environment) -> Outcome {
             open(&environment, &[]).await?,
             open(&environment, &[]).await?,
         ];
-        for _ in 0..40 {
+        for round in 0..40 {
             let [one, other] = &replicas;
             let racers = tokio::join!(
                 place(one, "owner", "a", "x"),
-                place(other, "owner2", "b", "./X"),
+                place(
+                    other,
+                    "owner2",
+                    "b",
+                    if round % 2 == 0 { "./X" } else { "X/y" }
+                ),
             );
             let mut statuses = [racers.0?, racers.1?];
             statuses.sort_unstable();
@@ -281,7 +316,14 @@ fn declared(environment: Environment) -> Outcome {
             _ => return Err("a path of 40 segments is declared".into()),
         }
         // Between two starts, places may be exchanged and handed on.
-        for (x, y) in [("p", "q"), ("q", "p"), ("r", "q")] {
+        for (x, y) in [
+            ("p", "q"),
+            ("q", "p"),
+            ("r/s", "q"),
+            ("q", "r"),
+            ("p/q", "q"),
+            ("q", "p"),
+        ] {
             let config = format!("bundles: {{{}, {}}}", at("x", x), at("y", y));
             drop(environment.open(&config).await?);
         }

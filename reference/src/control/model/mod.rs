@@ -27,7 +27,7 @@ pub(crate) use document::{Document, stored_path};
 pub(crate) use embedded::EmbeddedFiles;
 pub(crate) use limits::storage_path as check_storage_path;
 pub(crate) use name::check_name;
-pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage};
+pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage, Places};
 pub(crate) use options::BuildOptions;
 pub(crate) use requirement::Requirement;
 pub(crate) use secret::{GivenSecret, Secret, wipe};
@@ -213,7 +213,7 @@ pub(crate) struct Entry {
     /// Where it is written to; only bundles are.
     pub(crate) storage: Option<ObjectStorage>,
     /// All forms of that place; none before it was looked for.
-    pub(crate) places: BTreeSet<String>,
+    pub(crate) places: Places,
     /// What of it would send a secret over plain http, if anything would.
     pub(crate) sends_in_clear: Option<Invalid>,
 }
@@ -228,7 +228,7 @@ impl Entry {
             uses: Uses::default(),
             shared,
             storage: None,
-            places: BTreeSet::new(),
+            places: Places::default(),
             sends_in_clear: None,
         }
     }
@@ -263,7 +263,7 @@ pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entr
         uses,
         shared: definition.shared(),
         storage: definition.storage().cloned(),
-        places: BTreeSet::new(),
+        places: Places::default(),
         sends_in_clear: definition.sends_in_clear(),
     })
 }

@@ -1,5 +1,7 @@
 //! Object storage: where a bundle is written to.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Invalid, limits};
@@ -58,6 +60,17 @@ pub(crate) struct Azure {
     pub(crate) path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) credentials: Option<String>,
+}
+
+/// The places of a storage, as digests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// All forms of the place.
+    pub(crate) own: BTreeSet<String>,
+    /// The folders that the file lies in, in all forms; objects lie in none.
+    pub(crate) folders: BTreeSet<String>,
+    /// Whether it is a file.
+    pub(crate) is_file: bool,
 }
 
 impl ObjectStorage {

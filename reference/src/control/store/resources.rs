@@ -4,7 +4,6 @@ use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::error::{ResourceRef, StoreError};
 use super::references::{FOLLOWED, Rights};
-use super::storage_locations::place;
 use super::write_entry::Writer;
 use super::{Store, changes};
 use crate::control::model::{Entry, Kind};
@@ -110,7 +109,8 @@ impl Store {
         let rights = Rights::Of(principal);
         self.add_references(&mut transaction, written.id, entry, rights)
             .await?;
-        place(&mut transaction, &written, entry, principal).await?;
+        self.place(&mut transaction, &written, entry, principal)
+            .await?;
         transaction.commit().await?;
         self.notify_changed();
         Ok(())

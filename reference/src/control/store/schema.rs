@@ -15,6 +15,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("migrations/5_pauses.sql"),
     include_str!("migrations/6_queues.sql"),
     include_str!("migrations/7_turns.sql"),
+    include_str!("migrations/8_folders.sql"),
 ];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.

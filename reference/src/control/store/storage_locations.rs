@@ -3,18 +3,20 @@
 //! The rows of the table are the truth, and its key lets nobody take a place that is taken. Each
 //! transaction takes the places of its bundle in their order and gives others up only afterwards,
 //! so that two of them cannot wait for each other in a circle; a start, which takes those of many
-//! bundles, does so alone.
+//! bundles, does so alone. So does who takes the place of a file: that must not lie within the
+//! place of another bundle, nor the other way round, which no key of a table says.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use sqlx::{Any, Executor, Row as _, Transaction, query};
+use sqlx::any::AnyRow;
+use sqlx::{Any, AssertSqlSafe, Executor, Row as _, Transaction, query};
 use tracing::warn;
 
 use super::Store;
 use super::error::StoreError;
 use super::write_entry::Written;
-use crate::control::model::{Bundle, Entry, ObjectStorage};
+use crate::control::model::{Bundle, Entry, ObjectStorage, Places};
 use crate::control::principal::Principal;
 use crate::control::storage_location;
 
@@ -41,6 +43,16 @@ struct Holder {
     owner: String,
 }
 
+impl Holder {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get(0)?,
+            name: row.try_get(1)?,
+            owner: row.try_get(2)?,
+        })
+    }
+}
+
 impl Store {
     /// Gives declared bundles the places of their definitions. One whose place belongs to a
     /// bundle that is not declared goes without, so that nobody can keep the server from
@@ -58,12 +70,14 @@ impl Store {
         let mut bundles = Vec::new();
         for (bundle, entry) in written {
             let held = held_before(transaction, bundle).await?;
-            give_up(transaction, bundle.id, held.difference(&entry.places)).await?;
+            if held != entry.places.own {
+                forget_folders(transaction, bundle.id).await?;
+            }
+            leave(transaction, bundle.id, &held, &entry.places).await?;
             bundles.push((bundle, entry, held));
         }
         for (bundle, entry, held) in bundles {
-            let wanted = entry.places.difference(&held);
-            let Some(holder) = take(transaction, bundle.id, wanted).await? else {
+            let Some(holder) = take(transaction, bundle.id, &held, &entry.places).await? else {
                 continue;
             };
             if written.iter().any(|(other, _)| other.id == holder.id) {
@@ -73,7 +87,13 @@ impl Store {
                 });
             }
             warn_of(&entry.name, &holder.name);
-            give_up(transaction, bundle.id, &entry.places).await?;
+            leave(
+                transaction,
+                bundle.id,
+                &entry.places.own,
+                &Places::default(),
+            )
+            .await?;
         }
         Ok(())
     }
@@ -96,9 +116,10 @@ impl Store {
             let storage = bundle.object_storage.as_ref();
             let places = storage.map(|storage| storage_location::places(storage, roots));
             let places = places.unwrap_or_default();
-            if let Some(holder) = take(&mut transaction, id, &places).await? {
+            let held = BTreeSet::new();
+            if let Some(holder) = take(&mut transaction, id, &held, &places).await? {
                 warn_of(&name, &holder.name);
-                give_up(&mut transaction, id, &places).await?;
+                leave(&mut transaction, id, &places.own, &Places::default()).await?;
             }
         }
         transaction.commit().await?;
@@ -123,9 +144,9 @@ impl Store {
         &self,
         bundle: i64,
         storage: &ObjectStorage,
-        places: &BTreeSet<String>,
+        places: &Places,
     ) -> Result<Taken, StoreError> {
-        if held(self.reader(), bundle).await? == *places {
+        if held(self.reader(), bundle).await? == places.own {
             return Ok(Taken::Own);
         }
         let mut transaction = self.begin().await?;
@@ -143,11 +164,14 @@ impl Store {
         if now != serde_json::to_value(storage)? {
             return Ok(Taken::Changed);
         }
+        if places.is_file {
+            self.lock_places(&mut transaction).await?;
+        }
         let held = held(&mut *transaction, bundle).await?;
-        match take(&mut transaction, bundle, places.difference(&held)).await? {
+        match take(&mut transaction, bundle, &held, places).await? {
             Some(holder) => Ok(Taken::Foreign(holder.name)),
             None => {
-                give_up(&mut transaction, bundle, held.difference(places)).await?;
+                leave(&mut transaction, bundle, &held, places).await?;
                 transaction.commit().await?;
                 Ok(Taken::Own)
             }
@@ -170,25 +194,29 @@ impl Store {
         }
         Ok(())
     }
-}
 
-/// Gives a bundle the places of its definition and no others.
-///
-/// # Errors
-/// `PlaceTaken`; it names the other bundle only if the principal sees that.
-pub(super) async fn place(
-    transaction: &mut Transaction<'static, Any>,
-    bundle: &Written,
-    entry: &Entry,
-    principal: &Principal,
-) -> Result<(), StoreError> {
-    let held = held_before(transaction, bundle).await?;
-    match take(transaction, bundle.id, entry.places.difference(&held)).await? {
-        None => give_up(transaction, bundle.id, held.difference(&entry.places)).await,
-        Some(holder) => Err(StoreError::PlaceTaken {
-            bundle: entry.name.clone(),
-            holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
-        }),
+    /// Gives a bundle the places of its definition and no others.
+    ///
+    /// # Errors
+    /// `PlaceTaken`; it names the other bundle only if the principal sees that.
+    pub(super) async fn place(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        bundle: &Written,
+        entry: &Entry,
+        principal: &Principal,
+    ) -> Result<(), StoreError> {
+        let held = held_before(transaction, bundle).await?;
+        if entry.places.is_file && held != entry.places.own {
+            self.lock_places(transaction).await?;
+        }
+        match take(transaction, bundle.id, &held, &entry.places).await? {
+            None => leave(transaction, bundle.id, &held, &entry.places).await,
+            Some(holder) => Err(StoreError::PlaceTaken {
+                bundle: entry.name.clone(),
+                holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
+            }),
+        }
     }
 }
 
@@ -214,55 +242,140 @@ async fn held(
     Ok(places.collect::<Result<_, sqlx::Error>>()?)
 }
 
-/// Takes places for a bundle; gives who has one of them already.
+/// Takes places for a bundle, beside those that it has; gives who has one of them already, lies
+/// within one, or has one that they lie within.
 async fn take(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
-    places: impl IntoIterator<Item = &String>,
+    held: &BTreeSet<String>,
+    wanted: &Places,
 ) -> Result<Option<Holder>, StoreError> {
-    for place in places {
-        for _ in 0..ATTEMPTS {
-            let insert = query(
-                "INSERT INTO places (place, bundle_id) VALUES ($1, $2) \
-                 ON CONFLICT (place) DO NOTHING",
-            );
-            let insert = insert.bind(place.as_str()).bind(id);
-            if insert.execute(&mut **transaction).await?.rows_affected() == 1 {
-                break;
-            }
-            let select = query(
-                "SELECT r.id, r.name, r.owner FROM places p \
-                 JOIN resources r ON r.id = p.bundle_id WHERE p.place = $1",
-            );
-            let select = select.bind(place.as_str());
-            let Some(row) = select.fetch_optional(&mut **transaction).await? else {
-                continue;
-            };
-            let holder = Holder {
-                id: row.try_get(0)?,
-                name: row.try_get(1)?,
-                owner: row.try_get(2)?,
-            };
-            if holder.id != id {
-                return Ok(Some(holder));
-            }
-            break;
+    if wanted.own == *held {
+        return Ok(None);
+    }
+    for place in wanted.own.difference(held) {
+        if let Some(holder) = take_one(transaction, id, place).await? {
+            return Ok(Some(holder));
+        }
+    }
+    if !wanted.is_file {
+        return Ok(None);
+    }
+    let inner = "SELECT r.id, r.name, r.owner FROM place_folders p \
+         JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.folder";
+    if let Some(holder) = first_among(transaction, inner, id, &wanted.own).await? {
+        return Ok(Some(holder));
+    }
+    let outer = "SELECT r.id, r.name, r.owner FROM places p \
+         JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.place";
+    if let Some(holder) = first_among(transaction, outer, id, &wanted.folders).await? {
+        return Ok(Some(holder));
+    }
+    lie_in(transaction, id, &wanted.folders).await?;
+    Ok(None)
+}
+
+/// Takes a place for a bundle; gives who has it already.
+async fn take_one(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    place: &str,
+) -> Result<Option<Holder>, StoreError> {
+    for _ in 0..ATTEMPTS {
+        let insert = query(
+            "INSERT INTO places (place, bundle_id) VALUES ($1, $2) \
+             ON CONFLICT (place) DO NOTHING",
+        );
+        let insert = insert.bind(place).bind(id);
+        if insert.execute(&mut **transaction).await?.rows_affected() == 1 {
+            return Ok(None);
+        }
+        let select = query(
+            "SELECT r.id, r.name, r.owner FROM places p \
+             JOIN resources r ON r.id = p.bundle_id WHERE p.place = $1",
+        );
+        let select = select.bind(place);
+        if let Some(row) = select.fetch_optional(&mut **transaction).await? {
+            let holder = Holder::read(&row)?;
+            return Ok(Some(holder).filter(|holder| holder.id != id));
         }
     }
     Ok(None)
 }
 
-/// Gives up places of a bundle.
-async fn give_up(
+/// The first bundle but this one that a statement finds with any of these digests.
+async fn first_among(
+    transaction: &mut Transaction<'static, Any>,
+    statement: &str,
+    id: i64,
+    digests: &BTreeSet<String>,
+) -> Result<Option<Holder>, StoreError> {
+    if digests.is_empty() {
+        return Ok(None);
+    }
+    let numbers: Vec<String> = (0..digests.len())
+        .map(|at| format!("${}", at + 2))
+        .collect();
+    let statement = format!("{statement} IN ({}) LIMIT 1", numbers.join(","));
+    let select = query(AssertSqlSafe(statement)).bind(id);
+    let select = digests
+        .iter()
+        .fold(select, |select, digest| select.bind(digest.as_str()));
+    let row = select.fetch_optional(&mut **transaction).await?;
+    Ok(row.as_ref().map(Holder::read).transpose()?)
+}
+
+/// Notes the folders that a bundle lies in, and no others.
+async fn lie_in(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
-    places: impl IntoIterator<Item = &String>,
+    folders: &BTreeSet<String>,
 ) -> Result<(), StoreError> {
-    for place in places {
+    forget_folders(transaction, id).await?;
+    if folders.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<String> = (0..folders.len())
+        .map(|at| format!("(${}, $1)", at + 2))
+        .collect();
+    let statement = format!(
+        "INSERT INTO place_folders (folder, bundle_id) VALUES {}",
+        rows.join(",")
+    );
+    let insert = query(AssertSqlSafe(statement)).bind(id);
+    let insert = folders
+        .iter()
+        .fold(insert, |insert, folder| insert.bind(folder.as_str()));
+    insert.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Gives up places that a bundle has and is no longer to have.
+async fn leave(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    held: &BTreeSet<String>,
+    wanted: &Places,
+) -> Result<(), StoreError> {
+    let left: Vec<&String> = held.difference(&wanted.own).collect();
+    for place in &left {
         let delete = query("DELETE FROM places WHERE place = $1 AND bundle_id = $2");
         let delete = delete.bind(place.as_str()).bind(id);
         delete.execute(&mut **transaction).await?;
     }
+    // Those of a file are noted anew when it is taken.
+    if !left.is_empty() && !wanted.is_file {
+        forget_folders(transaction, id).await?;
+    }
+    Ok(())
+}
+
+async fn forget_folders(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+) -> Result<(), StoreError> {
+    let delete = query("DELETE FROM place_folders WHERE bundle_id = $1").bind(id);
+    delete.execute(&mut **transaction).await?;
     Ok(())
 }
 

@@ -22,12 +22,13 @@ impl Shared {
         places: &mut BTreeSet<String>,
     ) -> Result<Taken, StoreError> {
         let roots = self.settings.destinations.roots.clone();
-        *places = match storage_location::find(storage.clone(), roots).await {
-            Ok(places) => places,
+        let found = match storage_location::find(storage.clone(), roots).await {
+            Ok(found) => found,
             Err(failure) => return Ok(Taken::Unknown(failure.to_string())),
         };
         let store = &self.control.store;
-        let taken = store.take_places(bundle, storage, places).await?;
+        let taken = store.take_places(bundle, storage, &found).await?;
+        *places = found.own;
         if let Taken::Foreign(holder) = &taken {
             places.clear();
             warn!(

@@ -388,6 +388,7 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
         change(&store, "bundle old {}").await?;
         store.pass_on_changes().await?;
         for back in [
+            "DROP TABLE place_folders",
             "DROP INDEX builds_changed",
             "DROP INDEX builds_by_due",
             "DROP INDEX builds_suspected",

@@ -123,11 +123,11 @@ async fn builds_take_places_and_leave_them() -> Tested {
         put("b", "x").await?;
         due(&store).await?;
         store
-            .write_again(a, &storage_location::places(&storage("x")?, &[]))
+            .write_again(a, &storage_location::places(&storage("x")?, &[]).own)
             .await?;
         assert_eq!(due(&store).await?, BTreeSet::from(["b".to_owned()]));
         store
-            .write_again(b, &storage_location::places(&storage("x")?, &[]))
+            .write_again(b, &storage_location::places(&storage("x")?, &[]).own)
             .await?;
         assert_eq!(due(&store).await?, BTreeSet::new());
     }
@@ -139,6 +139,7 @@ async fn drop_everything(store: &Store) -> Tested {
     for table in [
         "probes",
         "places",
+        "place_folders",
         "build_statuses",
         "builds",
         "changes",
