@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use reference::{CommandLine, StartError};
+use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -51,8 +52,11 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
         signal(SignalKind::hangup()),
+        // Nobody waits for it: a write beyond the limit of the size of files fails as one to a
+        // full disk does, where otherwise the process would end.
+        signal(SignalKind::from_raw(Signal::XFSZ.as_raw())),
     );
-    let (Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up)) = signals else {
+    let (Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up), Ok(_)) = signals else {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };

@@ -50,7 +50,7 @@ impl Program {
         blocks: u32,
     ) -> Done<(Self, SocketAddr)> {
         let mut shell = Command::new("sh");
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_reference")]);
         Self::start_by(environment, config, shell)
     }

@@ -124,7 +124,7 @@ impl Process {
     }
 
     /// Lets files of the process grow to so many bytes and no further, as a full disk does, or
-    /// without a limit. It must ignore the signal `XFSZ`.
+    /// without a limit.
     pub(crate) fn limit_files(&self, bytes: Option<u64>) -> io::Result<()> {
         self.limit(Resource::Fsize, bytes)
     }
