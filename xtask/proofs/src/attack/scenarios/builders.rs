@@ -1,5 +1,6 @@
 //! An owner against the builders of all tenants: endless builds, a revision that unfolds to 2^60
-//! values, and a build during which the process ends, twice.
+//! values, a build during which the process ends, twice, and stacks with as many patterns as there
+//! may be.
 
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,9 @@ const ENDLESS: &str = "sprintf(\"%d\", [count([1 | r := numbers.range(1, 100000)
 /// More endless builds than a control plane does at a time.
 const MANY: usize = 6;
 
+/// Bundles with a label that stacks select by.
+const LABELLED: usize = 1500;
+
 /// Peak memory of the server, in MiB.
 const MOST: u64 = 1024;
 
@@ -26,7 +30,52 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     endless(harness, &mut findings).await?;
     unfolding(harness, &mut findings).await?;
     killed(harness, &mut findings).await?;
+    selectors(harness, &mut findings).await?;
     Ok(findings)
+}
+
+/// Whoever writes waits for no patterns of stacks.
+async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let mut plane = tenancy::plane(harness, &[]).await?;
+    let (owner, stacker) = (plane.person("first"), plane.person("stacker"));
+    for number in 0..LABELLED {
+        let value = format!("a{}{number}", "n".repeat(100));
+        let body = json!({"labels": {"l": value}, "requirements": []});
+        owner
+            .put(&format!("/v1/bundles/labelled-{number}"), body)
+            .await?;
+    }
+    let stack = |patterns: usize, pattern: &str| {
+        let patterns: Vec<_> = (0..patterns).map(|at| format!("{pattern}{at}")).collect();
+        json!({"selector": {"l": patterns}, "requirements": []})
+    };
+    for (patterns, pattern) in [(20_000, "*a*".repeat(30)), (101, "a".to_owned())] {
+        let body = stack(patterns, &pattern);
+        let (status, _) = stacker.send("PUT", "/v1/stacks/large", &body).await?;
+        findings.hold(
+            format!("a stack with {patterns} patterns: {status}"),
+            status == 400,
+        );
+    }
+    for number in 0..5 {
+        let body = stack(100, &"*n?".repeat(4));
+        stacker
+            .put(&format!("/v1/stacks/many-{number}"), body)
+            .await?;
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(10) {
+        let write = Instant::now();
+        let (status, _) = owner.send("PUT", "/v1/sources/beside", &json!({})).await?;
+        let took = write.elapsed();
+        findings.hold(
+            format!("a write beside stacks: {status} after {took:?}"),
+            status == 200 && took < Duration::from_secs(2),
+        );
+        sleep(Duration::from_millis(100)).await;
+    }
+    findings.weigh(&plane.process, MOST)?;
+    findings.end(&mut plane.process).await
 }
 
 /// Starts a control plane whose evaluations end by no time.

@@ -16,6 +16,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
     let bystander = Bystander::start(plane.process.address, bystander::control()).await;
     let (admin, first) = (plane.person("admin"), plane.person("first"));
+    deep(&mut findings, first).await?;
     places(harness, &mut findings, admin, first).await?;
     races(harness, &mut findings, first, plane.person("second")).await?;
     findings.watch_in_company(bystander.stop().await?);
@@ -51,6 +52,21 @@ const DISGUISES: &[&str] = &[
     "GOOD.tgz",
     "good%2Etgz",
     "good%252etgz",
+    // The one would be a folder where the other is a file.
+    "good.tgz/x",
+    "ROOT/linked/Good.tgz/x/y",
+];
+
+/// Hosts that lead to the loopback interface.
+const LOOPBACK: &[&str] = &[
+    "0.0.0.0",
+    "127.1.2.3",
+    "localhost",
+    "ip6-localhost",
+    "[::]",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[64:ff9b::7f00:1]",
 ];
 
 /// A place belongs to one bundle, however it is named.
@@ -113,9 +129,38 @@ async fn places(
             status == 409,
         );
     }
+    let at = |host: &str| {
+        let url = format!("http://{host}:9");
+        json!({"aws": {"bucket": "b", "key": "k.tgz", "region": "us-east-1", "url": url}})
+    };
+    let body = json!({"object_storage": at("127.0.0.1"), "requirements": [{"source": "good"}]});
+    admin.put("/v1/bundles/remote", body).await?;
+    for host in LOOPBACK {
+        let body = json!({"object_storage": at(host), "requirements": [{"source": "evil"}]});
+        let (status, _) = first.send("PUT", "/v1/bundles/evil", &body).await?;
+        findings.hold(
+            format!("a second bundle at {host}: {status}"),
+            status == 409,
+        );
+    }
     admin
         .send("DELETE", "/v1/bundles/remote", &Value::Null)
         .await?;
+    Ok(())
+}
+
+/// Paths that take long to follow are refused, and nobody waits for them.
+async fn deep(findings: &mut Findings, first: Person) -> Result<(), Failure> {
+    let folders = "a/".repeat(1_900);
+    for number in 0..100 {
+        let body = in_file(&format!("z/{folders}x{number}"), &json!([]));
+        let path = format!("/v1/bundles/deep-{number}");
+        let (status, _) = first.send("PUT", &path, &body).await?;
+        findings.hold(
+            format!("a bundle in 1,900 folders: {status}"),
+            matches!(status, 400 | 422),
+        );
+    }
     Ok(())
 }
 
