@@ -57,6 +57,7 @@ const ENGINE: &[(&str, &[&str])] = &[
 const CONTROL: &[(&str, &[&str])] = &[
     ("cipher", &[]),
     ("hosts", &[]),
+    ("blocking", &[]),
     ("storage", &[]),
     ("model", &["hosts"]),
     ("secret_hosts", &["hosts", "model"]),
@@ -67,14 +68,31 @@ const CONTROL: &[(&str, &[&str])] = &[
         "destination",
         &["secret_hosts", "hosts", "model", "storage"],
     ),
-    ("storage_location", &["destination", "model"]),
+    (
+        "storage_location",
+        &["blocking", "destination", "hosts", "model"],
+    ),
     (
         "builder",
-        &["secret_hosts", "hosts", "model", "redact", "storage"],
+        &[
+            "blocking",
+            "secret_hosts",
+            "hosts",
+            "model",
+            "redact",
+            "storage",
+        ],
     ),
     (
         "store",
-        &["cipher", "model", "page", "storage_location", "principal"],
+        &[
+            "blocking",
+            "cipher",
+            "model",
+            "page",
+            "storage_location",
+            "principal",
+        ],
     ),
 ];
 
