@@ -69,8 +69,13 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
         .mock
         .put(PATH, Fixture::of(revision("first")?, "1"));
     environment.wait_for_data("a/is", json!("first")).await?;
+    // The document is there a moment before the status says so.
     let healthy = (200, json!({}));
-    assert_eq!(environment.get("/health?bundles&plugins").await?, healthy);
+    environment
+        .wait_for("/health?bundles&plugins", |status, answer| {
+            (status, answer) == (healthy.0, &healthy.1)
+        })
+        .await?;
     let asks = || {
         let seen = environment.mock.seen(PATH);
         let mut seen = seen.iter().rev();
