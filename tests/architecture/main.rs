@@ -6,4 +6,5 @@ mod imports;
 mod language;
 mod pinned;
 mod reference;
+mod routes;
 mod sources;

@@ -1,5 +1,4 @@
-//! The map of the reference server: which folder may import which, which files may do what, and
-//! that every documented endpoint has a route and a handler.
+//! The map of the reference server: which folder may import which, and which files may do what.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -105,15 +104,6 @@ const ERROR_MAPS: &[&str] = &["control/errors.rs", "engine/errors.rs"];
 /// The file that builds responses.
 const RESPONSES: &str = "http/response.rs";
 
-/// Routes that the documents do not name, so that there is no clause file.
-const UNDOCUMENTED: &[&str] = &[
-    "GET /",
-    "GET /metrics",
-    "POST /v1/batch/data/{path...}",
-    "GET /v1/bundles/{bundle}/status",
-    "GET /v1/bundles/{bundle}/status/latest",
-];
-
 /// Folders in which some files build on each other.
 const ENTWINED: &[&str] = &[
     "control::builder::fetch",
@@ -122,9 +112,9 @@ const ENTWINED: &[&str] = &[
 ];
 
 /// A file of the server: its path below `reference/src`, and its text without its unit tests.
-struct Source {
-    path: String,
-    text: String,
+pub(crate) struct Source {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 impl Source {
@@ -219,7 +209,7 @@ fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &
 }
 
 /// The files of the server.
-fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let root = repository().join("reference/src");
     let mut files = Vec::new();
     collect(&root, &mut files);
@@ -234,12 +224,12 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-fn repository() -> &'static Path {
+pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Every file below a folder, in the order of names.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.sort();
@@ -348,124 +338,6 @@ fn users<'s>(sources: &'s [Source], name: &str, allowed: &[&str]) -> Vec<&'s str
         .collect()
 }
 
-/// A line of a route table.
-#[derive(Debug, PartialEq, Eq)]
-struct Line {
-    method: String,
-    pattern: String,
-    /// The file of its handler, below `reference/src` and without its ending.
-    handler: String,
-}
-
-/// The route table in a file of one of the servers.
-fn routes(text: &str, server: &str) -> Vec<Line> {
-    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut lines = Vec::new();
-    for start in ["route(", "bearer!("] {
-        for call in text.split(start).skip(1) {
-            let mut parts = call.splitn(3, ',').map(str::trim);
-            let (Some(method), Some(pattern), Some(rest)) =
-                (parts.next(), parts.next(), parts.next())
-            else {
-                continue;
-            };
-            let Some(pattern) = pattern.strip_prefix('"').and_then(|p| p.strip_suffix('"')) else {
-                continue;
-            };
-            let end = rest.find([',', ')']).unwrap_or(rest.len());
-            let handler = rest.get(..end).unwrap_or_default().trim();
-            let handler = handler.trim_end_matches("::handle").replace("::", "/");
-            let folder = if start == "bearer!(" { "v1/" } else { "" };
-            lines.push(Line {
-                method: method.to_owned(),
-                pattern: pattern.to_owned(),
-                handler: format!("{server}/{folder}{handler}"),
-            });
-        }
-    }
-    // Those that everybody may ask are written out.
-    for entry in text.split("Route {").skip(1) {
-        let between = |start: &str, end: &str| {
-            let (_, rest) = entry.split_once(start)?;
-            Some(rest.split_once(end)?.0.to_owned())
-        };
-        if let (Some(method), Some(pattern), Some(handler)) = (
-            between("method: Method::", ","),
-            between("pattern: \"", "\""),
-            between("Box::pin(", "::handle("),
-        ) && !method.contains('$')
-        {
-            lines.push(Line {
-                method,
-                pattern,
-                handler: format!("{server}/{}", handler.replace("::", "/")),
-            });
-        }
-    }
-    lines
-}
-
-/// The documented endpoints, with the clause files that name them, below `specs` and without
-/// their endings.
-fn endpoints() -> Vec<(String, String)> {
-    let root = repository().join("specs");
-    let mut files = Vec::new();
-    collect(&root, &mut files);
-    let endpoints = files.iter().filter_map(|file| {
-        let path = file.strip_prefix(&root).ok()?.to_str()?;
-        let text = fs::read_to_string(file).ok()?;
-        let endpoint = text
-            .lines()
-            .find_map(|line| line.strip_prefix("endpoint: "))?;
-        let path = path.strip_suffix(".yaml")?.to_owned();
-        Some((path, endpoint.trim().to_owned()))
-    });
-    endpoints.collect()
-}
-
-/// The parts of a path that are always the same.
-fn literals(path: &str) -> Vec<&str> {
-    let segments = path.split('/');
-    segments.filter(|part| !part.starts_with('{')).collect()
-}
-
-/// Endpoints without a route to the handler of the same path, and routes without an endpoint.
-fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
-    let fits = |(file, endpoint): &(String, String), line: &Line| {
-        let (method, path) = endpoint.split_once(' ').unwrap_or_default();
-        line.method == method && line.handler == *file && literals(&line.pattern) == literals(path)
-    };
-    let mut wrong = Vec::new();
-    for endpoint in endpoints {
-        if !routes.iter().any(|line| fits(endpoint, line)) {
-            wrong.push(format!("no route: {} ({})", endpoint.1, endpoint.0));
-        }
-    }
-    for line in routes {
-        let name = format!("{} {}", line.method, line.pattern);
-        let documented = endpoints.iter().any(|endpoint| fits(endpoint, line));
-        if !documented && !UNDOCUMENTED.contains(&name.as_str()) {
-            wrong.push(format!("no clause file: {name} ({})", line.handler));
-        }
-    }
-    wrong
-}
-
-/// The route tables of both servers.
-fn all_routes(sources: &[Source]) -> Vec<Line> {
-    let table = |server: &str| {
-        let path = format!("{server}/routes.rs");
-        let source = sources.iter().find(|source| source.path == path);
-        routes(source.map_or("", |source| source.text.as_str()), server)
-    };
-    let (engine, control) = (table("engine"), table("control"));
-    assert!(
-        engine.len() > 20 && control.len() > 20,
-        "{engine:?} {control:?}"
-    );
-    engine.into_iter().chain(control).collect()
-}
-
 #[test]
 fn imports_follow_the_layers() {
     let sources = sources();
@@ -520,23 +392,6 @@ fn one_file_builds_responses() {
         self::users(&sources, "Response::builder", &[]),
         Vec::<&str>::new()
     );
-}
-
-#[test]
-fn every_endpoint_has_a_route_and_every_route_an_endpoint() {
-    let endpoints = endpoints();
-    assert!(endpoints.len() > 30, "{endpoints:?}");
-    let wrong = unrouted(&endpoints, &all_routes(&sources()));
-    assert_eq!(wrong, Vec::<String>::new());
-}
-
-#[test]
-fn every_route_has_a_handler_file() {
-    let root = repository().join("reference/src");
-    for line in all_routes(&sources()) {
-        let file = root.join(format!("{}.rs", line.handler));
-        assert!(file.is_file(), "{} has no {}", line.pattern, file.display());
-    }
 }
 
 #[test]
@@ -595,16 +450,4 @@ fn the_rules_notice_what_breaks_them() {
     assert_eq!(users(&source, "Code::", ERROR_MAPS), ["engine/a.rs"]);
     let source = [Source::new("engine/a.rs", "StatusCode::OK")];
     assert_eq!(users(&source, "Code::", ERROR_MAPS), Vec::<&str>::new());
-    let endpoint = |file: &str, name: &str| (file.to_owned(), name.to_owned());
-    let table = r#"route(GET, "/v1/a/{path...}", v1::a::get::handle, Lane::Inline),"#;
-    let table = routes(table, "engine");
-    let known = [endpoint("engine/v1/a/get", "GET /v1/a/{id}")];
-    assert_eq!(unrouted(&known, &table), Vec::<String>::new());
-    for other in [
-        endpoint("engine/v1/b/get", "GET /v1/a/{id}"),
-        endpoint("engine/v1/a/get", "PUT /v1/a/{id}"),
-        endpoint("engine/v1/a/get", "GET /v1/b/{id}"),
-    ] {
-        assert_eq!(unrouted(&[other], &table).len(), 2, "{table:?}");
-    }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pack {
-    /// What releases of the real engine are known to have done wrong, to the harm of their users.
+    /// Regressions: faults that releases of Open Policy Agent had, and that harmed their users.
     Regressions,
 }
 
@@ -28,14 +28,14 @@ impl Pack {
         Self::ALL.into_iter().find(|pack| pack.name() == first)
     }
 
-    /// What its rules are about, for people.
+    /// Title: the subject of its rules, for reports.
     pub fn title(self) -> &'static str {
         match self {
             Self::Regressions => "Regressions of releases",
         }
     }
 
-    /// What a clause of the pack may name as its place.
+    /// Sections: the values that `section` may have in a clause of the pack.
     pub(super) fn sections(self) -> &'static [&'static str] {
         match self {
             Self::Regressions => &[

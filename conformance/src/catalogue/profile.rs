@@ -18,9 +18,9 @@ pub(super) const FOLDER: &str = "profiles/";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
-    /// Who breaks it does not conform to the profile.
+    /// Required: a server that fails the rule does not conform to the profile.
     Must,
-    /// It is judged and told, and decides nothing.
+    /// Recommended: the rule is judged and reported, and does not decide conformance.
     Should,
 }
 

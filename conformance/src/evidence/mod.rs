@@ -336,18 +336,22 @@ impl Event {
     /// # Errors
     /// It is none.
     pub fn read(line: &str) -> serde_json::Result<Self> {
+        // The tag is read to the end of the line, so that nothing follows the event.
         let tag: Tag<'_> = serde_json::from_str(line)?;
-        Ok(match tag.event.as_ref() {
-            "run-started" => Self::RunStarted(serde_json::from_str(line)?),
-            "exchange" => Self::Exchange(serde_json::from_str(line)?),
-            "judged" => Self::Judged(serde_json::from_str(line)?),
-            "leaked" => Self::Leaked(serde_json::from_str(line)?),
-            "changed" => Self::Changed(serde_json::from_str(line)?),
-            "defect" => Self::Defect(serde_json::from_str(line)?),
-            "run-finished" => Self::RunFinished(serde_json::from_str(line)?),
-            other => {
-                return Err(serde_json::Error::custom(format!("`{other}` is no event")));
-            }
+        Self::tagged(&tag.event, &mut serde_json::Deserializer::from_str(line))
+    }
+
+    /// The event of this tag.
+    fn tagged<'de, D: Deserializer<'de>>(tag: &str, reader: D) -> Result<Self, D::Error> {
+        Ok(match tag {
+            "run-started" => Self::RunStarted(Deserialize::deserialize(reader)?),
+            "exchange" => Self::Exchange(Deserialize::deserialize(reader)?),
+            "judged" => Self::Judged(Deserialize::deserialize(reader)?),
+            "leaked" => Self::Leaked(Deserialize::deserialize(reader)?),
+            "changed" => Self::Changed(Deserialize::deserialize(reader)?),
+            "defect" => Self::Defect(Deserialize::deserialize(reader)?),
+            "run-finished" => Self::RunFinished(Deserialize::deserialize(reader)?),
+            other => return Err(D::Error::custom(format!("`{other}` is no event"))),
         })
     }
 
@@ -392,18 +396,7 @@ impl TryFrom<Value> for Event {
             .and_then(Value::as_str)
             .ok_or_else(|| serde_json::Error::missing_field("event"))?
             .to_owned();
-        Ok(match tag.as_str() {
-            "run-started" => Self::RunStarted(serde_json::from_value(value)?),
-            "exchange" => Self::Exchange(serde_json::from_value(value)?),
-            "judged" => Self::Judged(serde_json::from_value(value)?),
-            "leaked" => Self::Leaked(serde_json::from_value(value)?),
-            "changed" => Self::Changed(serde_json::from_value(value)?),
-            "defect" => Self::Defect(serde_json::from_value(value)?),
-            "run-finished" => Self::RunFinished(serde_json::from_value(value)?),
-            other => {
-                return Err(serde_json::Error::custom(format!("`{other}` is no event")));
-            }
-        })
+        Self::tagged(&tag, value)
     }
 }
 

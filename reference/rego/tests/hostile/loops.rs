@@ -12,16 +12,28 @@ use crate::{ALONE, MEMORY, MEMORY_LIMIT, query};
 const ROUNDS: u64 = 40;
 
 /// Counts looks, and ends what has made too much.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Counter {
     looks: AtomicU64,
     made: AtomicU64,
+    /// The bytes that may be made.
+    most: u64,
+}
+
+impl Counter {
+    fn new(most: u64) -> Arc<Self> {
+        Arc::new(Self {
+            looks: AtomicU64::default(),
+            made: AtomicU64::default(),
+            most,
+        })
+    }
 }
 
 impl Governor for Counter {
     fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
         self.looks.fetch_add(1, Ordering::Relaxed);
-        match self.made.fetch_add(made, Ordering::Relaxed) + made > MEMORY_LIMIT {
+        match self.made.fetch_add(made, Ordering::Relaxed) + made > self.most {
             true => Err(Ended::Memory),
             false => Ok(()),
         }
@@ -53,7 +65,7 @@ fn looks(call: &str) -> u64 {
     let rounds = format!("x := [r | some i in numbers.range(1, {ROUNDS}); r := {call}]");
     let query = query(&Policy::default(), &rounds);
     let documents = Value::object::<&str>([]);
-    let counter = Arc::new(Counter::default());
+    let counter = Counter::new(MEMORY_LIMIT);
     let mut evaluation = Evaluation::new(&documents);
     evaluation.limits.governor = Some(Arc::<Counter>::clone(&counter));
     if let Err(why) = query.evaluate(&mut evaluation) {
@@ -80,23 +92,38 @@ fn loops_of_calls_that_cannot_be_interrupted_end_between_them() {
 fn compiled_patterns_take_no_more_memory_than_they_are_charged_for() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let pattern = r#"sprintf("^(%d|\\pL{1,120})q$", [i])"#;
-    let schema = r#"{"allOf": [{"pattern": p} | some i in numbers.range(1, 100); p := PATTERN]}"#;
-    let schema = schema.replace("PATTERN", pattern);
-    for text in [
-        format!("x := [1 | some i in numbers.range(1, 100); regex.match({pattern}, \"x\")]"),
-        format!("x := json.verify_schema({schema})"),
-        format!("x := json.match_schema({{}}, {schema})"),
+    let schema = |patterns: u32| {
+        format!(
+            r#"{{"allOf": [{{"pattern": p}} | some i in numbers.range(1, {patterns}); p := {pattern}]}}"#
+        )
+    };
+    let (few, many) = (schema(3), schema(100));
+    for (text, most) in [
+        (
+            format!("x := [1 | some i in numbers.range(1, 100); regex.match({pattern}, \"x\")]"),
+            MEMORY_LIMIT,
+        ),
+        (format!("x := json.verify_schema({many})"), MEMORY_LIMIT),
+        (
+            format!("x := json.match_schema({{}}, {many})"),
+            MEMORY_LIMIT,
+        ),
+        // No schema is refused for so few.
+        (format!("x := json.verify_schema({few})"), MEMORY_LIMIT / 8),
+        (
+            format!("x := json.match_schema({{}}, {few})"),
+            MEMORY_LIMIT / 8,
+        ),
     ] {
         let query = query(&Policy::default(), &text);
         let documents = Value::object::<&str>([]);
         let mut evaluation = Evaluation::new(&documents);
-        evaluation.limits.governor = Some(Arc::new(Counter::default()));
+        evaluation.limits.governor = Some(Counter::new(most));
         MEMORY.reset_peak_usage();
         let before = MEMORY.current_usage();
         let found = query.evaluate(&mut evaluation);
         let memory = MEMORY.peak_usage().saturating_sub(before) as u64;
         assert!(found.is_err(), "{text}");
-        let most = MEMORY_LIMIT + MEMORY_LIMIT / 10;
-        assert!(memory <= most, "{text}: {memory} bytes");
+        assert!(memory <= most + most / 10, "{text}: {memory} bytes");
     }
 }

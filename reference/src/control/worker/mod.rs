@@ -338,7 +338,14 @@ impl Shared {
 /// # Errors
 /// `Silent` when it does not.
 async fn answered<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    let answer = tokio::time::timeout(SILENCE, asked).await;
+    answered_within(SILENCE, asked).await
+}
+
+async fn answered_within<T>(
+    most: Duration,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let answer = tokio::time::timeout(most, asked).await;
     answer.unwrap_or(Err(StoreError::Silent))
 }
 
@@ -368,5 +375,19 @@ impl Control {
             builds => info!(builds, "bundles are built"),
         }
         Ok(workers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_database_that_says_nothing_is_not_waited_for() {
+        let silent = std::future::pending::<Result<(), StoreError>>();
+        let asked = answered_within(Duration::ZERO, silent).await;
+        assert!(matches!(asked, Err(StoreError::Silent)), "{asked:?}");
+        let asked = answered_within(Duration::ZERO, async { Ok(1) }).await;
+        assert!(matches!(asked, Ok(1)), "{asked:?}");
     }
 }

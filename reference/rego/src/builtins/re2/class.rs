@@ -1,9 +1,10 @@
 //! Classes in brackets.
 
-use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+use regex_syntax::hir::ClassUnicode;
 
 use super::escape;
 use super::mistake::{Kind, Mistake};
+use super::named::{self, of_ranges};
 
 /// Reads a class that begins with its bracket, and gives what follows it.
 ///
@@ -42,15 +43,15 @@ fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), 
         .strip_prefix("[:")
         .and_then(|behind| behind.split_once(":]"))
     {
-        let class = posix(name, ignores_case);
+        let class = named::posix(name, ignores_case);
         let class = class.ok_or_else(|| Kind::CharacterClass.at(escape::part(text, rest)));
         return Some(class.map(|class| (class, rest)));
     }
-    if let Some(read) = escape::unicode(text, ignores_case) {
+    if let Some(read) = named::unicode(text, ignores_case) {
         return Some(read);
     }
     let mut characters = text.strip_prefix('\\')?.chars();
-    let class = escape::perl(characters.next()?, ignores_case)?;
+    let class = named::perl(characters.next()?, ignores_case)?;
     Some(Ok((class, characters.as_str())))
 }
 
@@ -71,11 +72,7 @@ fn range<'t>(
     if end < start {
         return Err(Kind::CharacterClass.at(escape::part(text, rest)));
     }
-    let mut read = ClassUnicode::new([ClassUnicodeRange::new(start, end)]);
-    if ignores_case {
-        read.case_fold_simple();
-    }
-    Ok((read, rest))
+    Ok((of_ranges(&[(start, end)], ignores_case, false), rest))
 }
 
 fn character<'t>(class: &str, text: &'t str) -> Result<(char, &'t str), Mistake> {
@@ -87,39 +84,4 @@ fn character<'t>(class: &str, text: &'t str) -> Result<(char, &'t str), Mistake>
         Some(character) => Ok((character, characters.as_str())),
         None => Err(Kind::OpenClass.at(class)),
     }
-}
-
-/// A class of POSIX by its name, which a caret negates.
-fn posix(name: &str, ignores_case: bool) -> Option<ClassUnicode> {
-    let (name, negated) = match name.strip_prefix('^') {
-        Some(name) => (name, true),
-        None => (name, false),
-    };
-    let ranges: &[(char, char)] = match name {
-        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
-        "alpha" => &[('A', 'Z'), ('a', 'z')],
-        "ascii" => &[('\0', '\u{7f}')],
-        "blank" => &[('\t', '\t'), (' ', ' ')],
-        "cntrl" => &[('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')],
-        "digit" => &[('0', '9')],
-        "graph" => &[('!', '~')],
-        "lower" => &[('a', 'z')],
-        "print" => &[(' ', '~')],
-        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
-        "space" => &[('\t', '\r'), (' ', ' ')],
-        "upper" => &[('A', 'Z')],
-        "word" => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
-        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
-        _ => return None,
-    };
-    let ranges = ranges.iter();
-    let ranges = ranges.map(|(start, end)| ClassUnicodeRange::new(*start, *end));
-    let mut class = ClassUnicode::new(ranges);
-    if ignores_case {
-        class.case_fold_simple();
-    }
-    if negated {
-        class.negate();
-    }
-    Some(class)
 }

@@ -8,6 +8,7 @@ mod class;
 mod escape;
 mod flags;
 mod mistake;
+mod named;
 mod parser;
 
 use regex_syntax::hir::Hir;

@@ -1,12 +1,10 @@
 //! Expressions: sequences, alternatives, groups and repetitions.
 
-use regex_syntax::hir::{
-    Capture, Class, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition,
-};
+use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, Look, Repetition};
 
 use super::flags::{self, Flags, Start};
 use super::mistake::{Kind, Mistake};
-use super::{Parsed, class, escape};
+use super::{Parsed, class, escape, named};
 
 /// A repetition counts to at most this, also with those within it.
 const MAX_COUNT: u32 = 1000;
@@ -160,9 +158,7 @@ impl<'t> Parser<'t> {
 
     fn push_character(&mut self, character: char) {
         if self.flags.ignores_case {
-            let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
-            class.case_fold_simple();
-            return self.push_class(class);
+            return self.push_class(named::of_ranges(&[(character, character)], true, false));
         }
         let mut bytes = [0; 4];
         let bytes = character.encode_utf8(&mut bytes).as_bytes();
@@ -292,11 +288,11 @@ impl<'t> Parser<'t> {
     }
 
     fn class_or_character(&mut self, letter: char, behind: &'t str) -> Result<(), Mistake> {
-        if let Some(read) = escape::unicode(self.rest, self.flags.ignores_case) {
+        if let Some(read) = named::unicode(self.rest, self.flags.ignores_case) {
             let (class, rest) = read?;
             self.rest = rest;
             self.push_class(class);
-        } else if let Some(class) = escape::perl(letter, self.flags.ignores_case) {
+        } else if let Some(class) = named::perl(letter, self.flags.ignores_case) {
             self.rest = behind;
             self.push_class(class);
         } else {

@@ -1,0 +1,169 @@
+//! Classes that have a name: of Perl, of POSIX, and the categories and scripts of Unicode.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+
+use super::escape;
+use super::mistake::{Kind, Mistake};
+
+/// Scripts whose names have four letters. Four letters are otherwise the abbreviation of a script,
+/// which RE2 does not know.
+const SHORT_SCRIPTS: &[&str] = &[
+    "ahom", "cham", "kawi", "lisu", "modi", "newa", "thai", "toto",
+];
+
+/// Names that are more than a category or script.
+const SPECIAL: &[(&str, &str)] = &[
+    ("any", r"\p{Any}"),
+    ("ascii", r"\p{ASCII}"),
+    ("assigned", r"\p{Assigned}"),
+    ("lc", r"[\p{Lu}\p{Ll}\p{Lt}]"),
+    ("casedletter", r"[\p{Lu}\p{Ll}\p{Lt}]"),
+    ("digit", r"\p{Nd}"),
+    ("punct", r"\p{P}"),
+    ("combiningmark", r"\p{M}"),
+    ("cntrl", r"\p{Cc}"),
+    // No character of a text is one.
+    ("cs", r"[^\x00-\x{10FFFF}]"),
+    ("surrogate", r"[^\x00-\x{10FFFF}]"),
+];
+
+/// The class of `\d`, `\s`, `\w` and their opposites, which are of ASCII, and of other cases of it.
+pub(super) fn perl(letter: char, ignores_case: bool) -> Option<ClassUnicode> {
+    let ranges: &[(char, char)] = match letter.to_ascii_lowercase() {
+        'd' => &[('0', '9')],
+        's' => &[('\t', '\n'), ('\u{c}', '\r'), (' ', ' ')],
+        'w' => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+        _ => return None,
+    };
+    Some(of_ranges(ranges, ignores_case, letter.is_ascii_uppercase()))
+}
+
+/// Reads `\pN`, `\p{Name}` or `\P…` if a text begins with that, and gives what follows it.
+///
+/// # Errors
+/// When there is no such category or script.
+pub(super) fn unicode(
+    text: &str,
+    ignores_case: bool,
+) -> Option<Result<(ClassUnicode, &str), Mistake>> {
+    let behind = text
+        .strip_prefix("\\p")
+        .or_else(|| text.strip_prefix("\\P"))?;
+    Some(property(text, behind, ignores_case))
+}
+
+fn property<'t>(
+    text: &'t str,
+    behind: &'t str,
+    ignores_case: bool,
+) -> Result<(ClassUnicode, &'t str), Mistake> {
+    let (name, rest) = match behind.strip_prefix('{') {
+        Some(braced) => match braced.split_once('}') {
+            Some(found) => found,
+            None => return Err(Kind::CharacterClass.at(text)),
+        },
+        None => {
+            let length = behind.chars().next().map_or(0, char::len_utf8);
+            behind.split_at_checked(length).unwrap_or((behind, ""))
+        }
+    };
+    let (name, negated) = match name.strip_prefix('^') {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let found = named(name);
+    let mut class = found.ok_or_else(|| Kind::CharacterClass.at(escape::part(text, rest)))?;
+    if ignores_case {
+        class.case_fold_simple();
+    }
+    if negated != text.starts_with("\\P") {
+        class.negate();
+    }
+    Ok((class, rest))
+}
+
+/// The characters of a category or script.
+fn named(name: &str) -> Option<ClassUnicode> {
+    let fits = |at: char| at.is_ascii_alphanumeric() || matches!(at, '_' | '-' | ' ');
+    if name.is_empty() || !name.chars().all(fits) {
+        return None;
+    }
+    let letters = |at: &char| at.is_ascii_alphanumeric();
+    let plain: String = name.chars().filter(letters).collect();
+    let plain = plain.to_ascii_lowercase();
+    let mut special = SPECIAL.iter();
+    if let Some((_, class)) = special.find(|(special, _)| *special == plain) {
+        return self::class(class);
+    }
+    // The library takes more names of categories and scripts than RE2 does.
+    if plain.starts_with("is") {
+        return None;
+    }
+    self::class(&format!(r"\p{{gc={plain}}}")).or_else(|| {
+        let is_script = plain.len() != 4 || SHORT_SCRIPTS.contains(&plain.as_str());
+        match is_script && plain != "unknown" {
+            true => self::class(&format!(r"\p{{sc={plain}}}")),
+            false => None,
+        }
+    })
+}
+
+/// The class that a text of the library's syntax means.
+fn class(text: &str) -> Option<ClassUnicode> {
+    match regex_syntax::parse(text).ok()?.into_kind() {
+        HirKind::Class(Class::Unicode(class)) => Some(class),
+        // A class of one character.
+        HirKind::Literal(literal) => {
+            let text = std::str::from_utf8(&literal.0).ok()?;
+            let ranges = text.chars().map(|at| ClassUnicodeRange::new(at, at));
+            Some(ClassUnicode::new(ranges))
+        }
+        // A class of none, or of ASCII.
+        HirKind::Class(Class::Bytes(class)) => class.to_unicode_class(),
+        _ => None,
+    }
+}
+
+/// The class of these ranges, in either case, and then its opposite.
+pub(super) fn of_ranges(
+    ranges: &[(char, char)],
+    ignores_case: bool,
+    negated: bool,
+) -> ClassUnicode {
+    let ranges = ranges.iter();
+    let ranges = ranges.map(|(start, end)| ClassUnicodeRange::new(*start, *end));
+    let mut class = ClassUnicode::new(ranges);
+    if ignores_case {
+        class.case_fold_simple();
+    }
+    if negated {
+        class.negate();
+    }
+    class
+}
+
+/// A class of POSIX by its name, which a caret negates.
+pub(super) fn posix(name: &str, ignores_case: bool) -> Option<ClassUnicode> {
+    let (name, negated) = match name.strip_prefix('^') {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    let ranges: &[(char, char)] = match name {
+        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "alpha" => &[('A', 'Z'), ('a', 'z')],
+        "ascii" => &[('\0', '\u{7f}')],
+        "blank" => &[('\t', '\t'), (' ', ' ')],
+        "cntrl" => &[('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')],
+        "digit" => &[('0', '9')],
+        "graph" => &[('!', '~')],
+        "lower" => &[('a', 'z')],
+        "print" => &[(' ', '~')],
+        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "space" => &[('\t', '\r'), (' ', ' ')],
+        "upper" => &[('A', 'Z')],
+        "word" => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
+        _ => return None,
+    };
+    Some(of_ranges(ranges, ignores_case, negated))
+}
