@@ -12,17 +12,20 @@ use super::operands;
 pub(super) struct Call {
     pub(super) function: String,
     pub(super) operands: Vec<String>,
+    /// The bytes that decided the operands.
+    pub(super) choices: Vec<u8>,
 }
 
 impl Call {
     /// A call by these choices.
-    pub(super) fn generate(function: &Function, choices: &mut Choices<'_>) -> Self {
+    pub(super) fn generate(function: &Function, choices: Vec<u8>) -> Self {
+        let mut reader = Choices::new(&choices);
         let operands = function.operands.iter();
+        let operands = operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
         Self {
             function: function.name.clone(),
-            operands: operands
-                .map(|kind| operands::operand(&function.name, kind, choices))
-                .collect(),
+            operands: operands.collect(),
+            choices,
         }
     }
 }
@@ -40,6 +43,13 @@ pub(super) fn query(calls: &[Call]) -> String {
         format!("r{at:02} = [v | v := {call}]; t{at:02} = sprintf(\"%v\", [r{at:02}])")
     });
     parts.collect::<Vec<_>>().join("\n")
+}
+
+/// A module with a rule for each call.
+pub(super) fn module(calls: &[Call]) -> String {
+    let rule = |(at, call)| format!("r{at:02} := {call}\n");
+    let rules: String = calls.iter().enumerate().map(rule).collect();
+    format!("package calls\n\n{rules}")
 }
 
 /// The answers in the bindings of such a query.

@@ -6,8 +6,8 @@ use std::fs;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::Outcome;
 use super::call::Call;
+use super::sides::Answers;
 use crate::root;
 
 /// Reasons for differences.
@@ -20,6 +20,7 @@ struct Reason {
     call: Option<Regex>,
     ours: Option<Regex>,
     theirs: Option<Regex>,
+    text: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -36,7 +37,6 @@ struct Written {
     call: Option<String>,
     ours: Option<String>,
     theirs: Option<String>,
-    #[expect(dead_code, reason = "it is written for people")]
     reason: String,
 }
 
@@ -55,27 +55,33 @@ impl Known {
                 call: pattern(written.call)?,
                 ours: pattern(written.ours)?,
                 theirs: pattern(written.theirs)?,
+                text: written.reason,
             })
         });
         Ok(Self(reasons.collect::<Result<_, Box<dyn Error>>>()?))
     }
 
-    /// Whether a difference has a reason.
-    pub(super) fn explains(&self, call: &Call, ours: &Outcome, theirs: &Outcome) -> bool {
-        let shown = |outcome: &Outcome| match outcome {
-            Ok(answers) => answers.join(" "),
-            Err(why) => why.clone(),
-        };
+    /// The number of the reason for a difference.
+    pub(super) fn explains(&self, call: &Call, answers: &Answers) -> Option<usize> {
         let fits = |pattern: &Option<Regex>, text: &str| {
             pattern
                 .as_ref()
                 .is_none_or(|pattern| pattern.is_match(text))
         };
-        self.0.iter().any(|reason| {
+        let (ours, theirs) = (
+            Answers::shown(&answers.ours),
+            Answers::shown(&answers.theirs),
+        );
+        self.0.iter().position(|reason| {
             reason.functions.contains(&call.function)
                 && fits(&reason.call, &call.to_string())
-                && fits(&reason.ours, &shown(ours))
-                && fits(&reason.theirs, &shown(theirs))
+                && fits(&reason.ours, &ours)
+                && fits(&reason.theirs, &theirs)
         })
+    }
+
+    /// The text of a reason.
+    pub(super) fn reason(&self, number: usize) -> &str {
+        self.0.get(number).map_or("", |reason| reason.text.as_str())
     }
 }

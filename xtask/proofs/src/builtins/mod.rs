@@ -5,21 +5,23 @@ mod declared;
 mod differences;
 mod operands;
 mod ours;
+mod record;
+mod shrink;
+mod sides;
 mod strings;
+mod tally;
 mod theirs;
 
-use std::collections::BTreeMap;
 use std::error::Error;
 
 use clap::Args;
 use proptest::prelude::Rng as _;
 use proptest::test_runner::Config;
-use rego_generate::Choices;
 
 use self::call::Call;
 use self::declared::Function;
-use self::differences::Known;
-use crate::servers::RestartingOpa;
+use self::sides::Sides;
+use self::tally::Tally;
 use crate::{random_cases, report};
 
 /// The command line.
@@ -31,118 +33,59 @@ pub(crate) struct Options {
     /// Seed of the random calls
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Write the answers of OPA to the table that the tests of the evaluator read
+    #[arg(long)]
+    record: bool,
     /// Only the functions whose name contains this
     only: Option<String>,
 }
 
 /// The bytes that decide the operands of a call.
-const BYTES: usize = 200;
+const BYTES: usize = 400;
 
-/// So many calls are evaluated as one query.
-const TOGETHER: usize = 50;
-
-/// The answers of one side to calls: of each its value as JSON and as a literal, in a list that is
-/// empty if it is undefined; or the error of the query.
-type Outcome = Result<Vec<String>, String>;
+/// The number of calls that are evaluated as one query.
+const BATCH: usize = 50;
 
 /// Asks both sides for the same calls.
 ///
 /// # Errors
 /// Differences without a reason; OPA cannot be built or asked.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let mut opa = RestartingOpa::start(&[], None)?;
-    let known = Known::read()?;
-    let functions = declared::functions(opa.program())?;
+    let mut sides = Sides::start()?;
+    let functions = declared::functions(sides.program())?;
+    if options.record {
+        return record::write(&mut sides, &functions, options.seed);
+    }
     let is_chosen = |function: &&Function| {
         let only = options.only.as_deref();
         only.is_none_or(|part| function.name.contains(part))
     };
-    let mut random = random_cases::runner(Config::default(), options.seed);
     let mut tally = Tally::default();
     for function in functions.iter().filter(is_chosen) {
-        let before = tally.calls;
-        let mut bytes = [0; BYTES];
-        for _ in 0..options.calls.div_ceil(TOGETHER) {
-            let calls = (0..TOGETHER).map(|_| {
-                random.rng().fill_bytes(&mut bytes);
-                Call::generate(function, &mut Choices::new(&bytes))
-            });
-            tally.compare(&mut opa, &known, &calls.collect::<Vec<_>>())?;
+        for batch in calls(function, options.seed, options.calls).chunks(BATCH) {
+            tally.compare(&mut sides, function, batch)?;
         }
-        let calls = tally.calls - before;
-        report("compared", &format!("{} ({calls} calls)", function.name));
+        tally.end_function(&mut sides, function)?;
     }
-    tally.report();
-    match tally.differences.len() {
+    tally.report(&sides);
+    match tally.functions_that_differ() {
         0 => Ok(()),
         count => Err(format!("{count} functions answer otherwise than OPA's").into()),
     }
 }
 
-#[derive(Debug, Default)]
-struct Tally {
-    calls: usize,
-    defined: usize,
-    explained: usize,
-    /// By function: how many calls differ, and the shortest of them.
-    differences: BTreeMap<String, (usize, String)>,
-}
-
-impl Tally {
-    /// Compares calls all at once, and one by one where that shows a difference.
-    fn compare(
-        &mut self,
-        opa: &mut RestartingOpa,
-        known: &Known,
-        calls: &[Call],
-    ) -> Result<(), Box<dyn Error>> {
-        let theirs = theirs::ask(opa, calls)?;
-        let ours = ours::ask(calls);
-        if theirs == ours && theirs.is_ok() {
-            self.calls += calls.len();
-            let answers = theirs.unwrap_or_default();
-            self.defined += answers.iter().filter(|answer| *answer != "[] []").count();
-            return Ok(());
-        }
-        if let [call] = calls {
-            self.one(known, call, &ours, &theirs);
-            return Ok(());
-        }
-        let (left, right) = calls.split_at(calls.len() / 2);
-        self.compare(opa, known, left)?;
-        self.compare(opa, known, right)
-    }
-
-    fn one(&mut self, known: &Known, call: &Call, ours: &Outcome, theirs: &Outcome) {
-        self.calls += 1;
-        if ours.is_err() && theirs.is_err() {
-            return;
-        }
-        if known.explains(call, ours, theirs) {
-            self.explained += 1;
-            return;
-        }
-        let shown = |outcome: &Outcome| match outcome {
-            Ok(answers) => answers.join(" "),
-            Err(why) => format!("error: {why}"),
-        };
-        let text = format!("{call}\n  ours: {}\n  OPA:  {}", shown(ours), shown(theirs));
-        let entry = self.differences.entry(call.function.clone());
-        let (count, shortest) = entry.or_insert((0, text.clone()));
-        *count += 1;
-        if text.len() < shortest.len() {
-            *shortest = text;
-        }
-    }
-
-    fn report(&self) {
-        for (count, shortest) in self.differences.values() {
-            report("differ", &format!("{count} calls, such as {shortest}"));
-        }
-        let (calls, defined, explained) = (self.calls, self.defined, self.explained);
-        report(
-            "calls",
-            &format!("{calls}, of which {defined} have a value; {explained} differ for a reason"),
-        );
-    }
+/// Random calls of a function, the same ones for the same seed whatever other functions there are.
+fn calls(function: &Function, seed: u64, count: usize) -> Vec<Call> {
+    let of_name = function.name.bytes().fold(seed, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u64::from(byte))
+    });
+    let mut random = random_cases::runner(Config::default(), of_name);
+    let call = |_| {
+        let mut bytes = vec![0; BYTES];
+        random.rng().fill_bytes(&mut bytes);
+        Call::generate(function, bytes)
+    };
+    let calls: Vec<Call> = (0..count).map(call).collect();
+    report("comparing", &format!("{} ({count} calls)", function.name));
+    calls
 }

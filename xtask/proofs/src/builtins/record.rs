@@ -1,0 +1,75 @@
+//! Recorded answers of OPA to generated calls, which the tests of the evaluator compare.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+
+use super::calls;
+use super::declared::Function;
+use super::sides::{Answers, Sides, UNDEFINED, Verdict};
+use crate::{report, root};
+
+/// The table, below the root.
+const TABLE: &str = "reference/rego/tests/calls/generated.txt";
+
+/// The calls of each function.
+const CALLS: usize = 20;
+
+/// The longest line of the table.
+const LENGTH: usize = 300;
+
+/// Writes the table.
+///
+/// # Errors
+/// OPA cannot be asked; the file cannot be written.
+pub(super) fn write(
+    sides: &mut Sides,
+    functions: &[Function],
+    seed: u64,
+) -> Result<(), Box<dyn Error>> {
+    let mut table =
+        "# Generated calls and the answers of OPA, written by `cargo xtask builtins --record`.\n"
+            .to_owned();
+    let mut count = 0;
+    for function in functions {
+        for call in calls(function, seed, CALLS) {
+            let (answers, verdict) = sides.one(&call)?;
+            if verdict != Verdict::Same {
+                continue;
+            }
+            let Some(answer) = answer(&answers) else {
+                continue;
+            };
+            let call = call.to_string();
+            if call.len() <= LENGTH && answer.len() <= LENGTH {
+                write!(table, "\n{call}\n{answer}")?;
+                count += 1;
+            }
+        }
+    }
+    table.push('\n');
+    fs::write(root().join(TABLE), table)?;
+    report("recorded", &format!("{count} calls in {TABLE}"));
+    Ok(())
+}
+
+/// An answer of OPA as the table writes it.
+fn answer(answers: &Answers) -> Option<String> {
+    let [answer] = answers.theirs.as_ref().ok()?.as_slice() else {
+        return None;
+    };
+    if answer == UNDEFINED {
+        return Some("undefined".to_owned());
+    }
+    if let Some(message) = answer.strip_prefix("eval_builtin_error: ") {
+        return Some(format!("! {}", message.lines().next().unwrap_or_default()));
+    }
+    if let Some(message) = answer.strip_prefix("eval_type_error: ") {
+        return Some(format!("! type: {message}"));
+    }
+    let (value, literal) = answer.split_once("] ")?;
+    // JSON cannot hold every string.
+    let is_text = !literal.contains("\\x") && !value.contains('\u{fffd}');
+    let value = value.strip_prefix('[')?;
+    is_text.then(|| format!("= {value}"))
+}

@@ -1,0 +1,156 @@
+//! Counts of the comparison.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use super::call::Call;
+use super::declared::Function;
+use super::shrink;
+use super::sides::{Answers, Sides, UNDEFINED, Verdict};
+use crate::report;
+
+/// What was compared, and what differs.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    calls: usize,
+    values: usize,
+    errors: usize,
+    refused: usize,
+    /// By the number of a reason: how many calls differ for it.
+    explained: BTreeMap<usize, usize>,
+    /// By function: how many calls differ, and the smallest of them.
+    differences: BTreeMap<String, (usize, Call)>,
+    /// The texts of the differences, written when a function has been compared.
+    shown: Vec<String>,
+}
+
+impl Tally {
+    /// Compares calls all at once, and one by one where that shows a difference.
+    ///
+    /// # Errors
+    /// OPA cannot be started again.
+    pub(super) fn compare(
+        &mut self,
+        sides: &mut Sides,
+        function: &Function,
+        calls: &[Call],
+    ) -> Result<(), Box<dyn Error>> {
+        let answers = sides.values(calls)?;
+        if let (Ok(theirs), true) = (&answers.theirs, answers.theirs == answers.ours) {
+            let is_undefined = |answer: &String| answer == UNDEFINED;
+            self.values += theirs.iter().filter(|answer| !is_undefined(answer)).count();
+            let pairs = calls.iter().zip(theirs);
+            let undefined = pairs.filter(|(_, answer)| is_undefined(answer));
+            let undefined: Vec<Call> = undefined.map(|(call, _)| call.clone()).collect();
+            self.calls += calls.len() - undefined.len();
+            return self.compare_errors(sides, function, &undefined);
+        }
+        if let [call] = calls {
+            return self.one(sides, function, call);
+        }
+        let (left, right) = calls.split_at(calls.len() / 2);
+        self.compare(sides, function, left)?;
+        self.compare(sides, function, right)
+    }
+
+    /// Compares the errors of calls without a value.
+    fn compare_errors(
+        &mut self,
+        sides: &mut Sides,
+        function: &Function,
+        calls: &[Call],
+    ) -> Result<(), Box<dyn Error>> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let answers = sides.errors(calls)?;
+        let (Ok(ours), Ok(theirs)) = (&answers.ours, &answers.theirs) else {
+            return calls
+                .iter()
+                .try_for_each(|call| self.one(sides, function, call));
+        };
+        for (call, (ours, theirs)) in calls.iter().zip(ours.iter().zip(theirs)) {
+            match ours == theirs {
+                true => {
+                    self.calls += 1;
+                    self.errors += 1;
+                }
+                false => self.one(sides, function, call)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn one(
+        &mut self,
+        sides: &mut Sides,
+        function: &Function,
+        call: &Call,
+    ) -> Result<(), Box<dyn Error>> {
+        self.calls += 1;
+        match sides.one(call)?.1 {
+            Verdict::Same => self.values += 1,
+            Verdict::Refused => self.refused += 1,
+            Verdict::Explained(number) => *self.explained.entry(number).or_default() += 1,
+            Verdict::Different => {
+                let entry = self.differences.entry(function.name.clone());
+                let (count, smallest) = entry.or_insert_with(|| (0, call.clone()));
+                *count += 1;
+                if call.to_string().len() < smallest.to_string().len() {
+                    *smallest = call.clone();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the smallest call that differs smaller, and reports it.
+    ///
+    /// # Errors
+    /// As [`Self::compare`].
+    pub(super) fn end_function(
+        &mut self,
+        sides: &mut Sides,
+        function: &Function,
+    ) -> Result<(), Box<dyn Error>> {
+        let Some((count, call)) = self.differences.get(&function.name) else {
+            return Ok(());
+        };
+        let call = shrink::smallest(sides, function, call)?;
+        let (answers, _) = sides.one(&call)?;
+        let (ours, theirs) = (
+            Answers::shown(&answers.ours),
+            Answers::shown(&answers.theirs),
+        );
+        let text = format!("{count} calls, such as {call}\n  ours: {ours}\n  OPA:  {theirs}");
+        report("differ", &text);
+        self.shown.push(text);
+        Ok(())
+    }
+
+    /// How many functions differ without a reason.
+    pub(super) fn functions_that_differ(&self) -> usize {
+        self.differences.len()
+    }
+
+    /// Writes the figures.
+    pub(super) fn report(&self, sides: &Sides) {
+        for text in &self.shown {
+            report("differ", text);
+        }
+        for (number, count) in &self.explained {
+            let reason = sides.known().reason(*number);
+            report("explained", &format!("{count} calls: {reason}"));
+        }
+        let explained: usize = self.explained.values().sum();
+        let differ: usize = self.differences.values().map(|(count, _)| count).sum();
+        let (calls, values, errors, refused) = (self.calls, self.values, self.errors, self.refused);
+        report(
+            "calls",
+            &format!(
+                "{calls}: {values} with the same value, {errors} undefined with the same error, \
+                 {refused} refused by both, {explained} different for a reason, {differ} without one"
+            ),
+        );
+    }
+}
