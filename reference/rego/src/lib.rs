@@ -19,7 +19,9 @@ pub mod trace;
 pub mod value;
 pub mod x509;
 
-pub use builtins::{CacheLimits, Caches, Glob};
+pub use builtins::{
+    Builtin, BuiltinLimit, CacheLimits, Caches, Glob, Most, builtin_limits, builtins,
+};
 pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
 pub use eval::{Evaluation, Print, Query, QueryOptions, Solution};

@@ -145,6 +145,14 @@ pub(super) const STEPS: &[Step] = &[
         &[&["clients"]],
     ),
     nightly(
+        "built-in functions beside the real OPA",
+        &["reference/rego/src/builtins"],
+        &[
+            &["builtins", "--calls", "3000"],
+            &["builtins", "--calls", "500", "--seed", "1"],
+        ],
+    ),
+    nightly(
         "paths in every spelling beside the real OPA",
         &["reference/src/http", "reference/src/engine/routes.rs"],
         &[&["path-spellings"]],

@@ -4,13 +4,19 @@ use std::collections::BTreeSet;
 
 use super::expected::CallResult;
 use super::operand::{answer, characters, refuse};
-use super::{Call, Cost, Failure, Group};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("regex.globs_match", Cost::Stepping, globs_match)];
 
 /// As many pairs of places are looked at.
 const MAX_PAIRS: usize = 4_000_000;
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["regex.globs_match"],
+    subject: "pairs of places in both patterns",
+    most: Most::Count(MAX_PAIRS),
+}];
 
 /// One character, of those in any of the ranges.
 struct Token {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::expected::{CallResult, misfilled, mistyped_of};
 use super::operand::{answer, any, bytes, characters, not_utf8, refuse, text};
 use super::pattern::Pattern;
-use super::{Call, Cost, Failure, Group};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
@@ -24,6 +24,12 @@ pub(super) const BUILTINS: Group = &[
 
 /// Alternatives may be nested so deep.
 const MAX_DEPTH: usize = 100;
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["glob.match"],
+    subject: "nesting of alternatives",
+    most: Most::Levels(MAX_DEPTH),
+}];
 
 /// A pattern as `glob.match` knows them.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::expected::{CallResult, Items};
 use super::operand::{answer, any, mistyped, object, refuse};
-use super::{Call, Cost, Failure, Group};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
 use crate::Value;
 use crate::hash::HashSet;
 use crate::value::{Object, Set};
@@ -17,6 +17,12 @@ pub(super) const BUILTINS: Group = &[
 
 /// Paths may come to so many nodes.
 const MAX_RESULT: usize = 20_000_000;
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["graph.reachable_paths"],
+    subject: "nodes of all paths together",
+    most: Most::Count(MAX_RESULT),
+}];
 
 fn start(operands: &[Value]) -> Result<Items<'_>, Failure> {
     let value = any(operands, 2);

@@ -26,6 +26,7 @@ mod http;
 mod json;
 pub(crate) mod jwt;
 mod keys;
+mod listing;
 mod marshal;
 mod modules;
 mod net;
@@ -72,6 +73,7 @@ pub use caches::{CacheLimits, Caches};
 pub(crate) use call::{Answers, Call, Failure, Outside, Prepared, Session};
 pub(crate) use cost::{Cost, makes};
 pub use globs::Glob;
+pub use listing::{Builtin, BuiltinLimit, Most, builtin_limits, builtins};
 pub(crate) use quick::{Quick, Small, quick};
 pub(crate) use signatures::{Signature, signature};
 

@@ -4,7 +4,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::expected::{CallResult, big_integer, integer, mismatch, mistyped_of};
 use super::operand::{answer, any, refuse, text};
-use super::{Call, Cost, Group};
+use super::{BuiltinLimit, Call, Cost, Group, Most};
 use crate::Value;
 use crate::value::{Number, quoted};
 
@@ -17,6 +17,12 @@ pub(super) const BUILTINS: Group = &[
 
 /// Ranges with more numbers are refused.
 const MAX_LENGTH: u32 = 20_000_000;
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["numbers.range", "numbers.range_step"],
+    subject: "numbers of a range",
+    most: Most::Count(MAX_LENGTH as usize),
+}];
 
 fn range(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     steps(call, operands, &BigInt::from(1))

@@ -12,7 +12,7 @@ use super::stepping_search::{Slots, SteppingSearch};
 use super::{Call, Failure, Prepared};
 
 /// A pattern may take so much memory.
-const MAX_SIZE: usize = 10 << 20;
+pub(super) const MAX_SIZE: usize = 10 << 20;
 
 /// The bytes of a character at most.
 const CHARACTER: usize = 4;

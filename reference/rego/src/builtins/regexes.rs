@@ -7,9 +7,9 @@ use bstr::ByteSlice;
 
 use super::expected::{CallResult, integer};
 use super::operand::{answer, any, bytes, characters, refuse, text};
-use super::pattern::{Groups, Pattern};
+use super::pattern::{Groups, MAX_SIZE, Pattern};
 use super::strings::bound;
-use super::{Call, Cost, Failure, Group, re2};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Most, re2};
 use crate::Value;
 use crate::value::{Characters, Text, quoted};
 
@@ -30,6 +30,12 @@ pub(super) const BUILTINS: Group = &[
     ("regex.split", Cost::Stepping, split),
     ("regex.template_match", Cost::Stepping, template_match),
 ];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["regex."],
+    subject: "memory of a compiled pattern",
+    most: Most::Bytes(MAX_SIZE),
+}];
 
 fn compile(expression: &str) -> Result<Pattern, String> {
     let parsed = re2::parse(expression).map_err(|mistake| mistake.to_string())?;

@@ -36,6 +36,14 @@ static SIGNATURES: LazyLock<HashMap<&'static str, Signature>> = LazyLock::new(||
         .collect()
 });
 
+/// The name of each function, and its declaration as the table writes it.
+pub(super) fn declarations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.lines().filter_map(|line| {
+        let (declared, _) = line.split_once(" # ").unwrap_or((line, ""));
+        declared.split_once(' ')
+    })
+}
+
 /// The declaration of the function of this name.
 pub(crate) fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name)

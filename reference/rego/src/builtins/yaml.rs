@@ -3,9 +3,9 @@
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse, text};
 use super::yaml_text::marshalled;
-use super::{Call, Cost, Group};
+use super::{BuiltinLimit, Call, Cost, Group, Most};
 use crate::Value;
-use crate::value::{YamlError, from_yaml};
+use crate::value::{MAX_YAML_LENGTH, YamlError, from_yaml};
 
 pub(super) const BUILTINS: Group = &[
     ("yaml.is_valid", Cost::Library, |_, operands| {
@@ -17,6 +17,12 @@ pub(super) const BUILTINS: Group = &[
     }),
     ("yaml.unmarshal", Cost::Library, unmarshal),
 ];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["yaml.unmarshal", "yaml.is_valid"],
+    subject: "length of a text",
+    most: Most::Bytes(MAX_YAML_LENGTH),
+}];
 
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     match from_yaml(text(operands, 1)?.as_bytes()) {

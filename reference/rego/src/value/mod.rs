@@ -58,6 +58,7 @@ pub use pieces::JsonPieces;
 pub(crate) use sink::{JsonSink, TextSink, ValueSink};
 pub use smol_str::SmolStr as Text;
 pub use write::TooLong;
+pub(crate) use yaml::MAX_YAML_LENGTH;
 pub use yaml::{YamlError, from_yaml};
 
 /// Arrays and objects may be nested this deep when they are read.

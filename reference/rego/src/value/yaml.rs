@@ -12,7 +12,7 @@ use super::{Number, Object, Text, Value, from_json};
 const SMALL: usize = 1 << 20;
 
 /// The longest text that is read.
-const MAX_LENGTH: usize = 16 << 20;
+pub(crate) const MAX_YAML_LENGTH: usize = 16 << 20;
 
 /// The parser compares each directive with all before it.
 const MAX_DIRECTIVES: usize = 64;
@@ -28,7 +28,7 @@ pub enum YamlError {
     #[error("invalid YAML: {0}")]
     Syntax(#[from] serde_yaml::Error),
     /// It is too long.
-    #[error("YAML may be at most {MAX_LENGTH} bytes long")]
+    #[error("YAML may be at most {MAX_YAML_LENGTH} bytes long")]
     TooLong,
     /// It has too many lines that begin like directives.
     #[error("YAML may have at most {MAX_DIRECTIVES} directives")]
@@ -48,7 +48,7 @@ pub enum YamlError {
 /// not know or a key that is an array or object, may hold a quoted `<<` beside merge keys, or grows
 /// out of proportion by repeating anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
-    if text.len() > MAX_LENGTH {
+    if text.len() > MAX_YAML_LENGTH {
         return Err(YamlError::TooLong);
     }
     let lines = text.split(|byte| *byte == b'\n');

@@ -80,6 +80,12 @@ impl Known {
         })
     }
 
+    /// Every reason with its functions.
+    pub(super) fn listed(&self) -> impl Iterator<Item = (&[String], &str)> {
+        let reasons = self.0.iter();
+        reasons.map(|reason| (reason.functions.as_slice(), reason.text.as_str()))
+    }
+
     /// The text of a reason.
     pub(super) fn reason(&self, number: usize) -> &str {
         self.0.get(number).map_or("", |reason| reason.text.as_str())

@@ -5,6 +5,7 @@ mod declared;
 mod differences;
 mod operands;
 mod ours;
+mod page;
 mod record;
 mod shrink;
 mod sides;
@@ -33,9 +34,10 @@ pub(crate) struct Options {
     /// Seed of the random calls
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Write the answers of OPA to the table that the tests of the evaluator read
+    /// Write the page about functions, and answers of OPA to the table that the tests of the evaluator
+    /// read
     #[arg(long)]
-    record: bool,
+    bless: bool,
     /// Only the functions whose name contains this
     only: Option<String>,
 }
@@ -53,7 +55,8 @@ const BATCH: usize = 50;
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut sides = Sides::start()?;
     let functions = declared::functions(sides.program())?;
-    if options.record {
+    if options.bless {
+        page::write(sides.known())?;
         return record::write(&mut sides, &functions, options.seed);
     }
     let is_chosen = |function: &&Function| {

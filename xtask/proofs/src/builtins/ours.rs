@@ -27,6 +27,12 @@ pub(super) fn errors(calls: &[Call]) -> Vec<String> {
     calls.iter().map(error).collect()
 }
 
+/// The value of a call.
+pub(super) fn value(call: &Call) -> Option<Value> {
+    let solutions = evaluate(&format!("v := {call}"), false).ok()?.ok()?;
+    solutions.first()?.to_value().get("v").cloned()
+}
+
 type Evaluated = Result<Vec<Solution>, EvalError>;
 
 fn evaluate(query: &str, strict: bool) -> Result<Evaluated, String> {

@@ -12,7 +12,7 @@ use crate::builtins::keys::{Algorithm, Public, der};
 
 /// Signatures are checked this often for one chain, as certificates of the same name could make
 /// many ways to try.
-const MAX_CHECKS: usize = 100;
+pub(super) const MAX_CHECKS: usize = 100;
 
 /// The chain from the last certificate to the first, the root, over those between; none when
 /// there is no chain that may be trusted.

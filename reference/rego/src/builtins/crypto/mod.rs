@@ -1,6 +1,6 @@
 //! `crypto.x509.*` and `crypto.parse_private_keys`: certificates and keys.
 
-use super::{Cost, Group};
+use super::{BuiltinLimit, Cost, Group, Most};
 
 mod certificate;
 mod chain;
@@ -47,3 +47,9 @@ pub(super) const BUILTINS: Group = &[
         private::parse_rsa_private_key,
     ),
 ];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["crypto.x509."],
+    subject: "signatures that are checked for one chain",
+    most: Most::Count(chain::MAX_CHECKS),
+}];

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operand::{answer, any, mistyped, text};
-use super::{Call, Cost, Failure, Group};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
 use crate::Value;
 use crate::value::{Object, from_json};
 
@@ -34,6 +34,24 @@ pub(super) const BUILTINS: Group = &[
     ("graphql.parse_query", Cost::Library, parse_query),
     ("graphql.parse_schema", Cost::Library, parse_schema),
     ("graphql.schema_is_valid", Cost::Library, schema_is_valid),
+];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[
+    BuiltinLimit {
+        functions: &["graphql."],
+        subject: "length of a document",
+        most: Most::Bytes(MAX_LENGTH),
+    },
+    BuiltinLimit {
+        functions: &["graphql."],
+        subject: "nesting of selections, values and types",
+        most: Most::Levels(parser::MAX_DEPTH),
+    },
+    BuiltinLimit {
+        functions: &["graphql."],
+        subject: "fields of a query that are compared with each other",
+        most: Most::Count(overlap::MAX_STEPS),
+    },
 ];
 
 /// The longest document.

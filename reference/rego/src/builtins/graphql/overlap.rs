@@ -7,7 +7,7 @@ use super::validate::Walk;
 use super::values::shown;
 
 /// So many fields are collected and compared in one document.
-const MAX_STEPS: usize = 1_000_000;
+pub(super) const MAX_STEPS: usize = 1_000_000;
 
 const TOO_MANY: &str = "there are too many fields to compare";
 

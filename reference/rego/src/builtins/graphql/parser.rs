@@ -5,7 +5,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::mistake::{Mistake, Result};
 
 /// Selections, values and types may be nested this deep.
-const MAX_DEPTH: usize = 128;
+pub(super) const MAX_DEPTH: usize = 128;
 
 #[derive(Debug)]
 pub(super) struct Parser<'t> {

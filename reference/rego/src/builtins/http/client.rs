@@ -17,7 +17,7 @@ use crate::host::{HostError, Tls};
 pub(super) const MAX_BODY: usize = 32 << 20;
 
 /// The most redirections that a request follows.
-const MAX_REDIRECTS: usize = 32;
+pub(super) const MAX_REDIRECTS: usize = 32;
 
 /// Sends a request, again after failures if it says so, and follows redirections if it says so.
 pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop> {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use super::caches::lock;
 use super::operand::{answer, object};
-use super::{Call, Cost, Failure, Group, requests};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Most, requests};
 use crate::Value;
 use crate::meter::Ended;
 use crate::value::{Literal, Object, Text};
@@ -33,6 +33,19 @@ use response::Response;
 use trouble::Trouble;
 
 pub(super) const BUILTINS: Group = &[("http.send", Cost::Outside, send)];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[
+    BuiltinLimit {
+        functions: &["http.send"],
+        subject: "body of a response",
+        most: Most::Bytes(client::MAX_BODY),
+    },
+    BuiltinLimit {
+        functions: &["http.send"],
+        subject: "redirections that are followed",
+        most: Most::Count(client::MAX_REDIRECTS),
+    },
+];
 
 /// What a request came to; the same for all calls of one evaluation.
 type Outcome = Result<Value, Trouble>;

@@ -6,7 +6,14 @@ pub(super) mod der;
 pub(super) mod jwk;
 pub(super) mod rsa;
 
+use super::{BuiltinLimit, Most};
 pub(super) use algorithm::Algorithm;
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["io.jwt.", "crypto.x509."],
+    subject: "modulus of an RSA key",
+    most: Most::Bits(rsa::MAX_BITS as u64),
+}];
 
 /// What verifies signatures.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 use super::algorithm::Hash;
 
 /// Moduli beyond this many bits are refused, as each use costs the square of it.
-const MAX_BITS: usize = 8192;
+pub(super) const MAX_BITS: usize = 8192;
 
 /// Shorter moduli can be factored.
 const MIN_BITS: u32 = 1024;

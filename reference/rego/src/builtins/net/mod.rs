@@ -1,6 +1,6 @@
 //! `net.*`: networks and names of hosts.
 
-use super::{Cost, Group};
+use super::{BuiltinLimit, Cost, Group, Most};
 
 mod lookup;
 mod matches;
@@ -22,3 +22,9 @@ pub(super) const BUILTINS: Group = &[
     ("net.cidr_overlap", Cost::Linear, ranges::contains),
     ("net.lookup_ip_addr", Cost::Outside, lookup::lookup),
 ];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["net.cidr_expand"],
+    subject: "addresses of a network",
+    most: Most::Count(1 << ranges::MAX_BITS),
+}];

@@ -11,7 +11,7 @@ use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
 /// A network is written out up to this number of bits behind its prefix.
-const MAX_BITS: u8 = 20;
+pub(super) const MAX_BITS: u8 = 20;
 
 pub(super) fn contains(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let network = network::parse(text(operands, 1)?)?;

@@ -11,9 +11,23 @@ mod mistake;
 mod named;
 mod parser;
 
+use super::{BuiltinLimit, Most};
 use regex_syntax::hir::Hir;
 
 pub(super) use mistake::Mistake;
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[
+    BuiltinLimit {
+        functions: &["regex."],
+        subject: "count of a repetition, also with those within it",
+        most: Most::Count(parser::MAX_COUNT as usize),
+    },
+    BuiltinLimit {
+        functions: &["regex."],
+        subject: "nesting of groups",
+        most: Most::Levels(parser::MAX_DEPTH),
+    },
+];
 
 /// A regular expression.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use super::mistake::{Kind, Mistake};
 use super::{Parsed, class, escape, named};
 
 /// A repetition counts to at most this, also with those within it.
-const MAX_COUNT: u32 = 1000;
+pub(super) const MAX_COUNT: u32 = 1000;
 
 /// Groups are nested at most so deep.
-const MAX_DEPTH: usize = 1000;
+pub(super) const MAX_DEPTH: usize = 1000;
 
 /// Reads an expression from the left to the right.
 #[derive(Debug)]

@@ -6,10 +6,16 @@ mod render;
 
 use super::expected::CallResult;
 use super::operand::{answer, any, object, refuse, text};
-use super::{Call, Cost, Group};
+use super::{BuiltinLimit, Call, Cost, Group, Most};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("strings.render_template", Cost::Stepping, render)];
+
+pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
+    functions: &["strings.render_template"],
+    subject: "nesting of actions and parentheses",
+    most: Most::Levels(parse::MAX_DEPTH),
+}];
 
 fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let template = text(operands, 1)?;

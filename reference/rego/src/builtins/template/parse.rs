@@ -46,7 +46,7 @@ pub(super) enum Start {
 type Mistake = (usize, String);
 
 /// Actions and parentheses may be nested so deep.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 
 pub(super) const FUNCTIONS: &[&str] = &[
     "and", "eq", "ge", "gt", "index", "le", "len", "lt", "ne", "not", "or", "print", "printf",

@@ -1,0 +1,147 @@
+//! The built-in functions, their costs and their limits, for documentation.
+
+use std::fmt;
+
+use super::signatures::declarations;
+use super::{
+    Cost, bits, crypto, function, glob_intersection, globs, graphql, graphs, http, keys, net,
+    numbers, re2, regexes, strings, template, yaml,
+};
+
+/// A built-in function.
+#[derive(Debug, Clone, Copy)]
+pub struct Builtin {
+    /// Its name, with dots.
+    pub name: &'static str,
+    /// The types of its operands and its result, as OPA's documentation writes them.
+    pub declaration: &'static str,
+    /// The cost of a call.
+    pub cost: &'static str,
+}
+
+/// A limit of built-in functions.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltinLimit {
+    /// The names of the functions; a name that ends in a dot is the beginning of theirs.
+    pub functions: &'static [&'static str],
+    /// What is limited.
+    pub subject: &'static str,
+    /// The most of it.
+    pub most: Most,
+}
+
+/// The most that a limit allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Most {
+    /// Bits of a number.
+    Bits(u64),
+    /// A number of things.
+    Count(usize),
+    /// Whole MiB, in bytes.
+    Bytes(usize),
+    /// Levels of nesting.
+    Levels(usize),
+}
+
+/// The limits of each group.
+const LIMITS: &[&[BuiltinLimit]] = &[
+    bits::LIMITS,
+    crypto::LIMITS,
+    glob_intersection::LIMITS,
+    globs::LIMITS,
+    graphql::LIMITS,
+    graphs::LIMITS,
+    http::LIMITS,
+    keys::LIMITS,
+    net::LIMITS,
+    numbers::LIMITS,
+    re2::LIMITS,
+    regexes::LIMITS,
+    strings::LIMITS,
+    template::LIMITS,
+    yaml::LIMITS,
+];
+
+/// Every built-in function that is evaluated by a call, sorted by name.
+pub fn builtins() -> Vec<Builtin> {
+    let listed = |(name, declaration)| {
+        let (cost, _) = function(name)?;
+        Some(Builtin {
+            name,
+            declaration,
+            cost: cost.words(),
+        })
+    };
+    let mut all: Vec<Builtin> = declarations().filter_map(listed).collect();
+    all.sort_by_key(|builtin| builtin.name);
+    all
+}
+
+impl Cost {
+    /// The class in words.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::LinearBut(_) => "linear, but for collections that are only looked up in",
+            Self::Product => "product of the sizes",
+            Self::Match => "match",
+            Self::Stepping => "stepping",
+            Self::Library => "bounded before the call",
+            Self::Outside => "bounded before the call, outside",
+        }
+    }
+}
+
+/// Every limit beyond which a call fails, whatever the limits of the evaluation are.
+pub fn builtin_limits() -> Vec<BuiltinLimit> {
+    LIMITS.iter().copied().flatten().copied().collect()
+}
+
+impl fmt::Display for Most {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bits(most) => write!(f, "{} bits", grouped(most)),
+            Self::Count(most) => f.write_str(&grouped(most)),
+            Self::Bytes(most) => write!(f, "{} MiB", most >> 20),
+            Self::Levels(most) => write!(f, "{most} levels"),
+        }
+    }
+}
+
+/// A number with commas between groups of three digits.
+fn grouped(number: impl fmt::Display) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_is_that_of_functions() {
+        let all = builtins();
+        for limit in builtin_limits() {
+            for name in limit.functions {
+                let is_named = |builtin: &Builtin| match name.ends_with('.') {
+                    true => builtin.name.starts_with(name),
+                    false => builtin.name == *name,
+                };
+                assert!(all.iter().any(is_named), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_in_groups() {
+        assert_eq!(grouped(400), "400");
+        assert_eq!(grouped(1 << 20), "1,048,576");
+    }
+}
