@@ -31,6 +31,7 @@ mod leaf;
 mod literal;
 mod lookup;
 mod measure;
+mod names;
 mod number;
 mod object;
 mod pieces;
