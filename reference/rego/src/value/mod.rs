@@ -47,7 +47,7 @@ pub use byte_string::ByteString;
 pub(crate) use byte_string::{Characters, lossy};
 pub(crate) use compare::equal;
 pub use document::document_from_json;
-pub use json::{SyntaxError, from_json, from_json_prefix};
+pub use json::{SyntaxError, from_json, from_json_prefix, input_from_json};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted, quoted_bytes};
 pub(crate) use lookup::{Entry, Known};
