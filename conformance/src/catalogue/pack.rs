@@ -43,6 +43,7 @@ impl Pack {
                 "Bundles",
                 "Compilation",
                 "Evaluation",
+                "Residuals",
                 "Server",
             ],
         }

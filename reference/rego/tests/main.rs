@@ -14,6 +14,7 @@ mod limits;
 mod logic;
 mod lookups;
 mod many_modules;
+mod names;
 mod numbers;
 mod objects;
 mod pieces;

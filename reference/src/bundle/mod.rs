@@ -95,7 +95,8 @@ impl Limits {
 }
 
 impl Bundle {
-    /// Reads a bundle from a gzip-compressed tar archive. Policies are of `version` unless the
+    /// Reads a bundle from a gzip-compressed tar archive, whose names of directories may be
+    /// percent-encoded. Policies are of `version` unless the
     /// manifest says another. Without `verification` a signed bundle is refused.
     ///
     /// # Errors
@@ -114,11 +115,13 @@ impl Bundle {
             name,
             version,
             verification,
+            read::Folders::Encoded,
         )
     }
 
     /// Reads a bundle from disk: an archive, or a directory that is laid out like one, without
-    /// the files and directories whose names are `ignored`.
+    /// the files and directories whose names are `ignored`. Names of directories are plain unless a
+    /// root is percent-encoded, and not as in [`Bundle::read`].
     ///
     /// # Errors
     /// As [`Bundle::read`], and when something cannot be read.
@@ -131,7 +134,8 @@ impl Bundle {
         ignored: &globset::GlobSet,
     ) -> Result<Self, BundleError> {
         let files = directory::files(path, limits, ignored)?;
-        read::bundle(files, name, version, verification)
+        let folders = read::Folders::Plain;
+        read::bundle(files, name, version, verification, folders)
     }
 
     /// What kind of bundle it is, as status reports name it: `snapshot` or `delta`.

@@ -6,11 +6,21 @@ use rego::{Module, Value, Version};
 use super::manifest;
 use super::{
     Bundle, BundleError, Content, File, Manifest, Operation, Policy, Verification, merge, patch,
-    signature,
+    roots, signature,
 };
 
-/// The bundle that files make; its policies are of `version` if the manifest does not say. Other files than policies, data, the manifest, a patch and the
-/// signatures are not looked at, but a signature has to list them, too.
+/// How the names of folders lead to documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Folders {
+    /// They are percent-encoded, as those of bundles that are downloaded.
+    Encoded,
+    /// They are plain, but for those in roots that are percent-encoded.
+    Plain,
+}
+
+/// The bundle that files make; its policies are of `version` if the manifest does not say. Other
+/// files than policies, data, the manifest, a patch and the signatures are not looked at, but a
+/// signature has to list them, too.
 ///
 /// # Errors
 /// When the signature, the manifest or a file is wrong.
@@ -19,6 +29,7 @@ pub(super) fn bundle(
     name: &str,
     version: Version,
     verification: Option<&Verification>,
+    folders: Folders,
 ) -> Result<Bundle, BundleError> {
     signature::check(&mut files, verification)?;
     let find = |name: &str| files.iter().find(|file| file.path == name);
@@ -31,7 +42,7 @@ pub(super) fn bundle(
         None => Vec::new(),
     };
     let content = match operations.is_empty() {
-        true => snapshot(&files, name, version, &manifest)?,
+        true => snapshot(&files, name, version, &manifest, folders)?,
         false => delta(&files, operations, &manifest)?,
     };
     Ok(Bundle {
@@ -46,6 +57,7 @@ fn snapshot(
     name: &str,
     version: Version,
     manifest: &Manifest,
+    folders: Folders,
 ) -> Result<Content, BundleError> {
     let mut documents = Value::from(Object::new());
     let mut policies = Vec::new();
@@ -55,20 +67,20 @@ fn snapshot(
             Kind::Json => {
                 let document = document_from_json(&file.bytes);
                 let document = document.map_err(|error| BundleError::of_file(&file.path, error))?;
-                place(&mut documents, &file.path, document)?;
+                let folder = folder(&file.path, manifest, folders)?;
+                place(&mut documents, &file.path, &folder, document)?;
             }
             Kind::Yaml => {
                 let document = from_yaml(&file.bytes);
                 let document = document.map_err(|error| BundleError::of_file(&file.path, error))?;
-                place(&mut documents, &file.path, document)?;
+                let folder = folder(&file.path, manifest, folders)?;
+                place(&mut documents, &file.path, &folder, document)?;
             }
             Kind::Other => {}
         }
     }
     if let Some(at) = outside(&documents, &mut Vec::new(), manifest) {
-        let (roots, at) = (&manifest.roots, at.join("/"));
-        let message = format!("manifest roots {roots} do not permit data at path '/{at}'");
-        return Err(BundleError::new(message));
+        return Err(not_permitted(manifest, &at));
     }
     Ok(Content::Snapshot {
         documents,
@@ -140,17 +152,44 @@ fn policy(
     Ok(Policy { id, module })
 }
 
-/// Merges the document of a file into the root document, at the path of the file's directory.
-fn place(root: &mut Value, path: &str, document: Value) -> Result<(), BundleError> {
-    let directory = path.rsplit_once('/').map(|(directory, _)| directory);
-    if directory.is_none() && document.as_object().is_none() {
+fn not_permitted(manifest: &Manifest, at: &[String]) -> BundleError {
+    let (roots, at) = (&manifest.roots, at.join("/"));
+    BundleError::new(format!(
+        "manifest roots {roots} do not permit data at path '/{at}'"
+    ))
+}
+
+/// The path of the document that the folder of a file stands for.
+fn folder(path: &str, manifest: &Manifest, folders: Folders) -> Result<Vec<String>, BundleError> {
+    let Some((folder, _)) = path.rsplit_once('/') else {
+        return Ok(Vec::new());
+    };
+    let folder: Vec<_> = folder.split('/').map(str::to_owned).collect();
+    let mut above = (0..=folder.len()).filter_map(|length| folder.get(..length));
+    if let Some(outside) = above.find(|above| !manifest.roots.permit_folder(above)) {
+        return Err(not_permitted(manifest, outside));
+    }
+    match folders == Folders::Encoded || manifest.roots.escape(&folder) {
+        true => roots::decoded(&folder).map_err(|why| BundleError::of_file(path, why)),
+        false => Ok(folder),
+    }
+}
+
+/// Merges the document of a file into the root document, at the path of the file's folder.
+fn place(
+    root: &mut Value,
+    path: &str,
+    folder: &[String],
+    document: Value,
+) -> Result<(), BundleError> {
+    if folder.is_empty() && document.as_object().is_none() {
         let message = format!(
             "the root document must be an object, found {}",
             document.kind()
         );
         return Err(BundleError::of_file(path, message));
     }
-    let segments = directory.into_iter().flat_map(|path| path.split('/'));
+    let segments = folder.iter().map(String::as_str);
     let nested = merge::nested(segments, document);
     merge(root, nested, false).map_err(|at| {
         let at = at.join("/");

@@ -24,27 +24,41 @@ pub struct Roots {
     texts: Vec<String>,
     /// INVARIANT: sorted, so that what lies in a path stands right behind it.
     paths: Vec<Vec<String>>,
+    /// The same with segments as they were written. INVARIANT: sorted.
+    written: Vec<Vec<String>>,
 }
 
 impl Roots {
     /// The paths that a manifest names, with or without slashes at their ends; segments may be
-    /// percent-encoded.
+    /// percent-encoded. A path may be there in several spellings.
     ///
     /// # Errors
-    /// When one lies in another, or is not UTF-8.
+    /// When one lies in another, is not UTF-8, or has a percent sign that begins no escape.
     pub(super) fn read<'t>(given: impl Iterator<Item = &'t str>) -> Result<Self, String> {
         let texts: Vec<_> = given
             .map(|text| text.trim_matches('/').to_owned())
             .collect();
-        let paths: Result<Vec<_>, _> = texts.iter().map(|text| segments(text)).collect();
+        let mut written: Vec<_> = texts.iter().map(|text| split(text)).collect();
+        written.sort_unstable();
+        let mut pairs = written.iter().zip(written.iter().skip(1));
+        if let Some((one, _)) = pairs.find(|(one, other)| one == other) {
+            let root = one.join("/");
+            return Err(format!("the roots `{root}` and `{root}` overlap"));
+        }
+        let paths: Result<Vec<_>, _> = written.iter().map(|path| decoded(path)).collect();
         let mut paths = paths?;
         paths.sort_unstable();
+        paths.dedup();
         let mut pairs = paths.iter().zip(paths.iter().skip(1));
         if let Some((outer, inner)) = pairs.find(|(outer, inner)| inner.starts_with(outer)) {
             let (outer, inner) = (outer.join("/"), inner.join("/"));
             return Err(format!("the roots `{outer}` and `{inner}` overlap"));
         }
-        Ok(Self { texts, paths })
+        Ok(Self {
+            texts,
+            paths,
+            written,
+        })
     }
 
     /// The paths, in order.
@@ -64,19 +78,41 @@ impl Roots {
 
     /// The root that holds the document at a path.
     pub fn holding(&self, path: &[String]) -> Option<&[String]> {
-        let before = self.paths.partition_point(|root| root.as_slice() <= path);
-        let root = self.paths.get(before.checked_sub(1)?)?;
-        path.starts_with(root).then_some(root)
+        holding(&self.paths, path)
     }
 
     /// The root that holds the document at a path, or lies in it.
     pub fn touching(&self, path: &[String]) -> Option<&[String]> {
-        self.holding(path).or_else(|| {
-            let before = self.paths.partition_point(|root| root.as_slice() < path);
-            let root = self.paths.get(before)?;
-            root.starts_with(path).then_some(root.as_slice())
-        })
+        touching(&self.paths, path)
     }
+
+    /// Whether a folder of a bundle, with its name as it is written, holds a root or lies in one.
+    /// Roots are compared as they are written: `a%20b` does not permit a folder `a b`.
+    pub(super) fn permit_folder(&self, folder: &[String]) -> bool {
+        touching(&self.written, folder).is_some()
+    }
+
+    /// Whether a folder lies in a root that is written with escapes.
+    pub(super) fn escape(&self, folder: &[String]) -> bool {
+        let root = holding(&self.written, folder);
+        root.is_some_and(|root| root.iter().any(|segment| segment.contains('%')))
+    }
+}
+
+/// The path that holds another, of sorted ones.
+fn holding<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
+    let before = paths.partition_point(|root| root.as_slice() <= path);
+    let root = paths.get(before.checked_sub(1)?)?;
+    path.starts_with(root).then_some(root)
+}
+
+/// The path that holds another, or lies in it, of sorted ones.
+fn touching<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
+    holding(paths, path).or_else(|| {
+        let before = paths.partition_point(|root| root.as_slice() < path);
+        let root = paths.get(before)?;
+        root.starts_with(path).then_some(root.as_slice())
+    })
 }
 
 impl Default for Roots {
@@ -85,6 +121,7 @@ impl Default for Roots {
         Self {
             texts: vec![String::new()],
             paths: vec![Vec::new()],
+            written: vec![Vec::new()],
         }
     }
 }
@@ -98,16 +135,39 @@ impl fmt::Display for Roots {
 /// The segments of a path as bundles write it.
 ///
 /// # Errors
-/// When it is not UTF-8.
+/// When it is not UTF-8, or has a percent sign that begins no escape.
 pub(super) fn segments(path: &str) -> Result<Vec<String>, String> {
+    decoded(&split(path))
+}
+
+/// The segments of a path as they are written.
+fn split(path: &str) -> Vec<String> {
     let trimmed = path.trim_matches('/');
-    if trimmed.is_empty() {
-        return Ok(Vec::new());
-    }
-    let segments = trimmed.split('/').map(|segment| {
+    let segments = trimmed.split('/').filter(|_| !trimmed.is_empty());
+    segments.map(str::to_owned).collect()
+}
+
+/// The segments without their escapes.
+///
+/// # Errors
+/// When they are not UTF-8, or have a percent sign that begins no escape.
+pub(super) fn decoded(path: &[String]) -> Result<Vec<String>, String> {
+    let segments = path.iter().map(|segment| {
+        if !escapes_well(segment) {
+            return Err(format!("the path `{}` is invalid", path.join("/")));
+        }
         let decoded = percent_decode_str(segment).decode_utf8();
-        let decoded = decoded.map_err(|_| format!("the path `{path}` is not UTF-8"))?;
+        let decoded = decoded.map_err(|_| format!("the path `{}` is not UTF-8", path.join("/")))?;
         Ok(decoded.into_owned())
     });
     segments.collect()
+}
+
+/// Whether two hexadecimal digits stand behind each percent sign.
+fn escapes_well(segment: &str) -> bool {
+    let mut parts = segment.split('%').skip(1);
+    parts.all(|rest| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
 }

@@ -122,10 +122,12 @@ impl Engine {
             false => Version::V1,
         };
         options.without_effect.tell();
-        let contents = match options.bundles.bundle {
+        let mut contents = match options.bundles.bundle {
             true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
             false => load::contents(paths, ignored, version)?,
         };
+        runtime::show_version(&mut contents)
+            .map_err(|why| StartError::new(format!("the version cannot be shown: {why}")))?;
         let buckets = config.buckets.as_deref();
         let totals = buckets.map_or_else(Totals::default, Totals::with_buckets);
         let caches = Arc::new(Caches::new(&config.caches));

@@ -10,6 +10,7 @@ use tracing::{error, info};
 
 use super::load::Loaded;
 use super::options::Options;
+use super::runtime::VERSION_PATH;
 use super::state::Contents;
 use super::watch::{Files, Look, Watcher};
 use super::{Engine, bundle_files, load, store};
@@ -105,7 +106,8 @@ fn replace(
         ..
     } = loaded;
     let owned = contents.bundles.paths();
-    for path in &owned {
+    let version = VERSION_PATH.map(str::to_owned).to_vec();
+    for path in owned.iter().chain([&version]) {
         if let Some(document) = store::find(&contents.documents, path) {
             let kept = store::put(&mut documents, path, document.clone());
             kept.map_err(|failure| StartError::new(failure.to_string()))?;

@@ -2,7 +2,7 @@
 
 use http::header::CONTENT_TYPE;
 use rego::Value;
-use rego::value::{SyntaxError, document_from_json, from_json, from_yaml};
+use rego::value::{SyntaxError, document_from_json, from_json, from_yaml, input_from_json};
 
 use crate::http::{ApiError, Request};
 
@@ -24,22 +24,33 @@ pub(super) enum BodyForm {
     JsonOrYaml,
 }
 
-/// The JSON value that a body holds.
+/// The JSON value that a body holds, which policies compute with.
 pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
     match read(request, BodyForm::Json)? {
         Some(value) => Ok(value),
-        None => parse(request, "request body"),
+        None => parse(request, "request body", input_from_json),
     }
 }
+
+/// The JSON value of a body, of which parts are kept: with numbers of any size.
+pub(super) fn changes(request: &Request) -> Result<Value, ApiError> {
+    match request.shown_body.get() {
+        Some(Some(shown)) => Ok(shown.clone()),
+        _ => parse(request, "request body", from_json),
+    }
+}
+
+/// Reads a text as JSON.
+type Read = fn(&[u8]) -> Result<Value, SyntaxError>;
 
 /// The JSON value of a body. If the body is large, the document takes its share of the memory for
 /// bodies too.
 ///
 /// # Errors
 /// `invalid_parameter` when it is not one value, `unavailable` when the memory is spent.
-fn parse(request: &Request, what: &str) -> Result<Value, ApiError> {
+fn parse(request: &Request, what: &str, read: Read) -> Result<Value, ApiError> {
     take_memory(request)?;
-    from_json(&request.body).map_err(|error| refused(what, &error))
+    read(&request.body).map_err(|error| refused(what, &error))
 }
 
 /// The JSON value of a body, to be kept. While it is read it takes as much as any other, if it is
@@ -117,5 +128,5 @@ fn read(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
         BodyForm::Json => "request body",
         BodyForm::JsonOrYaml => "input document",
     };
-    parse(request, what).map(Some)
+    parse(request, what, input_from_json).map(Some)
 }

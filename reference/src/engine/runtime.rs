@@ -1,7 +1,36 @@
-//! What `opa.runtime` answers: the process and its configuration.
+//! What policies are told of the engine: `opa.runtime`, and the document `system.version`.
 
 use rego::Value;
 use rego::value::Object;
+
+use super::state::Contents;
+use super::store::{self, StoreError};
+
+/// Where the documents show the version.
+pub(super) const VERSION_PATH: [&str; 2] = ["system", "version"];
+
+/// Puts the version into the documents, as Open Policy Agent does. Policies that have something at
+/// its place keep it.
+///
+/// # Errors
+/// When what is above is no object.
+pub(super) fn show_version(contents: &mut Contents) -> Result<(), StoreError> {
+    let version = Value::object([
+        ("build_commit", Value::from("")),
+        ("build_hostname", Value::from("")),
+        ("build_timestamp", Value::from("")),
+        ("version", Value::from(env!("CARGO_PKG_VERSION"))),
+    ]);
+    let steps = VERSION_PATH.map(Value::from);
+    match contents.policy.conflicts(&steps, &version) {
+        Ok(()) => store::put(
+            &mut contents.documents,
+            &VERSION_PATH.map(str::to_owned),
+            version,
+        ),
+        Err(_) => Ok(()),
+    }
+}
 
 /// What an engine that was opened with these options tells policies of itself.
 #[derive(Debug, Clone, Default)]

@@ -313,18 +313,12 @@ fn path_key(path: &[String]) -> String {
 }
 
 /// The document as it is answered: the root without `system`, which is the server's own.
-pub(super) fn without_system(document: Value, path: &[String]) -> Value {
-    let members = match document.as_object() {
-        Some(members) if path.is_empty() && members.contains_key("system") => members,
-        _ => return document,
-    };
-    let others = members
-        .iter()
-        .filter(|(name, _)| name.as_str() != Some("system"));
-    let others: Object = others
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Value::from(others)
+pub(super) fn without_system(mut document: Value, path: &[String]) -> Value {
+    let is_hidden = path.is_empty() && document.get("system").is_some();
+    if is_hidden && let Some(members) = document.as_object_mut() {
+        members.remove("system");
+    }
+    document
 }
 
 #[cfg(test)]

@@ -183,7 +183,8 @@ impl Body {
         // The value goes along, so that nothing is shared because it is measured.
         let found = tokio::task::spawn_blocking(move || {
             let found = value.0.measure(pretty, MAX_BODY - 1, &cancelled)?;
-            Ok((value, found))
+            let distinct = found.hides.then(|| value.0.with_distinct_names()).flatten();
+            Ok((distinct.map_or(value, Kept), found))
         });
         match found.await {
             Ok(Ok((value, found))) => Ok(Self {
@@ -204,8 +205,16 @@ impl Body {
         let step = self.level.map_or(PIECE, |_| COMPRESSED_AT_ONCE);
         let source = match self.content {
             Content::Whole(bytes) => Source::Whole { bytes, step },
-            Content::Document { value, pretty, .. } => {
-                let text = JsonPieces::new(value.0.clone(), pretty);
+            Content::Document {
+                value,
+                pretty,
+                measured,
+            } => {
+                let whole = value.0.clone();
+                let text = match measured {
+                    Some(_) => JsonPieces::of_distinct(whole, pretty),
+                    None => JsonPieces::new(whole, pretty),
+                };
                 let text = match self.level {
                     Some(_) => text.sized(step),
                     None => text,

@@ -1,4 +1,5 @@
-//! `opa.runtime()`: the process and its configuration, as policies see them.
+//! `opa.runtime()` and `data.system.version`: the process and its configuration, as policies see
+//! them.
 
 use reference::engine::Engine;
 
@@ -46,6 +47,44 @@ labels: {region: west}
         r#"
         POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{}}]}
         POST /v1/query {"query":"x=opa.runtime().authorization_enabled"} => 200 {"result":[{"x":false}]}
+        "#,
+    );
+}
+
+/// A document like others, but for references to the root: it is changed, and goes with what holds
+/// it.
+#[test]
+fn the_version_is_a_document() {
+    let (_folder, mut options) = file("config.yaml", "{}");
+    let shown =
+        r#"{"build_commit":"","build_hostname":"","build_timestamp":"","version":"VERSION"}"#;
+    play_on(
+        &engine(options.clone()),
+        &r#"
+        GET /v1/data/system/version => 200 {"result":SHOWN}
+        GET /v1/data/system => 200 {"result":{"version":SHOWN}}
+        POST /v0/data/system/version/version => 200 "VERSION"
+        GET /v1/data => 200 {"result":{}}
+        POST /v1/query {"query":"x=data"} => 200 {"result":[{"x":{}}]}
+        POST /v1/query {"query":"x=data.system.version.version"} => 200 {"result":[{"x":"VERSION"}]}
+        PUT /v1/data/a {"b":1} => 204
+        GET /v1/data => 200 {"result":{"a":{"b":1}}}
+        PUT /v1/data/system/a 1 => 204
+        GET /v1/data/system => 200 {"result":{"a":1,"version":SHOWN}}
+        PUT /v1/data/system {"b":1} => 204
+        GET /v1/data/system => 200 {"result":{"b":1}}
+        "#
+        .replace("SHOWN", shown)
+        .replace("VERSION", env!("CARGO_PKG_VERSION")),
+    );
+    let (folder, _) = file("p.rego", "package system.version\n\nversion := 5\n");
+    let policy = folder.path().join("p.rego");
+    options.data.push(policy.display().to_string());
+    play_on(
+        &engine(options),
+        r#"
+        GET /v1/data/system => 200 {"result":{"version":{"version":5}}}
+        PUT /v1/data/a 1 => 204
         "#,
     );
 }

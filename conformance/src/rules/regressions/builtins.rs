@@ -13,6 +13,13 @@ pub(crate) const RULES: &[Rule] = &[
                 .expect(bindings("/result", &["found"])),
         )
     }),
+    // 1.22.0 and before, where each of these calls ends the connection without an answer.
+    Rule::new("whole-document-removed", || {
+        answered("json.patch({\"a\": 1}, [{\"op\": \"remove\", \"path\": \"\"}])")
+    }),
+    Rule::new("issuer-of-another-type", || answered(ISSUER)),
+    // 1.22.0 and before, where the value cannot be answered.
+    Rule::new("texts-of-no-json-number", || answered("to_number(\".5\")")),
     // 1.5.0
     Rule::new("walk-paths", || {
         decides(
@@ -40,3 +47,14 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
 ];
+
+/// A query for a value that may be undefined, and must be answered.
+fn answered(call: &str) -> Scenario {
+    let query = json!({"query": format!("found := {call}")});
+    scenario().when(post("/v1/query").json(query).expect(status()))
+}
+
+/// A token whose issuer is a number, where a text is asked for.
+const ISSUER: &str = "io.jwt.decode_verify(io.jwt.encode_sign(\
+    {\"alg\": \"HS256\", \"typ\": \"JWT\"}, {\"iss\": 5}, {\"kty\": \"oct\", \"k\": \"c2VjcmV0\"}\
+    ), {\"secret\": \"secret\", \"iss\": \"5\"})";

@@ -3,6 +3,7 @@
 use crate::rules::engine::mock::{
     bundle, discovered, loaded_alone, put_fixture, rules_bundle, taken,
 };
+use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -34,6 +35,19 @@ pub(crate) const RULES: &[Rule] = &[
             .when(answer(1))
             .given(put_fixture("rules", rules(0, "answer = 2 { true }")))
             .when(answer(2))
+    }),
+    // 1.22.0
+    Rule::new("policies-beside-old-language", || {
+        scenario()
+            .setup("bundles")
+            .fresh()
+            .given(put_fixture("limits", bundle("limits", "l1")))
+            .given(put_fixture("rules", rules(0, "answer = 1 { true }")))
+            .given(
+                get("/v1/data/rules/answer").until([Check::Equals("/result".to_owned(), json!(1))]),
+            )
+            .when(policy("decision := 2").expect(success()))
+            .when(get("/v1/data/{ns}/decision").expect(at("/result")))
     }),
     // 1.21.2 and before
     Rule::new("unsigned-refused", || {

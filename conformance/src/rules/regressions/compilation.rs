@@ -5,6 +5,12 @@ use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
+    // 1.22.0 and before, where every decision that has the number is an internal error.
+    Rule::new("fractions-without-zero", || {
+        let rules = "decision := .5";
+        let read = policy(rules).or_not_run("it needs numbers that begin with a point");
+        takes_and_decides(scenario().given(read), rules, json!({}))
+    }),
     // 1.12.1
     Rule::new("template-strings", || {
         let template = "decision := $\"{1 + 1}\"";

@@ -9,6 +9,7 @@ mod builtins;
 mod bundles;
 mod compilation;
 mod evaluation;
+mod residuals;
 mod server;
 
 /// One line per file of rules.
@@ -18,6 +19,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "regressions/bundles", rules: bundles::RULES },
     Section { path: "regressions/compilation", rules: compilation::RULES },
     Section { path: "regressions/evaluation", rules: evaluation::RULES },
+    Section { path: "regressions/residuals", rules: residuals::RULES },
     Section { path: "regressions/server", rules: server::RULES },
 ];
 

@@ -48,6 +48,14 @@ impl Writer<'_> {
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| left.cmp(right));
+                // Of members with one name the last in the order of the keys counts.
+                named.dedup_by(|later, earlier| {
+                    let same = later.0 == earlier.0;
+                    if same {
+                        earlier.1 = later.1;
+                    }
+                    same
+                });
                 self.out.push('{');
                 for (at, (name, value)) in named.iter().enumerate() {
                     self.item(at, depth + 1)?;

@@ -1,4 +1,5 @@
-//! What the evaluation itself is asked: `opa.runtime` and `time.now_ns`.
+//! What the evaluation itself is asked: `opa.runtime`, `time.now_ns`, and `rego.metadata.*` where
+//! there is no rule.
 
 use std::time::SystemTime;
 
@@ -10,8 +11,16 @@ use crate::value::Object;
 
 pub(super) const BUILTINS: Group = &[
     ("opa.runtime", Cost::Outside, runtime),
+    ("rego.metadata.chain", Cost::Linear, nowhere),
+    ("rego.metadata.rule", Cost::Linear, nowhere),
     ("time.now_ns", Cost::Linear, now),
 ];
+
+/// The METADATA blocks around a query, which has none: undefined, whatever the mode. In rules the
+/// calls are constants and are not made.
+fn nowhere(_call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
+    Ok(None)
+}
 
 fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     let now = call.session.now();

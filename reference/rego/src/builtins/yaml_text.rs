@@ -63,6 +63,14 @@ impl Writer<'_> {
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| natural(left, right));
+                // Of members with one name the last in the order of the keys counts.
+                named.dedup_by(|later, earlier| {
+                    let same = later.0 == earlier.0;
+                    if same {
+                        earlier.1 = later.1;
+                    }
+                    same
+                });
                 if named.is_empty() {
                     self.out.push_str("{}");
                 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::held::Held;
 use super::ir::{Expr, FunctionName, Replacement, Target};
-use super::machine::{Flow, Frame, Machine, Next};
+use super::machine::{Flow, Frame, Machine, Next, Stop};
 use super::mocks::Mock;
 use crate::Value;
+use crate::error::EvalCode;
 use crate::value::Object;
 
 /// What `with` changes, as it is while the expression is evaluated.
@@ -15,6 +16,8 @@ struct Changed<'p> {
     overlay: Option<Value>,
     replaced: Vec<Arc<[Value]>>,
     mocks: Vec<(FunctionName, Mock)>,
+    /// Whether a document cannot be put where it is asked for.
+    is_misplaced: bool,
 }
 
 /// What was there before.
@@ -31,6 +34,15 @@ impl<'p> Machine<'p> {
         let Some(changed) = self.changed(frame, expr) else {
             return Ok(());
         };
+        if changed.is_misplaced {
+            let message = "bad document path".to_owned();
+            return Err(Stop::failed_at(
+                frame,
+                EvalCode::Conflict,
+                &expr.location,
+                message,
+            ));
+        }
         let mut before = Some(self.change(&changed));
         let flow = self.solve(frame, expr, &mut |machine| {
             if let Some(before) = before.take() {
@@ -52,6 +64,7 @@ impl<'p> Machine<'p> {
             overlay: self.overlay.clone(),
             replaced: Vec::new(),
             mocks: Vec::new(),
+            is_misplaced: false,
         };
         for with in &expr.with {
             let value = match &with.value {
@@ -67,6 +80,7 @@ impl<'p> Machine<'p> {
                     changed.replaced.push(path.as_slice().into());
                 }
                 Target::Input(path) => {
+                    changed.is_misplaced |= !is_path(path);
                     if let Mock::Value(value) = value {
                         let mut input = changed.input.get().cloned();
                         replace(&mut input, path, value);
@@ -74,6 +88,7 @@ impl<'p> Machine<'p> {
                     }
                 }
                 Target::Data(path) => {
+                    changed.is_misplaced |= !is_path(path);
                     if let Mock::Value(value) = value {
                         replace(&mut changed.overlay, path, value);
                         changed.replaced.push(path.as_slice().into());
@@ -106,6 +121,12 @@ impl<'p> Machine<'p> {
         self.overlay = before.overlay;
         self.input = before.input;
     }
+}
+
+/// Whether a document can be put at a path: only objects are made on the way, and only their
+/// members that have names are replaced.
+fn is_path(path: &[Value]) -> bool {
+    path.iter().all(Value::is_string)
 }
 
 /// Puts a value into a document. Objects are made on the way to it, in the place of what is

@@ -27,6 +27,20 @@ pub fn from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     Ok(value)
 }
 
+/// Reads a text as [`from_json`] does, for policies to compute with: numbers whose exponent leads
+/// beyond what they compute with are refused. Such numbers can be kept, but not compared in a
+/// bounded time.
+///
+/// # Errors
+/// As [`from_json`], and for such a number.
+pub fn input_from_json(text: &[u8]) -> Result<Value, SyntaxError> {
+    let mut reader = Reader::new(text)?;
+    reader.is_bounded = true;
+    let value = reader.value(0)?;
+    reader.end()?;
+    Ok(value)
+}
+
 /// Reads the value at the start of a text and looks at nothing behind it.
 ///
 /// # Errors
@@ -70,6 +84,8 @@ const NAME: std::ops::RangeInclusive<usize> = 24..=64;
 pub(super) struct Reader<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
+    /// Whether numbers are refused that policies cannot compute with.
+    is_bounded: bool,
     names: HashMap<&'t str, Text>,
     shapes: Shapes,
     /// The items of all arrays that have begun.
@@ -95,6 +111,7 @@ impl<'t> Reader<'t> {
         Self {
             text,
             at,
+            is_bounded: false,
             names: HashMap::default(),
             shapes: Shapes::default(),
             items: Vec::new(),
@@ -254,8 +271,21 @@ impl<'t> Reader<'t> {
             self.at += 1;
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
             self.digits()?;
+            if self.is_bounded {
+                self.check_exponent(start)?;
+            }
         }
         Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
+    /// Refuses a number that policies cannot compute with.
+    fn check_exponent(&mut self, start: usize) -> Result<(), SyntaxError> {
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        if Number::of_checked(text).is_computable() {
+            return Ok(());
+        }
+        self.at = start;
+        Err(self.error("number too big"))
     }
 
     /// The name of a member.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::object::Member;
 use super::tree::{Item, Run, Runs};
 use super::write::Writer;
-use super::{Object, TooLong, Value};
+use super::{Object, TooLong, Value, names};
 use crate::hash::HashMap;
 
 /// After so many values it is looked whether anybody still waits.
@@ -20,6 +20,8 @@ pub struct Measured {
     /// The bytes, about, that are given back when the value is dropped: those that it does not
     /// share with other values.
     pub own: usize,
+    /// Whether objects have members that are not written, because others have their names.
+    pub hides: bool,
 }
 
 /// Why a value was not measured.
@@ -52,6 +54,7 @@ impl Value {
             known: HashMap::default(),
             steps: 0,
             own: 0,
+            hides: false,
         };
         let extent = ruler.value(self, true)?;
         if extent.length > limit {
@@ -60,6 +63,7 @@ impl Value {
         Ok(Measured {
             length: extent.length,
             own: ruler.own,
+            hides: ruler.hides,
         })
     }
 }
@@ -97,6 +101,7 @@ struct Ruler<'c> {
     known: HashMap<usize, Extent>,
     steps: u32,
     own: usize,
+    hides: bool,
 }
 
 impl Ruler<'_> {
@@ -144,16 +149,24 @@ impl Ruler<'_> {
         let extent = match value {
             Value::Array(items) => self.runs(items.runs(0), items.len(), own),
             Value::Set(members) => self.items(members.iter(), own),
-            Value::Object(members) => match members.runs(0) {
-                Some(runs) => self.runs(runs, members.len(), own),
-                None => self.members(members, own),
-            },
+            Value::Object(members) => self.object(members, own),
             _ => Ok(Extent::default()),
         }?;
         if shared {
             self.known.insert(address, extent);
         }
         Ok(extent)
+    }
+
+    /// Measures an object as it is written.
+    fn object(&mut self, members: &Object, own: bool) -> Result<Extent, NotMeasured> {
+        let written = names::written(members, self.limit)?;
+        self.hides |= written.is_some();
+        let members = written.as_ref().unwrap_or(members);
+        match members.runs(0) {
+            Some(runs) => self.runs(runs, members.len(), own),
+            None => self.members(members, own),
+        }
     }
 
     /// Measures what lists hold.

@@ -9,10 +9,10 @@ use std::slice;
 
 use triomphe::{Arc, ThinArc};
 
-use super::Value;
 use super::json::read_members;
 use super::lookup::Lookups;
-use super::tree::{self, Item, Part, Place, Runs, Tree, WIDTH};
+use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
+use super::{Text, Value};
 
 /// The members of an object, in the order of their keys. Documents have only strings as keys;
 /// policies make objects with any.
@@ -351,6 +351,19 @@ impl Object {
         match &self.0 {
             Members::Packed(_) => None,
             Members::Tree(members) => Some(Runs::of_tree(members, skipped)),
+        }
+    }
+
+    /// Whether something is true of all keys. Those of a text that is not read yet are strings, and
+    /// only the first is looked at of them.
+    pub(super) fn all_keys(&self, holds: impl Fn(&Value) -> bool) -> bool {
+        static STRING: Value = Value::String(Text::new_static(""));
+        match &self.0 {
+            Members::Packed(members) => members.header.header.slice.iter().all(holds),
+            Members::Tree(members) => Runs::of_tree(members, 0).all(|(run, _)| match run {
+                Run::Items(members) => members.iter().all(|(key, _)| holds(key)),
+                Run::Text(..) => holds(&STRING),
+            }),
         }
     }
 

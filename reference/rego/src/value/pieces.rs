@@ -104,14 +104,29 @@ impl JsonPieces {
     /// nested thousands of levels deep.
     const SIZE: usize = 60 << 10;
 
-    /// The text of a value, on one line or, if it is for people, indented by two spaces.
+    /// The text of a value, on one line or, if it is for people, indented by two spaces. This
+    /// looks at the whole value.
     pub fn new(value: Value, pretty: bool) -> Self {
+        let distinct = value.with_distinct_names();
+        Self::of_distinct(distinct.unwrap_or(value), pretty)
+    }
+
+    /// The text of a value in which all members have names of their own.
+    pub fn of_distinct(value: Value, pretty: bool) -> Self {
         Self {
             whole: Some(value),
             open: Vec::new(),
             pretty,
             by_name: false,
             size: Self::SIZE,
+        }
+    }
+
+    /// The name that a key gives its member, without quotes and escapes.
+    pub(super) fn of_name(key: Value) -> Self {
+        Self {
+            by_name: true,
+            ..Self::of_distinct(key, false).sized(SMALL)
         }
     }
 
@@ -383,10 +398,7 @@ fn close(bracket: u8, piece: &mut Piece, level: usize) -> Step {
 impl Name {
     fn of(key: Value) -> Self {
         Self {
-            rest: JsonPieces {
-                by_name: true,
-                ..JsonPieces::new(key, false).sized(SMALL)
-            },
+            rest: JsonPieces::of_name(key),
             text: Vec::new(),
             done: 0,
         }

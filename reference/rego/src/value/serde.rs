@@ -2,7 +2,7 @@
 
 use serde::ser::{Error as _, Serialize, Serializer};
 
-use super::Value;
+use super::{Value, names};
 
 /// Sets become sequences, and keys that are no strings their JSON, as in the text of a value.
 impl Serialize for Value {
@@ -20,6 +20,8 @@ impl Serialize for Value {
             Self::Array(items) => serializer.collect_seq(items.iter()),
             Self::Set(members) => serializer.collect_seq(members.iter()),
             Self::Object(members) => {
+                let written = names::written(members, usize::MAX).map_err(S::Error::custom)?;
+                let members = written.as_ref().unwrap_or(members);
                 let named = members.iter().map(|(key, member)| match key.as_lossy() {
                     Some(name) => (name.into_owned(), member),
                     None => (key.to_string(), member),

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Value;
 use super::object::Member;
 use super::tree::{Item, Run, Runs};
+use super::{Value, names};
 
 /// Texts of values that stand within other texts are cut off behind so many bytes.
 const MAX_SHOWN: usize = 64 << 20;
+
+/// The bytes that the shortest member takes: a name in quotes, a colon and a value.
+const MIN_MEMBER: usize = 4;
 
 /// A text would have become too long. Values can share their parts, so that a short policy makes
 /// one whose text fits nowhere.
@@ -113,10 +116,17 @@ impl Writer {
                 }
                 self.members(named.into_values(), level)
             }
-            Value::Object(members) => match members.runs(0) {
-                Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
-                None => self.members(members.iter(), level),
-            },
+            Value::Object(members) => {
+                // So that no more members are looked at than can be written.
+                self.check(members.len().saturating_mul(MIN_MEMBER))?;
+                let rest = self.limit.saturating_sub(self.out.len());
+                let written = names::written(members, rest).map_err(|_| TooLong(self.limit))?;
+                let members = written.as_ref().unwrap_or(members);
+                match members.runs(0) {
+                    Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
+                    None => self.members(members.iter(), level),
+                }
+            }
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)

@@ -74,6 +74,41 @@ const TAKEN: &[(&str, Files<'_>, &str)] = &[
         r#"{"a/b":1,"c d":2}"#,
     ),
     (
+        "folders in encoded roots",
+        &[
+            (
+                ".manifest",
+                r#"{"roots": ["a%20b/c", "p%25q", "/%C3%A9/", "s%2Ft", "%61", "é", "u@h:1"]}"#,
+            ),
+            ("a%20b/c/data.json", "1"),
+            ("p%25q/data.yaml", "2"),
+            ("%C3%A9/data.json", r#"{"x": 3}"#),
+            ("s%2Ft/u%20v/data.json", r#"{"k%20l": 4}"#),
+            ("%61/data.json", "5"),
+            ("é/data.json", r#"{"y": 6}"#),
+            ("u@h:1/data.json", "7"),
+        ],
+        r#"{"a":5,"a b":{"c":1},"p%q":2,"s/t":{"u v":{"k%20l":4}},"u@h:1":7,"é":{"x":3,"y":6}}"#,
+    ),
+    (
+        "encoded folders in other roots",
+        &[
+            (".manifest", r#"{"roots": ["t", "a b"]}"#),
+            ("t/a%20b/data.json", r#"{"x": 1}"#),
+            ("t/a b/data.json", r#"{"y": 2}"#),
+            ("a b/data.json", "3"),
+        ],
+        r#"{"a b":3,"t":{"a b":{"x":1,"y":2}}}"#,
+    ),
+    (
+        "roots in two spellings",
+        &[
+            (".manifest", r#"{"roots": ["a%20b", "a b"]}"#),
+            ("data.json", r#"{"a b": 1}"#),
+        ],
+        r#"{"a b":1}"#,
+    ),
+    (
         "policies of several versions",
         &[
             (

@@ -63,6 +63,42 @@ const FILES: &[(Files<'_>, &str)] = &[
         "`roots` must be an array",
     ),
     (
+        &[
+            (".manifest", r#"{"roots": ["a%20b"]}"#),
+            ("a b/data.json", "1"),
+        ],
+        "manifest roots [a%20b] do not permit data at path '/a b'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a b/c"]}"#),
+            ("a%20b/c/data.json", "1"),
+        ],
+        "manifest roots [a b/c] do not permit data at path '/a%20b'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a/b"]}"#),
+            ("a%2Fb/data.json", "1"),
+        ],
+        "do not permit data at path '/a%2Fb'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["t/a%20b"]}"#),
+            ("t/data.json", r#"{"a%20b": 1}"#),
+        ],
+        "do not permit data at path '/t/a%20b'",
+    ),
+    (
+        &[(".manifest", r#"{"roots": ["p%q"]}"#)],
+        "the path `p%q` is invalid",
+    ),
+    (
+        &[("t/100%/data.json", "1")],
+        "bundle file `t/100%/data.json`: the path `t/100%` is invalid",
+    ),
+    (
         &[(".manifest", r#"{"roots": [1]}"#)],
         "`roots` must be an array of strings",
     ),

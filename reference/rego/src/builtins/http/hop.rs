@@ -3,7 +3,7 @@
 use ::url::Url;
 use http::Method;
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
 };
 use percent_encoding::percent_decode_str;
 
@@ -48,6 +48,10 @@ impl Hop {
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         }
         let sends = matches!(options.method.as_str(), "POST" | "PUT" | "PATCH");
+        if sends && options.body.is_empty() {
+            // Servers may refuse such requests without a length.
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
         let name = options.server_name.as_deref().or(options.header("host"));
         let request = HttpRequest {
             method,

@@ -1,6 +1,6 @@
 //! GET /v1/data/{path}
 
-use rego::value::from_json;
+use rego::value::input_from_json;
 
 use super::answer;
 use crate::engine::Engine;
@@ -15,7 +15,9 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let mut metrics = Metrics::of_decision(request);
     let input = metrics.time("timer_rego_input_parse_ns", || {
         let given = request.last_parameter("input");
-        given.map(|text| from_json(text.as_bytes())).transpose()
+        given
+            .map(|text| input_from_json(text.as_bytes()))
+            .transpose()
     });
     let input = input
         .map_err(|error| ApiError::invalid_parameter(format!("parameter `input`: {error}")))?;

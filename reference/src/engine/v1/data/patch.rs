@@ -54,7 +54,7 @@ impl Operation {
 }
 
 fn operations(request: &Request) -> Result<Vec<Operation>, ApiError> {
-    let body = request_body::json(request)?;
+    let body = request_body::changes(request)?;
     match &body {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => {

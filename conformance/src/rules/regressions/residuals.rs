@@ -1,0 +1,49 @@
+//! Partial evaluation that leaves too much or nothing.
+
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    // 1.22.0, which leaves the negation alone: it holds for an input without `x`.
+    Rule::new("negated-calls-need-their-operand", || {
+        let there = [r#"input["x"] is defined"#, r#"input["x"] == input["x"]"#];
+        let queries = there.map(|there| vec![there, r#"not 1 == input["x"]"#]);
+        left(NEGATED, residual_like("/result/queries", queries))
+    }),
+    // 1.22.0, which says that the rule never holds.
+    Rule::new("else-with-computed-values", || left(ELSE, conditions())),
+    // 1.22.0, which says that the rule never holds.
+    Rule::new("keys-of-nested-objects", || left(NESTED, conditions())),
+];
+
+/// What is left of the rule `decision` where all of the input is unknown.
+fn left(rules: &str, expectation: Expectation) -> Scenario {
+    let query = json!({"query": "data.{ns}.decision == true", "unknowns": ["input"]});
+    scenario()
+        .given(policy(rules))
+        .when(post("/v1/compile").json(query).expect(expectation))
+}
+
+/// Some way in which the rule can hold.
+fn conditions() -> Expectation {
+    kind("/result/queries/0", Kind::Array)
+}
+
+const NEGATED: &str = "decision if not refuses(input.x)
+
+refuses(a) if a == 1";
+
+const ELSE: &str = "decision if chosen.t == [\"a\", \"b\"][_]
+
+chosen := x if {
+	x := input.one
+} else := x if {
+	x := input.two
+}";
+
+const NESTED: &str = "decision if nested[input.y][1]
+
+nested[a][b] := true if {
+	some a in [1, 2]
+	some b in [input.x]
+}";

@@ -1,0 +1,149 @@
+//! The names of members in JSON, where keys that are no strings are named by their JSON text.
+//!
+//! Keys that differ can have one name, such as `1` and `"1"`. An object that is written has each
+//! name once: of members with one name, the last in the order of the keys counts.
+
+use std::collections::hash_map::{Entry, RandomState};
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+
+use super::pieces::JsonPieces;
+use super::{Object, TooLong, Value};
+use crate::hash::HashMap;
+
+/// Whether keys of an object may have one name. Strings, and what is neither text nor made of
+/// parts, have names of their own among themselves.
+fn may_meet(members: &Object) -> bool {
+    let named = |key: &Value| matches!(key, Value::String(_));
+    let plain = |key: &Value| matches!(key, Value::Null | Value::Bool(_) | Value::Number(_));
+    !members.all_keys(named) && !members.all_keys(plain)
+}
+
+/// The members that are written, if some are not. Nothing is made of an object whose keys are all
+/// strings.
+///
+/// # Errors
+/// When the names take more than `limit` bytes together.
+pub(super) fn written(members: &Object, limit: usize) -> Result<Option<Object>, TooLong> {
+    if !may_meet(members) {
+        return Ok(None);
+    }
+    // Both are keyed by chance, so nobody can choose names that meet in them.
+    let hashers = [RandomState::new(), RandomState::new()];
+    let mut last = HashMap::default();
+    let mut hidden = Vec::new();
+    let mut taken = 0;
+    for (at, key) in members.keys().enumerate() {
+        let hash = hash(key, &hashers, &mut taken, limit)?;
+        match last.entry(hash) {
+            Entry::Vacant(free) => {
+                free.insert(at);
+            }
+            Entry::Occupied(mut earlier) => hidden.push(earlier.insert(at)),
+        }
+    }
+    if hidden.is_empty() {
+        return Ok(None);
+    }
+    hidden.sort_unstable();
+    let shown = members.iter().enumerate();
+    let shown = shown.filter(|(at, _)| hidden.binary_search(at).is_err());
+    let shown = shown.map(|(_, (key, value))| (key.clone(), value.clone()));
+    Ok(Some(Object::of_members(shown.collect())))
+}
+
+/// A hash of the name of a key, whose length is added to what is taken. The name is nowhere whole.
+fn hash(
+    key: &Value,
+    hashers: &[RandomState; 2],
+    taken: &mut usize,
+    limit: usize,
+) -> Result<[u64; 2], TooLong> {
+    let mut hashes = hashers.each_ref().map(BuildHasher::build_hasher);
+    let mut add = |text: &[u8]| {
+        *taken = taken.saturating_add(text.len());
+        hashes.iter_mut().for_each(|hash| hash.write(text));
+        match *taken > limit {
+            true => Err(TooLong(limit)),
+            false => Ok(()),
+        }
+    };
+    match key.as_lossy() {
+        Some(name) => add(name.as_bytes())?,
+        None => JsonPieces::of_name(key.clone()).try_for_each(|piece| add(&piece))?,
+    }
+    Ok(hashes.map(|hash| hash.finish()))
+}
+
+impl Value {
+    /// The value without the members that are not written because others have their names, if it
+    /// has such.
+    pub fn with_distinct_names(&self) -> Option<Self> {
+        Distinct::default().value(self)
+    }
+}
+
+/// Takes members away that are not written. What became of shared parts is known by their address.
+#[derive(Default)]
+struct Distinct(HashMap<usize, Option<Value>>);
+
+impl Distinct {
+    fn value(&mut self, value: &Value) -> Option<Value> {
+        let (address, is_shared) = match value {
+            Value::Array(items) => (items.address(), items.is_shared()),
+            Value::Object(members) => (members.address(), members.is_shared()),
+            Value::Set(members) => (Arc::as_ptr(members).addr(), Arc::strong_count(members) > 1),
+            _ => return None,
+        };
+        if let Some(known) = self.0.get(&address).filter(|_| is_shared) {
+            return known.clone();
+        }
+        let changed = stacker::maybe_grow(64 << 10, 1 << 20, || self.parts(value));
+        if is_shared {
+            self.0.insert(address, changed.clone());
+        }
+        changed
+    }
+
+    fn parts(&mut self, value: &Value) -> Option<Value> {
+        match value {
+            Value::Array(items) if !items.is_unread() => {
+                let changed = self.items(items.iter())?;
+                Some(Value::from(changed))
+            }
+            // A set becomes a list: what differs as members can be written alike.
+            Value::Set(members) => {
+                let changed = self.items(members.iter())?;
+                Some(Value::from(changed))
+            }
+            Value::Object(members) if !members.is_unread() => {
+                let kept = written(members, usize::MAX).ok().flatten();
+                let before = kept.as_ref().unwrap_or(members);
+                let Some(values) = self.items(before.values()) else {
+                    return kept.map(Value::from);
+                };
+                let changed = before.keys().cloned().zip(values);
+                Some(Value::from(Object::of_members(changed.collect())))
+            }
+            _ => None,
+        }
+    }
+
+    /// All values, if one of them differs.
+    fn items<'v>(&mut self, items: impl Iterator<Item = &'v Value> + Clone) -> Option<Vec<Value>> {
+        let mut changed: Option<Vec<Value>> = None;
+        for (at, item) in items.clone().enumerate() {
+            let new = self.value(item);
+            match (&mut changed, new) {
+                (Some(changed), new) => changed.push(new.unwrap_or_else(|| item.clone())),
+                (None, Some(new)) => {
+                    let mut before: Vec<_> = items.clone().take(at).cloned().collect();
+                    before.push(new);
+                    changed = Some(before);
+                }
+                (None, None) => {}
+            }
+        }
+        changed
+    }
+}
