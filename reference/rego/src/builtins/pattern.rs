@@ -281,7 +281,7 @@ fn parse(expression: &str) -> Option<Hir> {
 }
 
 /// The memory that a compiled expression takes, about: two automata, one for each direction.
-fn bytes(parsed: &Hir) -> usize {
+pub(super) fn bytes(parsed: &Hir) -> usize {
     let ranges = |class: &ClassUnicode| class.ranges().len().saturating_mul(CHARACTER);
     let states = count(parsed, &ranges);
     (2 * STATE)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::pattern::Pattern;
-use super::super::{Call, Failure, Prepared, re2};
+use super::super::pattern::{Pattern, bytes};
+use super::super::{Call, Failure, re2};
 use super::choices::Choices;
 use super::draft::Draft;
 use super::fault::{Fault, mistyped, wrong};
@@ -210,17 +210,18 @@ impl Compiler<'_> {
             }));
         }
         self.call.spend(text.len())?;
-        self.call.begin()?;
         let Ok(parsed) = re2::parse(text) else {
             return Ok(None);
         };
-        let pattern = Pattern::of(parsed.meaning, parsed.names).map_err(|_| too_large())?;
-        let bytes = pattern.bytes(text.len());
+        let bytes = bytes(&parsed.meaning);
         self.pattern_bytes = self.pattern_bytes.saturating_add(bytes);
         if self.pattern_bytes > MAX_PATTERNS {
             return Err(too_large());
         }
+        // They are charged for before they take the memory.
         self.call.make(bytes / VALUE_BYTES as usize)?;
+        self.call.begin()?;
+        let pattern = Pattern::of(parsed.meaning, parsed.names).map_err(|_| too_large())?;
         let pattern = Arc::new(pattern);
         self.patterns.insert(text.clone(), Arc::clone(&pattern));
         Ok(Some(Matcher {
