@@ -5,7 +5,7 @@ use std::fmt;
 use super::signatures::declarations;
 use super::{
     Cost, bits, crypto, function, glob_intersection, globs, graphql, graphs, http, keys, net,
-    numbers, re2, regexes, strings, template, yaml,
+    numbers, re2, regexes, schema, strings, template, yaml,
 };
 
 /// A built-in function.
@@ -57,6 +57,7 @@ const LIMITS: &[&[BuiltinLimit]] = &[
     numbers::LIMITS,
     re2::LIMITS,
     regexes::LIMITS,
+    schema::LIMITS,
     strings::LIMITS,
     template::LIMITS,
     yaml::LIMITS,

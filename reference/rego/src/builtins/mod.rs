@@ -41,9 +41,7 @@ mod re2;
 mod regexes;
 mod requests;
 mod runtime;
-mod schema_cost;
-mod schema_errors;
-mod schemas;
+mod schema;
 mod search;
 mod semver;
 mod sets;
@@ -112,7 +110,7 @@ const GROUPS: &[Group] = &[
     paths::BUILTINS,
     regexes::BUILTINS,
     runtime::BUILTINS,
-    schemas::BUILTINS,
+    schema::BUILTINS,
     search::BUILTINS,
     semver::BUILTINS,
     sets::BUILTINS,

@@ -280,19 +280,8 @@ fn parse(expression: &str) -> Option<Hir> {
     parser.parse(expression).ok()
 }
 
-/// An upper bound of the steps of a search in a text.
-pub(super) fn search_steps(expression: &str, text: &str) -> usize {
-    let states = parse(expression).as_ref().map_or(0, states);
-    states.saturating_mul(text.len())
-}
-
-/// The memory that a compiled expression takes, about; none if it is invalid.
-pub(super) fn compiled_bytes(expression: &str) -> usize {
-    parse(expression).as_ref().map_or(0, bytes)
-}
-
 /// The memory that a compiled expression takes, about: two automata, one for each direction.
-fn bytes(parsed: &Hir) -> usize {
+pub(super) fn bytes(parsed: &Hir) -> usize {
     let ranges = |class: &ClassUnicode| class.ranges().len().saturating_mul(CHARACTER);
     let states = count(parsed, &ranges);
     (2 * STATE)

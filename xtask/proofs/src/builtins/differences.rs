@@ -7,6 +7,7 @@ use regex::Regex;
 use serde::Deserialize;
 
 use super::call::Call;
+use super::schemas;
 use super::sides::Answers;
 use crate::root;
 
@@ -20,6 +21,8 @@ struct Reason {
     call: Option<Regex>,
     ours: Option<Regex>,
     theirs: Option<Regex>,
+    /// Whether both sides only have another order.
+    reordered: bool,
     text: String,
 }
 
@@ -37,6 +40,8 @@ struct Written {
     call: Option<String>,
     ours: Option<String>,
     theirs: Option<String>,
+    #[serde(default)]
+    reordered: bool,
     reason: String,
 }
 
@@ -55,6 +60,7 @@ impl Known {
                 call: pattern(written.call)?,
                 ours: pattern(written.ours)?,
                 theirs: pattern(written.theirs)?,
+                reordered: written.reordered,
                 text: written.reason,
             })
         });
@@ -77,6 +83,7 @@ impl Known {
                 && fits(&reason.call, &call.to_string())
                 && fits(&reason.ours, &ours)
                 && fits(&reason.theirs, &theirs)
+                && (!reason.reordered || schemas::is_reordered(&ours, &theirs))
         })
     }
 

@@ -7,6 +7,8 @@ mod operands;
 mod ours;
 mod page;
 mod record;
+mod schema_words;
+mod schemas;
 mod shrink;
 mod sides;
 mod strings;

@@ -139,3 +139,8 @@ fn parse_time(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn parse_rfc3339(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     nanoseconds(parse::parsed(layout::RFC3339, text(operands, 1)?))
 }
+
+/// Whether a text is a time in a layout.
+pub(super) fn fits(layout: &str, text: &str) -> bool {
+    parse::parsed(layout, text).is_ok()
+}

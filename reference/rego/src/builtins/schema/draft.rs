@@ -1,0 +1,62 @@
+//! The drafts of JSON Schema that a schema may be written in.
+
+use super::fault::{Fault, wrong};
+use super::reference::Reference;
+use crate::Value;
+
+/// A draft. Later ones are greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Draft {
+    Four,
+    Six,
+    Seven,
+    /// That of schemas which name no known draft: the keywords of all.
+    Hybrid,
+}
+
+/// The drafts by their names, each with the schema of its schemas.
+const DRAFTS: [(&str, Draft, &str); 3] = [
+    (
+        "http://json-schema.org/draft-04/schema",
+        Draft::Four,
+        include_str!("drafts/draft-04.json"),
+    ),
+    (
+        "http://json-schema.org/draft-06/schema",
+        Draft::Six,
+        include_str!("drafts/draft-06.json"),
+    ),
+    (
+        "http://json-schema.org/draft-07/schema",
+        Draft::Seven,
+        include_str!("drafts/draft-07.json"),
+    ),
+];
+
+impl Draft {
+    /// The draft that a document names, if it is a known one.
+    ///
+    /// # Errors
+    /// When the document is no schema, or does not name its draft by a text.
+    pub(super) fn of(document: &Value) -> Result<Option<Self>, Fault> {
+        let members = match document {
+            Value::Bool(_) => return Ok(None),
+            Value::Object(members) => members,
+            _ => return wrong("schema is invalid"),
+        };
+        let name = match members.get("$schema") {
+            None => return Ok(None),
+            Some(Value::String(name)) => Reference::parse(name).map_err(Fault::Schema)?,
+            Some(_) => return wrong("$schema must be of type string"),
+        };
+        let name = name.text();
+        let known = DRAFTS.iter().find(|(known, ..)| *known == name);
+        Ok(known.map(|(_, draft, _)| *draft))
+    }
+}
+
+/// The text of the schema with this name that describes the schemas of a draft.
+pub(super) fn text_of(name: &str) -> Option<&'static str> {
+    let known = DRAFTS.iter().find(|(known, ..)| *known == name);
+    known.map(|(_, _, text)| *text)
+}

@@ -1,0 +1,125 @@
+//! Values by which `const`, `enum` and `uniqueItems` compare.
+
+use super::super::{Call, Failure};
+use crate::Value;
+use crate::value::Number;
+
+/// Writes values as texts that are equal where the values are: numbers become floats, members are in
+/// order. Messages show them, too.
+pub(super) struct Literals<'c> {
+    call: &'c Call<'c>,
+    out: String,
+}
+
+/// The bytes of texts that weigh as much as a value.
+const UNIT: usize = 16;
+
+/// From this size on, and below the inverse, floats are written with an exponent.
+const FAR: f64 = 1e21;
+const NEAR: f64 = 1e-6;
+
+impl<'c> Literals<'c> {
+    /// The text of a value.
+    ///
+    /// # Errors
+    /// When the evaluation has to end, or a number is too large for a float.
+    pub(super) fn text(call: &'c Call<'c>, value: &Value) -> Result<String, Failure> {
+        let mut literals = Self {
+            call,
+            out: String::new(),
+        };
+        literals.value(value)?;
+        Ok(literals.out)
+    }
+
+    fn value(&mut self, value: &Value) -> Result<(), Failure> {
+        self.call.make(1)?;
+        match value {
+            Value::Null => self.out.push_str("null"),
+            Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
+            Value::Number(number) => self.number(number)?,
+            Value::Array(items) => {
+                return self.list('[', ']', items.iter(), |literals, item| {
+                    literals.nested(item)
+                });
+            }
+            Value::Object(members) => {
+                return self.list('{', '}', members.iter(), |literals, (key, member)| {
+                    literals.nested(key)?;
+                    literals.out.push(':');
+                    literals.nested(member)
+                });
+            }
+            // Documents are made of JSON: there are no sets.
+            Value::String(_) | Value::Bytes(_) | Value::Set(_) => {
+                let text = value.as_lossy().unwrap_or_default();
+                self.call.make(text.len() / UNIT)?;
+                self.string(&text);
+            }
+        }
+        Ok(())
+    }
+
+    fn nested(&mut self, value: &Value) -> Result<(), Failure> {
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.value(value))
+    }
+
+    fn list<I>(
+        &mut self,
+        open: char,
+        close: char,
+        items: impl Iterator<Item = I>,
+        mut write: impl FnMut(&mut Self, I) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.out.push(open);
+        for (at, item) in items.enumerate() {
+            if at > 0 {
+                self.out.push(',');
+            }
+            write(self, item)?;
+        }
+        self.out.push(close);
+        Ok(())
+    }
+
+    fn number(&mut self, number: &Number) -> Result<(), Failure> {
+        let value = number.as_f64();
+        if !value.is_finite() {
+            let text = number.text();
+            return Err(Failure::Value(format!(
+                "json: cannot unmarshal number {text} into Go value of type float64"
+            )));
+        }
+        let size = value.abs();
+        if size == 0.0 || (NEAR..FAR).contains(&size) {
+            self.out.push_str(&value.to_string());
+            return Ok(());
+        }
+        let text = format!("{value:e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let sign = if exponent.starts_with('-') { "" } else { "+" };
+        self.out.extend([mantissa, "e", sign, exponent]);
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for character in text.chars() {
+            match character {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                '\u{8}' => self.out.push_str("\\b"),
+                '\u{c}' => self.out.push_str("\\f"),
+                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                    let code = u32::from(character);
+                    self.out.push_str(&format!("\\u{code:04x}"));
+                }
+                other => self.out.push(other),
+            }
+        }
+        self.out.push('"');
+    }
+}

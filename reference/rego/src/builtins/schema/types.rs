@@ -1,0 +1,67 @@
+//! `type`.
+
+use super::fault::{Fault, mistyped, wrong};
+use crate::Value;
+use crate::value::Object;
+
+/// The names of types, in the order of their bits.
+const NAMES: [&str; 7] = [
+    "array", "boolean", "integer", "number", "null", "object", "string",
+];
+
+/// The types that a schema allows; all, if it names none.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    /// The names, in the order in which they are written.
+    names: Vec<&'static str>,
+}
+
+impl Types {
+    pub(super) fn read(members: &Object) -> Result<Self, Fault> {
+        let mut types = Self::default();
+        let strings = "string/Array Of Strings";
+        match members.get("type") {
+            None => {}
+            Some(Value::String(name)) => types.add(name)?,
+            Some(Value::Array(names)) => {
+                for name in names.iter() {
+                    match name {
+                        Value::String(name) => types.add(name)?,
+                        _ => return mistyped("type", strings),
+                    }
+                }
+            }
+            Some(_) => return mistyped("type", strings),
+        }
+        Ok(types)
+    }
+
+    fn add(&mut self, name: &str) -> Result<(), Fault> {
+        let Some(name) = NAMES.iter().find(|known| **known == name) else {
+            let all = NAMES.join(" ");
+            return wrong(format!(
+                "has a primitive type that is NOT VALID -- given: /{name}/ Expected valid values are:[{all}]"
+            ));
+        };
+        if self.names.contains(name) {
+            return wrong(format!("{name} type is duplicated"));
+        }
+        self.names.push(name);
+        Ok(())
+    }
+
+    /// Whether a value of this type is allowed. Integers are numbers.
+    pub(super) fn allow(&self, name: &str) -> bool {
+        self.names.is_empty()
+            || self.names.contains(&name)
+            || (name == "integer" && self.names.contains(&"number"))
+    }
+
+    /// The types as messages show them.
+    pub(super) fn shown(&self) -> String {
+        match self.names.as_slice() {
+            [only] => (*only).to_owned(),
+            several => format!("[{}]", several.join(",")),
+        }
+    }
+}
