@@ -260,7 +260,7 @@ impl Piece {
     /// their names.
     fn ordered(&self, members: &Object) -> Object {
         if !self.writer.by_name {
-            return members.clone();
+            return members.once_named().unwrap_or_else(|| members.clone());
         }
         let named = members.keys().all(|key| key.as_str().is_some());
         if named {

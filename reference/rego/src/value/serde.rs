@@ -20,6 +20,8 @@ impl Serialize for Value {
             Self::Array(items) => serializer.collect_seq(items.iter()),
             Self::Set(members) => serializer.collect_seq(members.iter()),
             Self::Object(members) => {
+                let once = members.once_named();
+                let members = once.as_ref().unwrap_or(members);
                 let named = members.iter().map(|(key, member)| match key.as_lossy() {
                     Some(name) => (name.into_owned(), member),
                     None => (key.to_string(), member),

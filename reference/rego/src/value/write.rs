@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Object;
 use super::Value;
 use super::object::Member;
 use super::tree::{Item, Run, Runs};
+use crate::hash::HashMap;
 
 /// Texts of values that stand within other texts are cut off behind so many bytes.
 const MAX_SHOWN: usize = 64 << 20;
@@ -36,6 +38,36 @@ impl fmt::Display for Value {
         // What was written up to the limit is shown.
         let _ = writer.value(self, None);
         f.write_str(&String::from_utf8_lossy(&writer.out))
+    }
+}
+
+/// Longer names are not compared with others.
+const MAX_COMPARED: usize = 64 << 10;
+
+impl Object {
+    /// The object with each name once, if its keys give several members the same one, as `1` and
+    /// `"1"` do. Of those the last counts, in the order of the keys, as in OPA.
+    pub(super) fn once_named(&self) -> Option<Self> {
+        if !self.has_unnamed() {
+            return None;
+        }
+        let writer = Writer::new(MAX_COMPARED);
+        let names = self.keys().map(|key| writer.name(key).ok());
+        let names: Vec<_> = names.collect();
+        let mut last = HashMap::default();
+        for (at, name) in names.iter().enumerate() {
+            last.extend(name.as_ref().map(|name| (name, at)));
+        }
+        let is_last = |at: usize| {
+            let name = names.get(at).and_then(Option::as_ref);
+            name.is_none_or(|name| last.get(name) == Some(&at))
+        };
+        if (0..names.len()).all(is_last) {
+            return None;
+        }
+        let members = self.iter().enumerate().filter(|(at, _)| is_last(*at));
+        let members = members.map(|(_, (key, value))| (key.clone(), value.clone()));
+        Some(Self::of_members(members.collect()))
     }
 }
 
@@ -113,10 +145,14 @@ impl Writer {
                 }
                 self.members(named.into_values(), level)
             }
-            Value::Object(members) => match members.runs(0) {
-                Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
-                None => self.members(members.iter(), level),
-            },
+            Value::Object(members) => {
+                let once = members.once_named();
+                let members = once.as_ref().unwrap_or(members);
+                match members.runs(0) {
+                    Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
+                    None => self.members(members.iter(), level),
+                }
+            }
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)

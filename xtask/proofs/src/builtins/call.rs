@@ -5,7 +5,7 @@ use std::fmt;
 use rego_generate::Choices;
 
 use super::declared::Function;
-use super::operands;
+use super::{languages, operands};
 
 /// A call.
 #[derive(Debug, Clone)]
@@ -20,11 +20,15 @@ impl Call {
     /// A call by these choices.
     pub(super) fn generate(function: &Function, choices: Vec<u8>) -> Self {
         let mut reader = Choices::new(&choices);
-        let operands = function.operands.iter();
-        let operands = operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
+        let operands = languages::operands(&function.name, &mut reader).unwrap_or_else(|| {
+            let operands = function.operands.iter();
+            let operands =
+                operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
+            operands.collect()
+        });
         Self {
             function: function.name.clone(),
-            operands: operands.collect(),
+            operands,
             choices,
         }
     }
