@@ -37,11 +37,11 @@ fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn sum(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    combine(call, operands, 0, Number::plus)
+    combine(call, operands, 0, Number::plus, Number::float_sum)
 }
 
 fn product(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    combine(call, operands, 1, Number::times)
+    combine(call, operands, 1, Number::times, Number::float_product)
 }
 
 fn combine(
@@ -49,16 +49,28 @@ fn combine(
     operands: &[Value],
     start: i64,
     step: fn(&Number, &Number) -> Result<Number, ArithmeticError>,
+    floats: fn(&mut dyn Iterator<Item = &Number>) -> Result<Number, ArithmeticError>,
 ) -> CallResult {
     let mut all = Number::from(start);
-    for item in items(operands, 1, COLLECTION)? {
+    let mut integers = true;
+    let items = items(operands, 1, COLLECTION)?;
+    for item in items.clone() {
         call.check()?;
         match item {
-            Value::Number(number) => all = step(&all, number)?,
+            Value::Number(number) if integers && number.is_whole()? => all = step(&all, number)?,
+            Value::Number(_) => integers = false,
             other => return Err(misfilled(1, any(operands, 1), other, "number")),
         }
     }
-    answer(all)
+    if integers {
+        return answer(all);
+    }
+    call.spend(items.len())?;
+    let mut numbers = items.filter_map(|item| match item {
+        Value::Number(number) => Some(number),
+        _ => None,
+    });
+    answer(floats(&mut numbers)?)
 }
 
 /// Of equal items the last one, which matters where `1` and `1.0` meet.

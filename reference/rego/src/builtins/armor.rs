@@ -1,9 +1,9 @@
 //! Bytes in text: Base64 and PEM.
 
+use base64::alphabet::Alphabet;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
-use base64::{DecodeError, alphabet::Alphabet};
 
 /// Decoders do not mind bits that are left over.
 const fn engine(alphabet: &Alphabet, padding: DecodePaddingMode) -> GeneralPurpose {
@@ -22,22 +22,26 @@ const LENIENT_URL: GeneralPurpose = engine(&URL_SAFE, DecodePaddingMode::Indiffe
 ///
 /// # Errors
 /// With the message that clients see.
-pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
-    decode_with(&PADDED, text)
+pub(super) fn decode(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
+    decode_with(&PADDED, *b"+/", text.as_ref())
 }
 
 /// Decodes Base64 in the alphabet for URLs, whose padding may be missing.
 ///
 /// # Errors
 /// With the message that clients see.
-pub(super) fn decode_url(text: &str) -> Result<Vec<u8>, String> {
-    let padding = match (text.ends_with('='), text.len() % 4) {
-        (true, _) | (_, 0) => "",
-        (false, 2) => "==",
-        (false, 3) => "=",
-        _ => return Err(format!("illegal base64url string: {text}")),
+pub(super) fn decode_url(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
+    let text = text.as_ref();
+    let padding: &[u8] = match (text.ends_with(b"="), text.len() % 4) {
+        (true, _) | (_, 0) => b"",
+        (false, 2) => b"==",
+        (false, 3) => b"=",
+        _ => {
+            let shown = String::from_utf8_lossy(text);
+            return Err(format!("illegal base64url string: {shown}"));
+        }
     };
-    decode_with(&PADDED_URL, &format!("{text}{padding}"))
+    decode_with(&PADDED_URL, *b"-_", &[text, padding].concat())
 }
 
 /// Decodes Base64 in either alphabet, padded or not.
@@ -56,20 +60,48 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-fn decode_with(engine: &GeneralPurpose, text: &str) -> Result<Vec<u8>, String> {
-    let decoded = match text.contains(['\r', '\n']) {
-        true => engine.decode(text.replace(['\r', '\n'], "")),
+/// Decodes by an engine whose alphabet has these two besides letters and digits.
+fn decode_with(engine: &GeneralPurpose, marks: [u8; 2], text: &[u8]) -> Result<Vec<u8>, String> {
+    let decoded = match text.iter().any(is_break) {
+        true => {
+            let bytes = text.iter().filter(|byte| !is_break(byte));
+            engine.decode(bytes.copied().collect::<Vec<u8>>())
+        }
         false => engine.decode(text),
     };
-    decoded.map_err(|wrong| {
-        let at = match wrong {
-            DecodeError::InvalidByte(at, _) => at,
-            DecodeError::InvalidLastSymbol { offset, .. } => offset,
-            DecodeError::InvalidLength(length) => length - length % 4,
-            DecodeError::InvalidPadding => text.len() - text.len() % 4,
-        };
+    decoded.map_err(|_| {
+        let at = fault(marks, text);
         format!("illegal base64 data at input byte {at}")
     })
+}
+
+/// Line breaks do not count.
+fn is_break(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// Where a text that cannot be decoded has its fault: at a character that fits nothing, behind the
+/// padding, or as many characters before the end as the group that is not complete has.
+fn fault(marks: [u8; 2], text: &[u8]) -> usize {
+    let bytes = text.iter().copied().enumerate();
+    let mut rest = bytes.filter(|(_, byte)| !is_break(byte));
+    let mut held = 0;
+    while let Some((at, byte)) = rest.next() {
+        match byte {
+            b'=' if held == 2 => {
+                return match rest.next() {
+                    Some((_, b'=')) => rest.next().map_or(text.len(), |(at, _)| at),
+                    Some((at, _)) => at,
+                    None => text.len(),
+                };
+            }
+            b'=' if held == 3 => return rest.next().map_or(text.len(), |(at, _)| at),
+            byte if byte.is_ascii_alphanumeric() || marks.contains(&byte) => {}
+            _ => return at,
+        }
+        held = (held + 1) % 4;
+    }
+    text.len() - held
 }
 
 /// What stands between two lines of dashes.

@@ -2,29 +2,32 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
-use base64::{DecodeError, Engine};
 use bstr::ByteSlice;
 
+use super::armor;
 use super::digests::hex;
 use super::expected::{CallResult, Items, mismatch};
-use super::operand::{answer, any, bytes, object, refuse, text};
+use super::operand::{answer, any, bytes, object, refuse};
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
     ("base64.decode", Cost::Linear, |_, operands| {
-        decode(&STANDARD, text(operands, 1)?)
+        decoded(armor::decode(bytes(operands, 1)?))
     }),
     ("base64.encode", Cost::Linear, |_, operands| {
-        encode(&STANDARD, operands)
+        answer(armor::encode(bytes(operands, 1)?))
     }),
     ("base64.is_valid", Cost::Linear, |_, operands| {
         let text = any(operands, 1).as_str();
-        answer(text.is_some_and(|text| STANDARD.decode(without_breaks(text)).is_ok()))
+        answer(text.is_some_and(|text| armor::decode(text).is_ok()))
     }),
-    ("base64url.decode", Cost::Linear, decode_url),
+    ("base64url.decode", Cost::Linear, |_, operands| {
+        decoded(armor::decode_url(bytes(operands, 1)?))
+    }),
     ("base64url.encode", Cost::Linear, |_, operands| {
         encode(&URL_SAFE, operands)
     }),
@@ -49,64 +52,37 @@ fn encode(engine: &GeneralPurpose, operands: &[Value]) -> CallResult {
     answer(engine.encode(bytes(operands, 1)?))
 }
 
-const STANDARD: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    PAD.with_decode_allow_trailing_bits(true),
-);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
     &alphabet::URL_SAFE,
     PAD.with_decode_allow_trailing_bits(true),
 );
 const URL_SAFE_NO_PAD: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD);
 
-/// Line breaks do not count.
-fn without_breaks(text: &str) -> String {
-    text.replace(['\r', '\n'], "")
-}
-
-fn decode(engine: &GeneralPurpose, text: &str) -> CallResult {
-    match engine.decode(without_breaks(text)) {
+fn decoded(decoded: Result<Vec<u8>, String>) -> CallResult {
+    match decoded {
         Ok(bytes) => answer(Value::string(&bytes)),
-        Err(error) => {
-            let at = match error {
-                DecodeError::InvalidByte(at, _)
-                | DecodeError::InvalidLastSymbol { offset: at, .. } => at,
-                // The group that is not complete is to blame.
-                DecodeError::InvalidLength(length) => length / 4 * 4,
-                DecodeError::InvalidPadding => text.len() / 4 * 4,
-            };
-            refuse(format!("illegal base64 data at input byte {at}"))
-        }
+        Err(why) => refuse(why),
     }
 }
 
-fn decode_url(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let text = text(operands, 1)?;
-    let padding = match text.len() % 4 {
-        _ if text.ends_with('=') => "",
-        0 => "",
-        2 => "==",
-        3 => "=",
-        _ => return refuse(format!("illegal base64url string: {text}")),
-    };
-    decode(&URL_SAFE, &format!("{text}{padding}"))
-}
-
 fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let text = text(operands, 1)?;
+    let text = bytes(operands, 1)?;
     let digit = |byte: u8| {
         char::from(byte)
             .to_digit(16)
             .and_then(|digit| u8::try_from(digit).ok())
     };
-    if let Some(bad) = text.bytes().find(|byte| digit(*byte).is_none()) {
-        let shown = char::from(bad);
-        return refuse(format!("encoding/hex: invalid byte: U+{bad:04X} '{shown}'"));
+    if let Some(bad) = text.iter().copied().find(|byte| digit(*byte).is_none()) {
+        let shown = match char::from(bad) {
+            '\0'..'\u{20}' | '\u{7f}'..='\u{a0}' | '\u{ad}' => String::new(),
+            visible => format!(" '{visible}'"),
+        };
+        return refuse(format!("encoding/hex: invalid byte: U+{bad:04X}{shown}"));
     }
     if text.len() % 2 == 1 {
         return refuse("encoding/hex: odd length hex string");
     }
-    let pairs = text.as_bytes().chunks_exact(2);
+    let pairs = text.chunks_exact(2);
     let bytes = pairs.filter_map(|pair| match pair {
         [high, low] => Some(digit(*high)? * 16 + digit(*low)?),
         _ => None,

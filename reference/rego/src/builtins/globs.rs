@@ -165,35 +165,55 @@ fn class_text(characters: impl Iterator<Item = char>) -> String {
         .collect()
 }
 
-/// Translates the class that begins at a place, and gives what stands behind it.
+/// Translates the class that begins at a place, and gives what stands behind it. It is one range, or
+/// a list in which a dash that stands second would begin a range.
 fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str, Failure> {
     let text = pattern.get(from..).unwrap_or_default();
     let inner = text.strip_prefix('!').unwrap_or(text);
-    let mut members = Vec::new();
-    let mut characters = inner.char_indices();
-    let end = loop {
-        match characters.next() {
-            None => return wrong(pattern.len(), "unexpected end of input"),
-            Some((at, ']')) => break at,
-            Some((_, '\\')) => match characters.next() {
-                Some((_, escaped)) => members.push((escaped, true)),
+    let place = |rest: &str| pattern.len() - rest.len();
+    let mut characters = inner.chars();
+    let first = characters.next();
+    let inside = match (first, characters.next()) {
+        (None, _) => return wrong(pattern.len(), "unexpected end of input"),
+        (Some(']'), _) => return wrong(place(inner) + 1, "could not parse range"),
+        (Some(low), Some('-')) if low != '\\' => {
+            let Some(high) = characters.next() else {
+                return wrong(pattern.len(), "unexpected end of input");
+            };
+            if low > high {
+                let at = place(characters.as_str());
+                return wrong(at, "range hi character is less than lo");
+            }
+            match characters.next() {
+                Some(']') => {}
+                Some(_) => {
+                    let at = place(characters.as_str());
+                    return wrong(at, "expected close range character");
+                }
                 None => return wrong(pattern.len(), "unexpected end of input"),
-            },
-            Some((_, character)) => members.push((character, false)),
+            }
+            let low = class_text([low].into_iter());
+            format!("{low}-{}", class_text([high].into_iter()))
         }
-    };
-    let inside = match members.as_slice() {
-        [] => return wrong(from + text.len() - inner.len(), "empty class"),
-        [(low, _), ('-', false), (high, _)] if low > high => {
-            return wrong(from, "the range is upside down");
+        _ => {
+            characters = inner.chars();
+            listed(&mut characters, pattern.len())?
         }
-        [(low, _), ('-', false), (high, _)] => {
-            let low = class_text([*low].into_iter());
-            format!("{low}-{}", class_text([*high].into_iter()))
-        }
-        list => class_text(list.iter().map(|(character, _)| *character)),
     };
     let not = if inner.len() < text.len() { "^" } else { "" };
     out.push_str(&format!("[{not}{inside}]"));
-    Ok(inner.get(end + 1..).unwrap_or_default())
+    Ok(characters.as_str())
+}
+
+/// The members of a class that is a list, up to its end.
+fn listed(characters: &mut std::str::Chars<'_>, end: usize) -> Result<String, Failure> {
+    let mut members = Vec::new();
+    loop {
+        match characters.next() {
+            Some(']') => return Ok(class_text(members.into_iter())),
+            Some('\\') => members.extend(characters.next()),
+            Some(character) => members.push(character),
+            None => return wrong(end, "unexpected end of input"),
+        }
+    }
 }

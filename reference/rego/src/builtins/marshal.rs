@@ -25,6 +25,17 @@ pub(super) fn marshalled(
     Ok(writer.out)
 }
 
+/// Leaves of neighbours with the same name the last one.
+pub(super) fn last_of_each<N: PartialEq, V>(named: &mut Vec<(N, V)>) {
+    named.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            std::mem::swap(&mut later.1, &mut earlier.1);
+        }
+        same
+    });
+}
+
 struct Writer<'w> {
     call: &'w Call<'w>,
     layout: Option<Layout<'w>>,
@@ -48,14 +59,7 @@ impl Writer<'_> {
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| left.cmp(right));
-                // Of members with one name the last in the order of the keys counts.
-                named.dedup_by(|later, earlier| {
-                    let same = later.0 == earlier.0;
-                    if same {
-                        earlier.1 = later.1;
-                    }
-                    same
-                });
+                last_of_each(&mut named);
                 self.out.push('{');
                 for (at, (name, value)) in named.iter().enumerate() {
                     self.item(at, depth + 1)?;

@@ -109,11 +109,23 @@ fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         let mut upper = character.to_uppercase();
         match (upper.next(), upper.next()) {
             (Some(only), None) => only,
-            _ => character,
+            _ => upper_alone(character),
         }
     };
     let text = characters(operands, 1)?;
     answer(text.as_str().chars().map(upper).collect::<Text>())
+}
+
+/// The capital of a letter whose capital in running text is two letters: one letter, if there is
+/// one, of those with a small iota below.
+fn upper_alone(character: char) -> char {
+    let code = u32::from(character);
+    let distance = match code {
+        0x1f80..=0x1f87 | 0x1f90..=0x1f97 | 0x1fa0..=0x1fa7 => 8,
+        0x1fb3 | 0x1fc3 | 0x1ff3 => 9,
+        _ => 0,
+    };
+    char::from_u32(code + distance).unwrap_or(character)
 }
 
 fn lower(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {

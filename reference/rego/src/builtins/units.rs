@@ -69,7 +69,7 @@ impl Decimal {
     }
 
     /// The integer part of the product, and the rest with ten digits if there is one.
-    fn text(&self, factor: u64) -> Option<String> {
+    fn text(&self, factor: &BigInt) -> Option<String> {
         let digits = &self.digits * factor;
         let Ok(places) = u32::try_from(-self.power) else {
             let power = u32::try_from(self.power)
@@ -154,25 +154,42 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         return unknown(first, &rest);
     };
     decimal.power += power;
-    match decimal.text(factor).and_then(|text| Number::parse(&text)) {
+    match decimal.text(&factor).and_then(|text| Number::parse(&text)) {
         Some(number) => answer(number),
         None => refuse(messages.exponent),
     }
 }
 
 fn unknown<T>(first: Option<char>, rest: &str) -> Result<T, Failure> {
-    let unit: String = first.into_iter().chain(rest.chars()).collect();
-    refuse(format!("units.parse: unit {unit} not recognized"))
+    // Of the first character each byte is one of its own, which is no text.
+    let first: String = match first {
+        Some(ascii) if ascii.is_ascii() => ascii.into(),
+        Some(other) => "\u{fffd}".repeat(other.len_utf8()),
+        None => String::new(),
+    };
+    refuse(format!("units.parse: unit {first}{rest} not recognized"))
 }
 
 /// What a unit stands for: a factor and a power of ten. `m` is a thousandth, `M` a million.
-fn unit_factor(first: Option<char>, rest: &str) -> Option<(u64, i64)> {
+fn unit_factor(first: Option<char>, rest: &str) -> Option<(BigInt, i64)> {
     match (first, rest) {
-        (None, "") => Some((1, 0)),
-        (Some('m'), "") => Some((1, -3)),
-        (Some(letter), "" | "i") => Some((factor(letter.to_ascii_lowercase(), rest == "i")?, 0)),
+        (None, "") => Some((BigInt::from(1), 0)),
+        (Some('m'), "") => Some(thousandth()),
+        (Some(letter), "" | "i") => {
+            let factor = factor(letter.to_ascii_lowercase(), rest == "i")?;
+            Some((BigInt::from(factor), 0))
+        }
         _ => None,
     }
+}
+
+/// The float that is nearest to a thousandth, exactly. As in OPA, `1000m` is not quite 1.
+fn thousandth() -> (BigInt, i64) {
+    const MANTISSA: u64 = 1_152_921_504_606_847;
+    const EXPONENT: u8 = 60;
+    // Two to the power of -60 is five to that of 60, with the point 60 places before.
+    let fives = BigInt::from(5).pow(EXPONENT.into());
+    (fives * MANTISSA, -i64::from(EXPONENT))
 }
 
 fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -199,14 +216,11 @@ fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let Some(decimal) = Decimal::parse(number) else {
         return refuse(messages.number);
     };
-    let Some(text) = decimal.text(factor) else {
-        return refuse(messages.exponent);
-    };
-    // Parts of bytes do not count.
-    let whole = text.split_once('.').map_or(&*text, |(whole, _)| whole);
-    let whole = if whole == "-0" { "0" } else { whole };
-    match Number::parse(whole) {
-        Some(number) => answer(number),
-        None => refuse(messages.number),
+    // Bytes are computed with as floats, and parts of them do not count.
+    let amount = Number::parse(&format!("{}e{}", decimal.digits, decimal.power));
+    let whole = amount.map(|amount| amount.whole_product(&Number::from(factor)));
+    match whole {
+        Some(Ok(whole)) => answer(Number::from(whole)),
+        _ => refuse(messages.exponent),
     }
 }

@@ -37,7 +37,7 @@ enum Part {
     Fragment,
 }
 
-/// Why a text is no URL.
+/// Why a text is no URL. Messages show of it what is before the fragment, unless that is wrong.
 type Wrong = String;
 
 impl Url {
@@ -46,7 +46,12 @@ impl Url {
     /// # Errors
     /// With the message that clients see.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        read(text).map_err(|wrong| format!("parse {}: {wrong}", quote(text)))
+        let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let named = |text: &str, wrong| format!("parse {}: {wrong}", quote(text));
+        let mut url = read(before).map_err(|wrong| named(before, wrong))?;
+        let fragment = unescape(fragment, Part::Fragment);
+        url.fragment = fragment.map_err(|wrong| named(text, wrong))?;
+        Ok(url)
     }
 
     /// The host and its port as they go into a request; empty if they are not text, as no such host
@@ -91,18 +96,17 @@ impl Url {
     }
 }
 
+/// Reads what stands before the fragment.
 fn read(text: &str) -> Result<Url, Wrong> {
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
         return Err("net/url: invalid control character in URL".to_owned());
     }
-    let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
     let mut url = Url::default();
     if text == "*" {
         url.path = text.as_bytes().to_vec();
     } else {
         read_hierarchy(text, &mut url)?;
     }
-    url.fragment = unescape(fragment, Part::Fragment)?;
     Ok(url)
 }
 

@@ -3,7 +3,7 @@
 use uuid::{Builder, Uuid, Variant};
 
 use super::expected::CallResult;
-use super::operand::{any, text};
+use super::operand::{any, bytes};
 use super::{Call, Cost, Group};
 use crate::Value;
 
@@ -40,7 +40,9 @@ fn read(text: &str) -> Option<Uuid> {
 const EPOCH: i64 = 122_192_928_000_000_000;
 
 fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let Some(uuid) = read(text(operands, 1)?) else {
+    // What is no text is no UUID either.
+    let text = str::from_utf8(bytes(operands, 1)?).ok();
+    let Some(uuid) = text.and_then(read) else {
         return Ok(None);
     };
     let version = uuid.get_version_num();

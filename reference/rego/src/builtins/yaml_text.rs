@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::floats::{Style, shortest};
+use super::marshal::last_of_each;
+use super::operand::refuse;
 use super::strings::bound;
 use super::{Call, Failure};
 use crate::Value;
@@ -63,14 +65,7 @@ impl Writer<'_> {
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| natural(left, right));
-                // Of members with one name the last in the order of the keys counts.
-                named.dedup_by(|later, earlier| {
-                    let same = later.0 == earlier.0;
-                    if same {
-                        earlier.1 = later.1;
-                    }
-                    same
-                });
+                last_of_each(&mut named);
                 if named.is_empty() {
                     self.out.push_str("{}");
                 }
@@ -86,7 +81,7 @@ impl Writer<'_> {
     }
 
     fn member(&mut self, name: &str, value: &Value, indent: usize) -> Result<(), Failure> {
-        if name.contains('\n') || name.len() > 128 {
+        if name.contains(is_break) || name.len() > 128 {
             self.out.push_str("? ");
             self.string(name, indent + 2)?;
             self.line(indent);
@@ -134,6 +129,10 @@ impl Writer<'_> {
     }
 
     fn string(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+        if text.contains(is_refused) {
+            return refuse("yaml: control characters are not allowed");
+        }
+        let text = &*folded(text);
         let lines = text.bytes().filter(|byte| *byte == b'\n').count();
         let length = text.len().saturating_add(lines.saturating_mul(indent));
         bound(self.out.len().saturating_add(length))?;
@@ -143,21 +142,20 @@ impl Writer<'_> {
         if !quoted
             && !special
             && text.contains('\n')
-            && !text.contains(" \n")
+            && !has_space_at_break(text)
             && !text.ends_with(' ')
         {
             self.block(text, indent.max(2));
             return Ok(());
         }
-        if quoted || special || text.contains('\n') {
+        if quoted || special || text.contains('\n') || has_space_at_break(text) {
             self.double(text);
             return Ok(());
         }
         if plain(text) {
             self.out.push_str(text);
         } else {
-            self.out
-                .push_str(&format!("'{}'", text.replace('\'', "''")));
+            self.single(text, indent);
         }
         Ok(())
     }
@@ -165,7 +163,7 @@ impl Writer<'_> {
     /// Writes lines as they are below a bar.
     fn block(&mut self, text: &str, indent: usize) {
         self.out.push('|');
-        if text.starts_with([' ', '\n']) {
+        if text.starts_with(|c: char| c == ' ' || is_break(c)) {
             self.out.push('2');
         }
         if !text.ends_with('\n') {
@@ -177,13 +175,43 @@ impl Writer<'_> {
         for line in lines.split('\n') {
             self.out.push('\n');
             if !line.is_empty() {
-                self.out.push_str(&" ".repeat(indent));
-                self.out.push_str(line);
+                self.indented(line, indent);
             }
         }
         if text.ends_with('\n') {
             self.out.push('\n');
         }
+    }
+
+    /// Writes a line of a block. Behind breaks of other kinds it is indented again.
+    fn indented(&mut self, line: &str, indent: usize) {
+        let mut is_behind_break = true;
+        for character in line.chars() {
+            let breaks = is_break(character);
+            if is_behind_break && !breaks {
+                self.out.push_str(&" ".repeat(indent));
+            }
+            is_behind_break = breaks;
+            self.out.push(character);
+        }
+    }
+
+    /// Writes a text in single quotes. What stands behind a break is indented.
+    fn single(&mut self, text: &str, indent: usize) {
+        self.out.push('\'');
+        let mut is_behind_break = false;
+        for character in text.chars() {
+            let breaks = is_break(character);
+            if is_behind_break && !breaks {
+                self.out.push_str(&" ".repeat(indent.max(2)));
+            }
+            is_behind_break = breaks;
+            if character == '\'' {
+                self.out.push('\'');
+            }
+            self.out.push(character);
+        }
+        self.out.push('\'');
     }
 
     fn double(&mut self, text: &str) {
@@ -213,6 +241,7 @@ impl Writer<'_> {
                     let code = u32::from(other);
                     self.out.push_str(&match code {
                         0..=0xff => format!("\\x{code:02X}"),
+                        0x1_0000.. => format!("\\U{code:08X}"),
                         _ => format!("\\u{code:04X}"),
                     });
                     continue;
@@ -225,8 +254,62 @@ impl Writer<'_> {
 }
 
 fn printable(character: char) -> bool {
-    matches!(character, ' '..='~' | '\u{a1}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}')
-        || matches!(character, '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' | '\u{10000}'..)
+    matches!(character, ' '..='~' | '\u{a0}'..='\u{d7ff}')
+        || matches!(character, '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
+}
+
+/// Characters that no text of YAML has; others that are not printed have an escape in JSON.
+fn is_refused(character: char) -> bool {
+    matches!(character, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
+}
+
+fn is_break(character: char) -> bool {
+    matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether a space stands before or behind a break, where it would be lost.
+fn has_space_at_break(text: &str) -> bool {
+    let behind = |c: char| c != '\n' && is_break(c);
+    let mut last = 'x';
+    text.chars().any(|character| {
+        let lost = (last == ' ' && is_break(character)) || (behind(last) && character == ' ');
+        last = character;
+        lost
+    })
+}
+
+/// The text as it is read back from a line of JSON, in which next lines (U+0085) are breaks: one is
+/// a space, of several the first is left out. Blanks around them are lost.
+fn folded(text: &str) -> Cow<'_, str> {
+    const NEXT_LINE: char = '\u{85}';
+    if !text.contains(NEXT_LINE) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    let mut parts = text.split(NEXT_LINE).peekable();
+    let mut breaks = 0usize;
+    while let Some(part) = parts.next() {
+        let is_first = out.is_empty() && breaks == 0;
+        // Tabs have escapes in JSON, so that only spaces are blanks.
+        let start = if is_first {
+            part
+        } else {
+            part.trim_start_matches(' ')
+        };
+        let inner = match parts.peek() {
+            Some(_) => start.trim_end_matches(' '),
+            None => start,
+        };
+        let has_text = !inner.is_empty() || parts.peek().is_none();
+        if breaks > 0 && has_text {
+            out.push_str(if breaks == 1 { " " } else { "" });
+            out.push_str(&"\n".repeat(breaks - 1));
+            breaks = 0;
+        }
+        out.push_str(inner);
+        breaks += 1;
+    }
+    Cow::Owned(out)
 }
 
 /// Whether a string would be taken for something else if it stood without quotes.
@@ -252,6 +335,9 @@ fn means_other(text: &str) -> bool {
 fn plain(text: &str) -> bool {
     let second = text.chars().nth(1);
     let apart = second.is_none_or(|c| c == ' ');
+    if text.contains(is_break) {
+        return false;
+    }
     let begins = text.starts_with(|c: char| " #,[]{}&*!|>'\"%@`".contains(c))
         || (text.starts_with(['-', '?', ':']) && apart)
         || text.starts_with("---")

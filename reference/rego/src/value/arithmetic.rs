@@ -59,6 +59,14 @@ impl Number {
         Ok(Some(if decimal.negative { -size } else { size }))
     }
 
+    /// Whether the value is an integer, however it is written.
+    ///
+    /// # Errors
+    /// When it has too many digits.
+    pub(crate) fn is_whole(&self) -> Result<bool> {
+        Ok(self.small().is_some() || self.to_integer()?.is_some())
+    }
+
     /// The float nearest to the value.
     fn to_float(&self) -> Result<Float> {
         let text = self.text();
@@ -126,6 +134,38 @@ impl Number {
             Some((left, right)) => bounded(left * right),
             None => number(&self.to_float()?.times(&other.to_float()?)),
         }
+    }
+
+    /// The sum of numbers of which not all are integers.
+    ///
+    /// # Errors
+    /// When an operand or the result is too large.
+    pub(crate) fn float_sum(numbers: &mut dyn Iterator<Item = &Self>) -> Result<Self> {
+        let mut sum = Float::of_scaled(false, BigUint::ZERO, 0);
+        for part in numbers {
+            sum = sum.plus(&part.to_float()?);
+        }
+        number(&sum)
+    }
+
+    /// The product of numbers of which not all are integers. It is less precise than one of two.
+    ///
+    /// # Errors
+    /// When an operand or the result is too large.
+    pub(crate) fn float_product(numbers: &mut dyn Iterator<Item = &Self>) -> Result<Self> {
+        let mut product = Float::of_scaled(false, BigUint::from(1u32), 0);
+        for factor in numbers {
+            product = product.times_one_of_many(&factor.to_float()?);
+        }
+        Self::parse(&product.product_text()).ok_or(ArithmeticError::TooBig)
+    }
+
+    /// The integer part of the product, which is rounded as a float before.
+    ///
+    /// # Errors
+    /// When an operand is too large.
+    pub(crate) fn whole_product(&self, other: &Self) -> Result<BigInt> {
+        Ok(self.to_float()?.times(&other.to_float()?).truncated().0)
     }
 
     /// The quotient, a float unless a small integer divides another.
@@ -219,9 +259,10 @@ impl Number {
     /// # Errors
     /// When it is too large.
     pub fn truncated(&self) -> Result<BigInt> {
-        match self.to_integer()? {
-            Some(integer) => Ok(integer),
-            None => Ok(self.to_float()?.truncated().0),
+        // With a point or an exponent it counts as a float.
+        match self.text().contains(['.', 'e', 'E']) {
+            false => Ok(self.to_integer()?.unwrap_or_default()),
+            true => Ok(self.to_float()?.truncated().0),
         }
     }
 

@@ -5,6 +5,9 @@ use num_bigint::{BigInt, BigUint, Sign};
 /// How precise a float is.
 const PRECISION: u64 = 64;
 
+/// How precise a product of many numbers is.
+const OF_MANY: u64 = 53;
+
 /// More digits than this never tell two floats apart.
 const MAX_DIGITS: u32 = 24;
 
@@ -21,10 +24,21 @@ fn shift(by: i64) -> u64 {
 }
 
 impl Float {
+    /// Rounds to the usual precision.
+    fn rounded(negative: bool, mantissa: BigUint, exponent: i64, more: bool) -> Self {
+        Self::rounded_to(PRECISION, negative, mantissa, exponent, more)
+    }
+
     /// Rounds to the nearest, of two the even one. `more` says that a bit of what was cut off
     /// before is set.
-    fn rounded(negative: bool, mut mantissa: BigUint, mut exponent: i64, more: bool) -> Self {
-        let excess = mantissa.bits().saturating_sub(PRECISION);
+    fn rounded_to(
+        precision: u64,
+        negative: bool,
+        mut mantissa: BigUint,
+        mut exponent: i64,
+        more: bool,
+    ) -> Self {
+        let excess = mantissa.bits().saturating_sub(precision);
         if excess > 0 {
             let half = mantissa.bit(excess - 1);
             let rest = more
@@ -112,6 +126,14 @@ impl Float {
         Self::rounded(negative, mantissa, self.exponent + other.exponent, false)
     }
 
+    /// The product of this float, which is as precise as products of many, and another.
+    pub(super) fn times_one_of_many(&self, other: &Self) -> Self {
+        let mantissa = &self.mantissa * &other.mantissa;
+        let negative = self.negative != other.negative;
+        let exponent = self.exponent + other.exponent;
+        Self::rounded_to(OF_MANY, negative, mantissa, exponent, false)
+    }
+
     /// The quotient. INVARIANT: the divisor is not zero.
     pub(super) fn over(&self, other: &Self) -> Self {
         let negative = self.negative != other.negative;
@@ -139,11 +161,20 @@ impl Float {
     /// The shortest text that is nearer to this float than to any other: digits alone for an
     /// integer, else with an exponent from a million on and below a ten-thousandth.
     pub(super) fn text(&self) -> String {
+        self.text_of(PRECISION)
+    }
+
+    /// The same for a product of many numbers.
+    pub(super) fn product_text(&self) -> String {
+        self.text_of(OF_MANY)
+    }
+
+    fn text_of(&self, precision: u64) -> String {
         let sign = if self.negative { "-" } else { "" };
         if self.is_zero() {
             return format!("{sign}0");
         }
-        let (digits, point) = self.shortest();
+        let (digits, point) = self.shortest(precision);
         let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
         let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
         let split = usize::try_from(point).unwrap_or(0).min(digits.len());
@@ -163,16 +194,16 @@ impl Float {
     }
 
     /// The digits, and behind how many of them the point is.
-    fn shortest(&self) -> (String, i64) {
+    fn shortest(&self, precision: u64) -> (String, i64) {
         // Twice the value and its neighbours' middles, as integers times a power of ten.
         let bits = self.mantissa.bits();
-        let widen = PRECISION.saturating_sub(bits);
+        let widen = precision.saturating_sub(bits);
         let mantissa = &self.mantissa << widen;
         let exponent = self.exponent.saturating_sub_unsigned(widen + 2);
-        let lowest = mantissa.trailing_zeros() == Some(PRECISION - 1);
         let even = !mantissa.bit(0);
         let middle: BigUint = &mantissa << 2u32;
-        let lower = &middle - if lowest { 1u32 } else { 2u32 };
+        // Below a power of two the next float is nearer, which OPA does not look at.
+        let lower = &middle - 2u32;
         let upper = &middle + 2u32;
         let size = u32::try_from(exponent.unsigned_abs()).unwrap_or(u32::MAX);
         let (factor, scale) = if exponent >= 0 {

@@ -5,7 +5,7 @@ use std::fmt;
 use rego_generate::Choices;
 
 use super::declared::Function;
-use super::{operands, schemas};
+use super::{languages, operands, schemas};
 
 /// A call.
 #[derive(Debug, Clone)]
@@ -20,7 +20,8 @@ impl Call {
     /// A call by these choices.
     pub(super) fn generate(function: &Function, choices: Vec<u8>) -> Self {
         let mut reader = Choices::new(&choices);
-        let schemas = schemas::operands(&function.name, &mut reader);
+        let of_language = languages::operands(&function.name, &mut reader)
+            .or_else(|| schemas::operands(&function.name, &mut reader));
         let of_types = || {
             let operands = function.operands.iter();
             let operands = operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
@@ -28,7 +29,7 @@ impl Call {
         };
         Self {
             function: function.name.clone(),
-            operands: schemas.unwrap_or_else(of_types),
+            operands: of_language.unwrap_or_else(of_types),
             choices,
         }
     }

@@ -3,6 +3,7 @@
 mod call;
 mod declared;
 mod differences;
+mod languages;
 mod operands;
 mod ours;
 mod page;

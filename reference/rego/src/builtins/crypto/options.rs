@@ -41,7 +41,7 @@ impl Options {
         let mut options = Self::default();
         for (name, value) in members {
             let Some(name) = name.as_str() else {
-                continue;
+                return refuse("invalid key option");
             };
             match (name, value) {
                 ("DNSName", Value::String(host)) => {

@@ -96,7 +96,11 @@ fn read_one(members: &Object) -> Result<Jwk, String> {
         Some("RSA") => read_rsa(members),
         Some("EC") => read_curve(members),
         Some("OKP") => read_octets(members),
-        Some("oct") => text("k").and_then(decode_any).map(Material::Secret),
+        Some("oct") => {
+            let secret = text("k").and_then(decode_any);
+            let secret = secret.filter(|secret| !secret.is_empty());
+            secret.map(Material::Secret)
+        }
         Some(other) => return Err(format!("invalid key type from JSON ({other})")),
         None => return Err("no \"kty\" field".to_owned()),
     };

@@ -3,29 +3,28 @@
 use super::network;
 use super::ranges::has;
 use crate::Value;
-use crate::builtins::operand::{answer, any, not_utf8, refuse, text};
+use crate::builtins::operand::{answer, any, not_utf8, refuse};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// A network, address or key of the collection, and its text.
-type Entry<'o> = (Value, &'o str);
+/// A network, address or key of the collection, and the element that tells its text.
+type Entry<'o> = (Value, &'o Value);
 
 pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let outer = entries(operands, 1)?;
-    // Without a network nothing is looked at, as pairs are what is looked at.
-    let inner = match outer.is_empty() {
-        true => Vec::new(),
-        false => entries(operands, 2)?,
-    };
+    let (outer, inner) = (entries(operands, 1), entries(operands, 2));
     let mut found = Set::new();
-    for (outer_key, network) in &outer {
-        if inner.is_empty() {
-            break;
-        }
-        let network = network::parse(network)?;
+    for (outer_key, element) in &outer {
+        // Pairs are what is looked at: without one nothing is wrong.
+        let mut network = None;
         for (inner_key, address) in &inner {
             call.check()?;
-            if has(&network, address)? {
+            let text = text_of(element, 1)?;
+            let address = text_of(address, 2)?;
+            let network = match &network {
+                Some(network) => network,
+                None => network.insert(network::parse(text)?),
+            };
+            if has(network, address)? {
                 call.make(4)?;
                 found.insert(Value::from(vec![outer_key.clone(), inner_key.clone()]));
             }
@@ -35,28 +34,24 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
     answer(found)
 }
 
-/// What a pair names, with the text to compare: a string itself, the index in an array, the
+/// What a pair names, with the element to compare: a string itself, the index in an array, the
 /// member of a set, the key of an object.
-fn entries(operands: &[Value], position: usize) -> Result<Vec<Entry<'_>>, Failure> {
-    let entry = |key: Value, item| text_of(item, position).map(|text| (key, text));
+fn entries(operands: &[Value], position: usize) -> Vec<Entry<'_>> {
     match any(operands, position) {
-        whole @ (Value::String(_) | Value::Bytes(_)) => {
-            let text = text(operands, position)?;
-            Ok(vec![(whole.clone(), text)])
-        }
+        whole @ (Value::String(_) | Value::Bytes(_)) => vec![(whole.clone(), whole)],
         Value::Array(items) => (0_u64..)
             .zip(items.iter())
-            .map(|(index, item)| entry(Value::from(index), item))
+            .map(|(index, item)| (Value::from(index), item))
             .collect(),
         Value::Set(members) => members
             .iter()
-            .map(|member| entry(member.clone(), member))
+            .map(|member| (member.clone(), member))
             .collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(key, member)| entry(key.clone(), member))
+            .map(|(key, member)| (key.clone(), member))
             .collect(),
-        _ => Ok(Vec::new()),
+        _ => Vec::new(),
     }
 }
 

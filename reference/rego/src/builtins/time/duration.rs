@@ -13,15 +13,79 @@ fn unit(name: &str) -> Option<i128> {
         "s" => 1_000_000_000,
         "m" => 60_000_000_000,
         "h" => HOUR,
-        "d" => 24 * HOUR,
-        "w" => 7 * 24 * HOUR,
-        "y" => 365 * 24 * HOUR,
         _ => return None,
     })
 }
 
-/// Fractions count to this many digits.
-const MAX_FRACTION: usize = 18;
+/// What fits into an integer of 64 bits, without its sign.
+const MOST: i128 = 1 << 63;
+
+/// A number before a unit, and what stands behind it.
+struct Amount<'t> {
+    whole: &'t str,
+    fraction: &'t str,
+    behind: &'t str,
+}
+
+impl<'t> Amount<'t> {
+    /// Reads digits, perhaps with a point between, before or behind them.
+    fn read(text: &'t str) -> Option<Self> {
+        let digits =
+            |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (whole, behind) = text.split_at(digits(text));
+        let (fraction, behind) = match behind.strip_prefix('.') {
+            Some(behind) => behind.split_at(digits(behind)),
+            None => ("", behind),
+        };
+        let is_empty = whole.is_empty() && fraction.is_empty();
+        (!is_empty).then_some(Self {
+            whole,
+            fraction,
+            behind,
+        })
+    }
+
+    /// So many nanoseconds, if they are not too many. Parts are computed with as floats.
+    fn nanoseconds(&self, size: i128) -> Option<i128> {
+        let whole = match self.whole {
+            "" => 0,
+            digits => digits.parse::<i128>().ok()?,
+        };
+        let whole = whole.checked_mul(size).filter(|whole| *whole <= MOST)?;
+        let (mut part, mut scale) = (0i64, 1.0f64);
+        for digit in self.fraction.bytes() {
+            let more = part.checked_mul(10);
+            let Some(more) = more.and_then(|more| more.checked_add((digit - b'0').into())) else {
+                break;
+            };
+            (part, scale) = (more, scale * 10.0);
+        }
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            reason = "the digits behind the point count as a float, cut off at nanoseconds"
+        )]
+        let part = (part as f64 * (size as f64 / scale)) as i128;
+        Some(whole + part).filter(|sum| *sum <= MOST)
+    }
+
+    /// The same number of hours, if it stands for units of so many: a float, in its shortest text.
+    fn hours(&self, hours: f64) -> Option<String> {
+        let amount = format!("{}.{}", self.whole, self.fraction);
+        let amount: f64 = format!("0{amount}0").parse().ok()?;
+        Some((amount * hours).to_string())
+    }
+}
+
+/// Units that are hours for the calculation.
+fn hours(unit: &str) -> Option<f64> {
+    match unit {
+        "d" => Some(24.0),
+        "w" => Some(168.0),
+        "y" => Some(8760.0),
+        _ => None,
+    }
+}
 
 /// The nanoseconds of a duration.
 ///
@@ -41,40 +105,33 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
     let mut rest = unsigned;
     let mut sum = 0i128;
     while !rest.is_empty() {
-        let digits =
-            |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (whole, behind) = rest.split_at(digits(rest));
-        let (fraction, behind) = match behind.strip_prefix('.') {
-            Some(behind) => behind.split_at(digits(behind)),
-            None => ("", behind),
-        };
-        if whole.is_empty() && fraction.is_empty() {
+        let amount = Amount::read(rest).ok_or_else(invalid)?;
+        let end = amount.behind.find(|c: char| c == '.' || c.is_ascii_digit());
+        let (name, behind) = amount.behind.split_at(end.unwrap_or(amount.behind.len()));
+        if !amount.whole.is_empty() && amount.whole.parse::<i64>().is_err() {
             return Err(invalid());
         }
-        let end = behind.find(|c: char| c == '.' || c.is_ascii_digit());
-        let (name, behind) = behind.split_at(end.unwrap_or(behind.len()));
-        let size = match unit(name) {
-            Some(size) => size,
-            None if extended => return Err(invalid()),
-            None if name.is_empty() => {
+        let part = match (unit(name), hours(name)) {
+            // Beside days there is one way to write a micro.
+            (Some(_), _) if extended && name.starts_with('\u{3bc}') => None,
+            (_, Some(hours)) => {
+                let text = amount.hours(hours).ok_or_else(invalid)?;
+                Amount::read(&text).and_then(|amount| amount.nanoseconds(HOUR))
+            }
+            (Some(size), None) => amount.nanoseconds(size),
+            (None, None) if extended => None,
+            (None, None) if name.is_empty() => {
                 return Err(format!("time: missing unit in duration {shown}"));
             }
-            None => {
+            (None, None) => {
                 let name = quoted(name);
                 return Err(format!("time: unknown unit {name} in duration {shown}"));
             }
         };
-        let whole: i128 = match whole {
-            "" => 0,
-            digits => digits.parse().map_err(|_| invalid())?,
-        };
-        let fraction = fraction.get(..MAX_FRACTION).unwrap_or(fraction);
-        let scale = 10i128.pow(u32::try_from(fraction.len()).unwrap_or(0));
-        let part: i128 = fraction.parse().unwrap_or(0);
-        sum = whole
-            .checked_mul(size)
-            .and_then(|whole| sum.checked_add(whole + part * size / scale))
-            .ok_or_else(invalid)?;
+        sum += part.ok_or_else(invalid)?;
+        if sum > MOST {
+            return Err(invalid());
+        }
         rest = behind;
     }
     let sum = if text.starts_with('-') { -sum } else { sum };

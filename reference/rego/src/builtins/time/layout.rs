@@ -306,7 +306,7 @@ fn shown(time: &Moment, local: &NaiveDateTime, part: Part) -> String {
         }
         Part::ZoneName => {
             let (offset, name) = time.offset();
-            if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            if !name.is_empty() {
                 return name;
             }
             let fields = if offset % 3600 == 0 { 1 } else { 2 };

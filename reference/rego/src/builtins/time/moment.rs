@@ -1,12 +1,12 @@
 //! Times in zones.
 
-use chrono::{NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
+use chrono::{Datelike, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::{OffsetName, Tz};
 
 use crate::Value;
 use crate::builtins::Failure;
 use crate::builtins::expected::CallResult;
-use crate::builtins::operand::{answer, any, mistyped, refuse};
+use crate::builtins::operand::{answer, any, mistyped, not_utf8, refuse};
 
 /// A time in nanoseconds since 1970, as clocks in a zone show it.
 #[derive(Debug, Clone, Copy)]
@@ -18,20 +18,24 @@ pub(super) struct Moment {
 impl Moment {
     /// What a clock and a calendar show.
     pub(super) fn local(&self) -> NaiveDateTime {
-        self.zone.timestamp_nanos(self.nanoseconds).naive_local()
+        let utc = Utc.timestamp_nanos(self.nanoseconds).naive_utc();
+        let (offset, _) = self.offset();
+        let local =
+            TimeDelta::try_seconds(offset.into()).and_then(|offset| utc.checked_add_signed(offset));
+        local.unwrap_or(utc)
     }
 
     /// The seconds that the zone is before universal time, and its name then.
     pub(super) fn offset(&self) -> (i32, String) {
-        let there = self.zone.timestamp_nanos(self.nanoseconds);
-        let offset = there.offset();
+        let utc = Utc.timestamp_nanos(self.nanoseconds).naive_utc();
+        let offset = self.zone.offset_from_utc_datetime(&known(utc).0);
         let name = offset.abbreviation().unwrap_or_default().to_owned();
         (offset.fix().local_minus_utc(), name)
     }
 
     /// The time so much later by the calendar. Days that do not exist run into the next month.
     pub(super) fn plus(&self, years: i64, months: i64, days: i64) -> Option<i64> {
-        use chrono::{Datelike, Timelike};
+        use chrono::Timelike;
         let local = self.local();
         let months = i64::from(local.month0()).checked_add(months)?;
         let year = i64::from(local.year())
@@ -49,6 +53,7 @@ impl Moment {
 /// The nanoseconds since 1970 at which a clock in a zone shows a time. Of two the first; what it
 /// skips counts as if it had not yet been put forward.
 pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
+    let (local, weeks) = known(local);
     let found = zone.from_local_datetime(&local);
     let there = match found.earliest() {
         Some(there) => there.naive_utc(),
@@ -58,7 +63,37 @@ pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
             local.checked_sub_offset(offset.offset().fix())?
         }
     };
+    let there = there.checked_add_signed(weeks)?;
     Utc.from_utc_datetime(&there).timestamp_nanos_opt()
+}
+
+/// The first year for which the table of zones has no changes between summer and winter.
+const FIRST_UNKNOWN: i32 = 2100;
+
+/// The years of the table that stand for later ones. No zone has a rule of its own for any of them,
+/// and each day of the week is the first of January in one and the first of March in one.
+const STANDING: std::ops::RangeInclusive<i32> = 2090..=2098;
+
+/// A time of years that the table of zones knows, with the weeks from it to the time that is asked
+/// for. Rules of summer time name days of weeks of months, none of them in January or February, so
+/// a year in which March begins with the same day has the same changes.
+fn known(time: NaiveDateTime) -> (NaiveDateTime, TimeDelta) {
+    if time.year() < FIRST_UNKNOWN {
+        return (time, TimeDelta::zero());
+    }
+    let month = if time.month() < 3 { 1 } else { 3 };
+    let first = |year: i32| NaiveDate::from_ymd_opt(year, month, 1);
+    let stands = |year: i32| {
+        let (there, here) = (first(year)?, first(time.year())?);
+        (there.weekday() == here.weekday()).then(|| here.signed_duration_since(there))
+    };
+    let Some(weeks) = STANDING.into_iter().find_map(stands) else {
+        return (time, TimeDelta::zero());
+    };
+    match time.checked_sub_signed(weeks) {
+        Some(known) => (known, weeks),
+        None => (time, TimeDelta::zero()),
+    }
 }
 
 /// Reads an operand: nanoseconds alone, or with a zone and a layout.
@@ -71,6 +106,7 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
     let string = |value: &'_ Value| -> Result<(), Failure> {
         match value {
             Value::String(_) => Ok(()),
+            Value::Bytes(_) => Err(not_utf8(1)),
             other => Err(mistyped(1, "string", other)),
         }
     };
@@ -81,6 +117,9 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
             };
             if !matches!(number, Value::Number(_)) {
                 return Err(mistyped(1, "number", number));
+            }
+            if let Some(Value::Bytes(zone)) = items.get(1) {
+                return refuse(format!("unknown time zone {}", zone.to_lossy()));
             }
             for item in items.iter().skip(1).take(2) {
                 string(item)?;

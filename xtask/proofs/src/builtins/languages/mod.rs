@@ -1,0 +1,110 @@
+//! Operands of functions that read a little language: sentences of its grammar, and texts that are
+//! nearly sentences.
+
+mod addresses;
+mod networks;
+mod patterns;
+mod pointers;
+mod quantities;
+mod queries;
+mod texts;
+mod times;
+mod tokens;
+mod versions;
+mod yaml;
+
+use rego_generate::Choices;
+use serde_json::Value;
+
+/// Operands of a call, as a policy writes them; nothing for functions without a language, and for
+/// some calls of those that have one.
+pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
+    let grammars = [
+        addresses::operands,
+        networks::operands,
+        patterns::operands,
+        pointers::operands,
+        quantities::operands,
+        queries::operands,
+        texts::operands,
+        times::operands,
+        tokens::operands,
+        versions::operands,
+        yaml::operands,
+    ];
+    if choices.rarely(5) {
+        return None;
+    }
+    grammars.iter().find_map(|grammar| grammar(name, choices))
+}
+
+/// A text as a literal.
+fn literal(text: impl Into<String>) -> String {
+    Value::from(text.into()).to_string()
+}
+
+/// Up to so many of these, one behind the other.
+fn joined(parts: &[&str], most: usize, choices: &mut Choices<'_>) -> String {
+    let count = choices.below(most + 1);
+    (0..count).map(|_| choices.of(parts)).collect()
+}
+
+/// An array, object or set of so many operands at most.
+fn list(
+    most: usize,
+    choices: &mut Choices<'_>,
+    item: &dyn Fn(&mut Choices<'_>) -> String,
+) -> String {
+    let items: Vec<String> = (0..choices.below(most + 1))
+        .map(|_| item(choices))
+        .collect();
+    items.join(", ")
+}
+
+/// A set of these.
+fn set(items: &str) -> String {
+    match items {
+        "" => "set()".to_owned(),
+        some => format!("{{{some}}}"),
+    }
+}
+
+/// Digits, of which the first may be zero.
+fn digits(most: usize, choices: &mut Choices<'_>) -> String {
+    let count = 1 + choices.below(most);
+    let digit = |choices: &mut Choices<'_>| choices.of(&["1", "0", "2", "9", "3", "5", "4", "7"]);
+    (0..count).map(|_| digit(choices)).collect()
+}
+
+/// The text, or rarely one in which one character is missing, doubled or another.
+fn nearly(text: String, choices: &mut Choices<'_>) -> String {
+    if !choices.rarely(6) || text.is_empty() {
+        return text;
+    }
+    let characters: Vec<char> = text.chars().collect();
+    let at = choices.below(characters.len().min(250));
+    let (before, behind) = characters.split_at(at);
+    let (here, behind) = behind.split_at(1);
+    let strange = [
+        "",
+        " ",
+        "0",
+        "-",
+        ".",
+        "\u{e9}",
+        "\u{0}",
+        "\n",
+        ":",
+        "z",
+        "+",
+        "\u{1F600}",
+    ];
+    let instead = match choices.below(3) {
+        0 => String::new(),
+        1 => here.iter().chain(here).collect(),
+        _ => choices.of(&strange).to_owned(),
+    };
+    let before: String = before.iter().collect();
+    let behind: String = behind.iter().collect();
+    format!("{before}{instead}{behind}")
+}
