@@ -226,21 +226,6 @@ impl Object {
         self.len() == 0
     }
 
-    /// Whether there are keys that are no strings. They stand before and behind those that are.
-    pub(super) fn has_unnamed(&self) -> bool {
-        let before = self.find(|key| match key.compare_text("") {
-            Ordering::Less => Ordering::Equal,
-            _ => Ordering::Greater,
-        });
-        let behind = || {
-            self.find(|key| match key {
-                Value::Array(_) | Value::Object(_) | Value::Set(_) => Ordering::Equal,
-                _ => Ordering::Less,
-            })
-        };
-        before.or_else(behind).is_some()
-    }
-
     /// The member whose key is equal by this order.
     fn find(&self, order: impl Fn(&Value) -> Ordering) -> Option<(&Value, &Value)> {
         match &self.0 {

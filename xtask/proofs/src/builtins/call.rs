@@ -24,7 +24,8 @@ impl Call {
             .or_else(|| schemas::operands(&function.name, &mut reader));
         let of_types = || {
             let operands = function.operands.iter();
-            let operands = operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
+            let operands =
+                operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
             operands.collect()
         };
         Self {

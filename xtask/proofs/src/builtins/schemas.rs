@@ -154,7 +154,9 @@ impl Maker<'_, '_> {
         self.keywords(DEPTH, Place::Root, &mut members);
         let keyword = if self.is_old() { "id" } else { "$id" };
         if self.choices.rarely(3) {
-            let name = self.choices.of(&["http://example.com/root.json", "root.json", "#", "a b"]);
+            let name = self
+                .choices
+                .of(&["http://example.com/root.json", "root.json", "#", "a b"]);
             members.insert(keyword.to_owned(), format!("\"{name}\""));
         }
         for (at, place) in ["definitions", "$defs", "other"].into_iter().enumerate() {
@@ -178,7 +180,10 @@ impl Maker<'_, '_> {
             members.insert(place.to_owned(), object(definitions));
         }
         if self.spoils() {
-            let (name, value) = (self.choices.of(&["definitions", "$schema", "$id", "id"]), self.choices.of(&BAD));
+            let (name, value) = (
+                self.choices.of(&["definitions", "$schema", "$id", "id"]),
+                self.choices.of(&BAD),
+            );
             members.insert(name.to_owned(), value.to_owned());
         }
         object(members)
@@ -199,7 +204,8 @@ impl Maker<'_, '_> {
     fn keywords(&mut self, depth: usize, place: Place, members: &mut Members) {
         if self.choices.rarely(5) {
             let reference = self.reference(place);
-            members.extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
+            members
+                .extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
         }
         let count = self.choices.below(4);
         for _ in 0..count {
@@ -221,8 +227,17 @@ impl Maker<'_, '_> {
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [
-                "#/definitions/x", "#/definitions/a/x/y", "#/type/0", "b.json#/x", "missing.json",
-                "http://[::1", "%zz", "#/definitions", "#/title", "file:///none", ":",
+                "#/definitions/x",
+                "#/definitions/a/x/y",
+                "#/type/0",
+                "b.json#/x",
+                "missing.json",
+                "http://[::1",
+                "%zz",
+                "#/definitions",
+                "#/title",
+                "file:///none",
+                ":",
                 "http://127.0.0.1:1/none",
             ];
             return Some(self.choices.of(&missing).to_owned());
@@ -248,16 +263,36 @@ impl Maker<'_, '_> {
     /// Adds a keyword without subschemas.
     fn plain(&mut self, members: &mut Members) {
         let names = [
-            "type", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
-            "minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems",
-            "minProperties", "maxProperties", "required", "enum", "const", "title", "examples",
+            "type",
+            "minimum",
+            "exclusiveMinimum",
+            "maximum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "format",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "minProperties",
+            "maxProperties",
+            "required",
+            "enum",
+            "const",
+            "title",
+            "examples",
         ];
         let name = self.choices.of(&names);
         let value = match name {
             "type" => self.types(),
             "exclusiveMinimum" | "exclusiveMaximum" => return self.exclusive(name, members),
             "minimum" | "maximum" => self.choices.of(&LIMITS).to_owned(),
-            "multipleOf" => self.choices.of(&["1", "2", "0.1", "1.5", "1e2", "3.0", "0.01"]).to_owned(),
+            "multipleOf" => self
+                .choices
+                .of(&["1", "2", "0.1", "1.5", "1e2", "3.0", "0.01"])
+                .to_owned(),
             "pattern" => Value::from(self.choices.of(&PATTERNS)).to_string(),
             "format" => Value::from(self.choices.of(&FORMATS)).to_string(),
             "uniqueItems" => self.choices.of(&["true", "true", "false"]).to_owned(),
@@ -324,9 +359,20 @@ impl Maker<'_, '_> {
             Place::Named => Place::Named,
         };
         let names = [
-            "properties", "additionalProperties", "patternProperties", "propertyNames",
-            "dependencies", "items", "additionalItems", "contains", "oneOf", "anyOf", "allOf",
-            "not", "if", "unknown",
+            "properties",
+            "additionalProperties",
+            "patternProperties",
+            "propertyNames",
+            "dependencies",
+            "items",
+            "additionalItems",
+            "contains",
+            "oneOf",
+            "anyOf",
+            "allOf",
+            "not",
+            "if",
+            "unknown",
         ];
         let name = self.choices.of(&names);
         let value = match name {
@@ -340,9 +386,7 @@ impl Maker<'_, '_> {
                 true => maker.schema(depth, place),
                 false => maker.required(),
             }),
-            "items" if self.choices.rarely(2) => {
-                self.list(3, |maker| maker.schema(depth, inner))
-            }
+            "items" if self.choices.rarely(2) => self.list(3, |maker| maker.schema(depth, inner)),
             "items" | "contains" | "propertyNames" => self.schema(depth, inner),
             "oneOf" | "anyOf" | "allOf" => self.list(3, |maker| maker.schema(depth, place)),
             "if" => {
