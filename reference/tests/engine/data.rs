@@ -449,3 +449,42 @@ fn provenance_names_the_build() {
         assert!(answer["provenance"][name].is_string(), "{name} in {answer}");
     }
 }
+
+/// Numbers of the input that policies cannot compute with are refused, those of documents are kept.
+#[test]
+fn inputs_have_numbers_to_compute_with() {
+    play(
+        r#"
+        PUT /v1/data/a {"n":1e99999999} => 204
+        PATCH /v1/data/a [{"op":"add","path":"m","value":1e999999999999}] => 204
+        GET /v1/data/a => 200 {"result":{"m":1e999999999999,"n":1e99999999}}
+        POST /v1/data/a/n {"input":{"x":1e999999999999}} => 400 invalid_parameter
+        POST /v1/data/a/n {"input":[{"x":-1e99999999}]} => 400 invalid_parameter
+        POST /v1/data/a/n {"input":{"x":1e-99999999}} => 400 invalid_parameter
+        POST /v1/data/a/n {"input":{"x":1e30102,"y":1e-30102,"z":0e99999999}} => 200 {"result":1e99999999}
+        POST /v0/data/a/n 1e99999999 => 400 invalid_parameter
+        GET /v1/data/a/n?input=1e99999999 => 400 invalid_parameter
+        POST /v1/query {"query":"x := 1","input":1e99999999} => 400 invalid_parameter
+        POST /v1/compile {"query":"input.x == 1","input":1e99999999} => 400 invalid_parameter
+        "#,
+    );
+}
+
+/// Ad hoc queries have no METADATA blocks around them, and `with` replaces members by their names.
+#[test]
+fn queries_without_a_place() {
+    play(
+        r#"
+        POST /v1/query {"query":"x := rego.metadata.rule()"} => 200 {}
+        POST /v1/query?strict-builtin-errors {"query":"x := rego.metadata.chain()"} => 200 {}
+        POST /v1/query {"query":"not rego.metadata.rule()"} => 200 {"result":[{}]}
+        POST /v1/compile {"query":"input.x == rego.metadata.rule()"} => 200 {"result":{}}
+        POST /v1/query {"query":"x := input.l with input.l[0] as 9","input":{"l":[1]}} => 500 internal_error
+        POST /v1/query {"query":"x := data.l with data.l[true] as 9"} => 500 internal_error
+        POST /v1/query {"query":"x := 1 with input.l[0] as data.nothing"} => 200 {}
+        POST /v1/query {"query":"x := input with input.l[\"0\"] as 9","input":{"l":[1]}} => 200 {"result":[{"x":{"l":{"0":9}}}]}
+        POST /v1/query {"query":"x := {1: 2, \"1\": 3}"} => 200 {"result":[{"x":{"1":3}}]}
+        POST /v1/query {"query":"x := {[1]: 2, \"[1]\": 3, {1}: 4}"} => 200 {"result":[{"x":{"[1]":4}}]}
+        "#,
+    );
+}

@@ -57,8 +57,8 @@ fn folder() -> tempfile::TempDir {
         ("open/x/other.json", b"{}".to_vec()),
         ("open/p/q.rego", b"package x.p\n\nq := data.x.y".to_vec()),
         ("open/.git/data.json", b"{}".to_vec()),
-        ("open/x/50%25/data.json", b"2".to_vec()),
-        ("coded/.manifest", br#"{"roots": ["z%20y"]}"#.to_vec()),
+        ("coded/.manifest", br#"{"roots": ["v", "z%20y"]}"#.to_vec()),
+        ("coded/v/50%25/data.json", b"2".to_vec()),
         ("coded/z%20y/x%20w/data.json", b"3".to_vec()),
         ("bad/data.json", b"[".to_vec()),
         ("secret", b"secretsecret".to_vec()),
@@ -86,7 +86,7 @@ fn archives_and_directories_are_loaded() {
     play_on(
         &engine,
         r#"
-        GET /v1/data => 200 {"result":{"one":1,"two":1,"x":{"50%25":2,"p":{"q":[1]},"y":[1]},"z y":{"x w":3}}}
+        GET /v1/data => 200 {"result":{"one":1,"two":1,"v":{"50%25":2},"x":{"p":{"q":[1]},"y":[1]},"z y":{"x w":3}}}
         PUT /v1/data/x/z 1 => 400 invalid_parameter
         PUT /v1/data/z 1 => 204
         "#,
