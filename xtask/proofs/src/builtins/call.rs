@@ -23,7 +23,8 @@ impl Call {
         let schemas = schemas::operands(&function.name, &mut reader);
         let of_types = || {
             let operands = function.operands.iter();
-            let operands = operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
+            let operands =
+                operands.map(|kind| operands::operand(&function.name, kind, &mut reader));
             operands.collect()
         };
         Self {

@@ -86,11 +86,13 @@ fn object(members: Members) -> String {
 }
 
 impl Maker<'_, '_> {
-    /// An operand: a value, or a string that contains it.
+    /// An operand: a value, or a string that contains it. Of what is no object the type may not be
+    /// known.
     fn written(&mut self, text: String) -> String {
         match self.choices.rarely(6) {
             true => Value::from(text).to_string(),
-            false => text,
+            false if text.starts_with('{') => text,
+            false => format!("json.unmarshal({})", Value::from(text)),
         }
     }
 
@@ -110,14 +112,17 @@ impl Maker<'_, '_> {
     }
 
     fn list(&mut self, most: usize, mut item: impl FnMut(&mut Self) -> String) -> String {
-        let count = self.choices.below(most + 1);
+        let count = match self.choices.rarely(6) {
+            true => 0,
+            false => 1 + self.choices.below(most),
+        };
         let items: Vec<String> = (0..count).map(|_| item(self)).collect();
         format!("[{}]", items.join(", "))
     }
 
     fn object(&mut self, depth: usize) -> String {
         let mut members = Members::new();
-        for _ in 0..self.choices.below(5) {
+        for _ in 0..1 + self.choices.below(5) {
             let name = self.choices.of(&NAMES).to_owned();
             members.insert(name, self.document(depth.saturating_sub(1)));
         }
@@ -152,13 +157,19 @@ impl Maker<'_, '_> {
             members.insert("$schema".to_owned(), Value::from(*name).to_string());
         }
         self.keywords(DEPTH, Place::Root, &mut members);
+        if !self.choices.rarely(4) {
+            let properties = self.by_names(&NAMES, |maker| maker.schema(DEPTH - 1, Place::Inner));
+            members.insert("properties".to_owned(), properties);
+        }
         let keyword = if self.is_old() { "id" } else { "$id" };
         if self.choices.rarely(3) {
-            let name = self.choices.of(&["http://example.com/root.json", "root.json", "#", "a b"]);
+            let name = self
+                .choices
+                .of(&["http://example.com/root.json", "root.json", "#", "a b"]);
             members.insert(keyword.to_owned(), format!("\"{name}\""));
         }
         for (at, place) in ["definitions", "$defs", "other"].into_iter().enumerate() {
-            if at > 0 && !self.choices.rarely(4) {
+            if at > 0 && !self.choices.rarely(5) {
                 continue;
             }
             let mut definitions = Members::new();
@@ -178,7 +189,10 @@ impl Maker<'_, '_> {
             members.insert(place.to_owned(), object(definitions));
         }
         if self.spoils() {
-            let (name, value) = (self.choices.of(&["definitions", "$schema", "$id", "id"]), self.choices.of(&BAD));
+            let (name, value) = (
+                self.choices.of(&["definitions", "$schema", "$id", "id"]),
+                self.choices.of(&BAD),
+            );
             members.insert(name.to_owned(), value.to_owned());
         }
         object(members)
@@ -199,9 +213,13 @@ impl Maker<'_, '_> {
     fn keywords(&mut self, depth: usize, place: Place, members: &mut Members) {
         if self.choices.rarely(5) {
             let reference = self.reference(place);
-            members.extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
+            members
+                .extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
         }
-        let count = self.choices.below(4);
+        let is_sound = self.is_sound;
+        // What stands beside a reference is read by chance.
+        self.is_sound |= members.contains_key("$ref");
+        let count = 1 + self.choices.below(3);
         for _ in 0..count {
             match depth == 0 || self.choices.rarely(2) {
                 true => self.plain(members),
@@ -215,14 +233,26 @@ impl Maker<'_, '_> {
                 members.insert(name.clone(), self.choices.of(&BAD).to_owned());
             }
         }
+        if members.contains_key("$ref") {
+            self.is_sound = is_sound;
+        }
     }
 
     /// What a subschema may refer to.
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [
-                "#/definitions/x", "#/definitions/a/x/y", "#/type/0", "b.json#/x", "missing.json",
-                "http://[::1", "%zz", "#/definitions", "#/title", "file:///none", ":",
+                "#/definitions/x",
+                "#/definitions/a/x/y",
+                "#/type/0",
+                "b.json#/x",
+                "missing.json",
+                "http://[::1",
+                "%zz",
+                "#/definitions",
+                "#/title",
+                "file:///none",
+                ":",
                 "http://127.0.0.1:1/none",
             ];
             return Some(self.choices.of(&missing).to_owned());
@@ -248,16 +278,36 @@ impl Maker<'_, '_> {
     /// Adds a keyword without subschemas.
     fn plain(&mut self, members: &mut Members) {
         let names = [
-            "type", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
-            "minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems",
-            "minProperties", "maxProperties", "required", "enum", "const", "title", "examples",
+            "type",
+            "minimum",
+            "exclusiveMinimum",
+            "maximum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "format",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "minProperties",
+            "maxProperties",
+            "required",
+            "enum",
+            "const",
+            "title",
+            "examples",
         ];
         let name = self.choices.of(&names);
         let value = match name {
             "type" => self.types(),
             "exclusiveMinimum" | "exclusiveMaximum" => return self.exclusive(name, members),
             "minimum" | "maximum" => self.choices.of(&LIMITS).to_owned(),
-            "multipleOf" => self.choices.of(&["1", "2", "0.1", "1.5", "1e2", "3.0", "0.01"]).to_owned(),
+            "multipleOf" => self
+                .choices
+                .of(&["1", "2", "0.1", "1.5", "1e2", "3.0", "0.01"])
+                .to_owned(),
             "pattern" => Value::from(self.choices.of(&PATTERNS)).to_string(),
             "format" => Value::from(self.choices.of(&FORMATS)).to_string(),
             "uniqueItems" => self.choices.of(&["true", "true", "false"]).to_owned(),
@@ -324,9 +374,20 @@ impl Maker<'_, '_> {
             Place::Named => Place::Named,
         };
         let names = [
-            "properties", "additionalProperties", "patternProperties", "propertyNames",
-            "dependencies", "items", "additionalItems", "contains", "oneOf", "anyOf", "allOf",
-            "not", "if", "unknown",
+            "properties",
+            "additionalProperties",
+            "patternProperties",
+            "propertyNames",
+            "dependencies",
+            "items",
+            "additionalItems",
+            "contains",
+            "oneOf",
+            "anyOf",
+            "allOf",
+            "not",
+            "if",
+            "unknown",
         ];
         let name = self.choices.of(&names);
         let value = match name {
@@ -340,9 +401,7 @@ impl Maker<'_, '_> {
                 true => maker.schema(depth, place),
                 false => maker.required(),
             }),
-            "items" if self.choices.rarely(2) => {
-                self.list(3, |maker| maker.schema(depth, inner))
-            }
+            "items" if self.choices.rarely(2) => self.list(3, |maker| maker.schema(depth, inner)),
             "items" | "contains" | "propertyNames" => self.schema(depth, inner),
             "oneOf" | "anyOf" | "allOf" => self.list(3, |maker| maker.schema(depth, place)),
             "if" => {

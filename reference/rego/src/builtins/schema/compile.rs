@@ -181,12 +181,7 @@ impl Compiler<'_> {
     }
 
     /// Compiles what a reference leads to, and keeps it for other references with this text.
-    fn refer(
-        &mut self,
-        reference: &Reference,
-        text: String,
-        draft: Draft,
-    ) -> Result<Place, Fault> {
+    fn refer(&mut self, reference: &Reference, text: String, draft: Draft) -> Result<Place, Fault> {
         let place = self.reserve()?;
         self.referred.insert(text, place);
         let (document, named) = self.pool.get(reference)?;

@@ -202,7 +202,9 @@ fn is_plain(character: char) -> bool {
 
 /// Whether a word is as it seems, or encoded in a known character set.
 fn is_readable(word: &str) -> bool {
-    let inner = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?="));
+    let inner = word
+        .strip_prefix("=?")
+        .and_then(|word| word.strip_suffix("?="));
     let parts: Vec<&str> = inner.map_or(Vec::new(), |inner| inner.split('?').collect());
     match parts.as_slice() {
         [set, "q" | "Q" | "b" | "B", _] if !set.is_empty() => {
@@ -220,15 +222,45 @@ mod tests {
     #[test]
     fn addresses_are_told_from_others() {
         for address in [
-            "a@b", " a.b@c.d ", "\"a b\"@c", "\"a\\\"b\"@c", "a@[127.0.0.1]", "a@[::1]", "é@ü",
-            "A B <a@b>", "\"A\" <a@b>", "<a@b>", "a@b (c (d) \\) e)", "g: a@b;", "A. B <a@b>",
-            "=?utf-8?q?a?= <a@b>", "a (x) b <c@d>",
+            "a@b",
+            " a.b@c.d ",
+            "\"a b\"@c",
+            "\"a\\\"b\"@c",
+            "a@[127.0.0.1]",
+            "a@[::1]",
+            "é@ü",
+            "A B <a@b>",
+            "\"A\" <a@b>",
+            "<a@b>",
+            "a@b (c (d) \\) e)",
+            "g: a@b;",
+            "A. B <a@b>",
+            "=?utf-8?q?a?= <a@b>",
+            "a (x) b <c@d>",
         ] {
             assert!(is_address(address), "{address}");
         }
         for other in [
-            "", " ", "a", "a@", "@b", "a..b@c", ".a@b", "a.@b", "\"\"@b", "\"a@b", "a@[b]", "a b@c",
-            "<a@b", "A a@b", "g: a@b, c@d;", "g:;", "a@b (c", "a@b c", "a@b, c@d", "a@b\n",
+            "",
+            " ",
+            "a",
+            "a@",
+            "@b",
+            "a..b@c",
+            ".a@b",
+            "a.@b",
+            "\"\"@b",
+            "\"a@b",
+            "a@[b]",
+            "a b@c",
+            "<a@b",
+            "A a@b",
+            "g: a@b, c@d;",
+            "g:;",
+            "a@b (c",
+            "a@b c",
+            "a@b, c@d",
+            "a@b\n",
             "=?x?q?a?= <a@b>",
         ] {
             assert!(!is_address(other), "{other}");

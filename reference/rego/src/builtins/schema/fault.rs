@@ -24,5 +24,7 @@ pub(super) fn wrong<T>(message: impl Into<String>) -> Result<T, Fault> {
 
 /// The fault of a keyword that has another type.
 pub(super) fn mistyped<T>(expected: &str, keyword: &str) -> Result<T, Fault> {
-    wrong(format!("Invalid type. Expected: {expected}, given: {keyword}"))
+    wrong(format!(
+        "Invalid type. Expected: {expected}, given: {keyword}"
+    ))
 }

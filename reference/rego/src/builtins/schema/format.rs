@@ -54,9 +54,7 @@ fn is_time(text: &str) -> bool {
 
 /// A date and a time, or one of them.
 fn is_date_time(text: &str) -> bool {
-    is_time(text)
-        || time::fits("2006-01-02", text)
-        || time::fits("2006-01-02T15:04:05Z07:00", text)
+    is_time(text) || time::fits("2006-01-02", text) || time::fits("2006-01-02T15:04:05Z07:00", text)
 }
 
 /// An address of any kind whose text has this mark: one of IPv6 may end in one of IPv4.

@@ -106,8 +106,5 @@ fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     })?;
     let found = validate::validate(call, &schema, &document)?;
     let described: Vec<Value> = found.all.iter().map(Finding::to_value).collect();
-    answer(vec![
-        Value::from(found.is_valid()),
-        Value::from(described),
-    ])
+    answer(vec![Value::from(found.is_valid()), Value::from(described)])
 }

@@ -62,10 +62,34 @@ impl Numbers {
             }
         }
         let limits = [
-            (&self.maximum, true, false, "number_lte", "less than or equal to"),
-            (&self.exclusive_maximum, true, true, "number_lt", "less than"),
-            (&self.minimum, false, false, "number_gte", "greater than or equal to"),
-            (&self.exclusive_minimum, false, true, "number_gt", "greater than"),
+            (
+                &self.maximum,
+                true,
+                false,
+                "number_lte",
+                "less than or equal to",
+            ),
+            (
+                &self.exclusive_maximum,
+                true,
+                true,
+                "number_lt",
+                "less than",
+            ),
+            (
+                &self.minimum,
+                false,
+                false,
+                "number_gte",
+                "greater than or equal to",
+            ),
+            (
+                &self.exclusive_minimum,
+                false,
+                true,
+                "number_gt",
+                "greater than",
+            ),
         ];
         for (limit, is_upper, excludes, kind, words) in limits {
             let Some(limit) = limit else { continue };
@@ -226,7 +250,10 @@ fn shown(number: &Number) -> String {
         let rest = digits.get(1..).unwrap_or_default();
         let point = if rest.is_empty() { "" } else { "." };
         let mark = if exponent < 0 { '-' } else { '+' };
-        return format!("{sign}{first}{point}{rest}e{mark}{:02}", exponent.unsigned_abs());
+        return format!(
+            "{sign}{first}{point}{rest}e{mark}{:02}",
+            exponent.unsigned_abs()
+        );
     }
     let behind = usize::try_from(power.unsigned_abs()).unwrap_or(0);
     if power >= 0 {

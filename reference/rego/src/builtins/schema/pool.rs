@@ -40,7 +40,8 @@ impl<'c> Pool<'c> {
         let draft = Draft::of(document)?;
         let changed = self.scan(document, place, draft)?;
         let document = changed.unwrap_or_else(|| document.clone());
-        self.documents.insert(place.text(), (document.clone(), draft));
+        self.documents
+            .insert(place.text(), (document.clone(), draft));
         Ok(document)
     }
 

@@ -60,7 +60,10 @@ fn is_moderate(number: &Number) -> bool {
 }
 
 /// Texts of an array, each once.
-pub(super) fn distinct_texts(items: &Array, keyword: &str) -> Result<Vec<crate::value::Text>, Fault> {
+pub(super) fn distinct_texts(
+    items: &Array,
+    keyword: &str,
+) -> Result<Vec<crate::value::Text>, Fault> {
     let (mut texts, mut seen) = (Vec::new(), BTreeSet::new());
     for item in items.iter() {
         let Value::String(text) = item else {
