@@ -86,11 +86,13 @@ fn object(members: Members) -> String {
 }
 
 impl Maker<'_, '_> {
-    /// An operand: a value, or a string that contains it.
+    /// An operand: a value, or a string that contains it. Of what is no object the type may not be
+    /// known.
     fn written(&mut self, text: String) -> String {
         match self.choices.rarely(6) {
             true => Value::from(text).to_string(),
-            false => text,
+            false if text.starts_with('{') => text,
+            false => format!("json.unmarshal({})", Value::from(text)),
         }
     }
 
@@ -110,14 +112,17 @@ impl Maker<'_, '_> {
     }
 
     fn list(&mut self, most: usize, mut item: impl FnMut(&mut Self) -> String) -> String {
-        let count = self.choices.below(most + 1);
+        let count = match self.choices.rarely(6) {
+            true => 0,
+            false => 1 + self.choices.below(most),
+        };
         let items: Vec<String> = (0..count).map(|_| item(self)).collect();
         format!("[{}]", items.join(", "))
     }
 
     fn object(&mut self, depth: usize) -> String {
         let mut members = Members::new();
-        for _ in 0..self.choices.below(5) {
+        for _ in 0..1 + self.choices.below(5) {
             let name = self.choices.of(&NAMES).to_owned();
             members.insert(name, self.document(depth.saturating_sub(1)));
         }
@@ -152,6 +157,10 @@ impl Maker<'_, '_> {
             members.insert("$schema".to_owned(), Value::from(*name).to_string());
         }
         self.keywords(DEPTH, Place::Root, &mut members);
+        if !self.choices.rarely(4) {
+            let properties = self.by_names(&NAMES, |maker| maker.schema(DEPTH - 1, Place::Inner));
+            members.insert("properties".to_owned(), properties);
+        }
         let keyword = if self.is_old() { "id" } else { "$id" };
         if self.choices.rarely(3) {
             let name = self
@@ -160,7 +169,7 @@ impl Maker<'_, '_> {
             members.insert(keyword.to_owned(), format!("\"{name}\""));
         }
         for (at, place) in ["definitions", "$defs", "other"].into_iter().enumerate() {
-            if at > 0 && !self.choices.rarely(4) {
+            if at > 0 && !self.choices.rarely(5) {
                 continue;
             }
             let mut definitions = Members::new();
@@ -207,7 +216,10 @@ impl Maker<'_, '_> {
             members
                 .extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
         }
-        let count = self.choices.below(4);
+        let is_sound = self.is_sound;
+        // What stands beside a reference is read by chance.
+        self.is_sound |= members.contains_key("$ref");
+        let count = 1 + self.choices.below(3);
         for _ in 0..count {
             match depth == 0 || self.choices.rarely(2) {
                 true => self.plain(members),
@@ -220,6 +232,9 @@ impl Maker<'_, '_> {
             if let Some(name) = names.get(at) {
                 members.insert(name.clone(), self.choices.of(&BAD).to_owned());
             }
+        }
+        if members.contains_key("$ref") {
+            self.is_sound = is_sound;
         }
     }
 

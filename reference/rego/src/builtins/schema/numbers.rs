@@ -246,7 +246,7 @@ fn shown(number: &Number) -> String {
     };
     let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     let exponent = power.saturating_add(length - 1);
-    if exponent < -4 || exponent >= EXPONENT {
+    if !(-4..EXPONENT).contains(&exponent) {
         let rest = digits.get(1..).unwrap_or_default();
         let point = if rest.is_empty() { "" } else { "." };
         let mark = if exponent < 0 { '-' } else { '+' };

@@ -54,12 +54,13 @@ impl Reference {
     /// The reference that another one is from here.
     pub(super) fn resolve(&self, other: &Self) -> Self {
         let mut resolved = other.clone();
+        if other.scheme.is_empty() {
+            resolved.scheme.clone_from(&self.scheme);
+        }
         if !other.scheme.is_empty() || !other.host.is_empty() || other.userinfo.is_some() {
             resolved.path = without_dots(&other.path);
             return resolved;
         }
-        resolved.scheme.clone_from(&self.scheme);
-        resolved.omits_host = self.omits_host;
         if other.path.is_empty() && other.query.is_none() {
             resolved.query.clone_from(&self.query);
         }
