@@ -12,7 +12,7 @@ use triomphe::{Arc, ThinArc};
 use super::Value;
 use super::json::read_members;
 use super::lookup::Lookups;
-use super::tree::{self, Item, Part, Place, Runs, Tree, WIDTH};
+use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
 
 /// The members of an object, in the order of their keys. Documents have only strings as keys;
 /// policies make objects with any.
@@ -226,19 +226,24 @@ impl Object {
         self.len() == 0
     }
 
-    /// Whether there are keys that are no strings. They stand before and behind those that are.
+    /// Whether there are keys that are no strings. They stand before and behind those that are;
+    /// lists that are still text have none.
     pub(super) fn has_unnamed(&self) -> bool {
-        let before = self.find(|key| match key.compare_text("") {
-            Ordering::Less => Ordering::Equal,
-            _ => Ordering::Greater,
-        });
-        let behind = || {
-            self.find(|key| match key {
-                Value::Array(_) | Value::Object(_) | Value::Set(_) => Ordering::Equal,
-                _ => Ordering::Less,
-            })
-        };
-        before.or_else(behind).is_some()
+        let is_unnamed = |key: Option<&Value>| key.is_some_and(|key| !key.is_string());
+        match &self.0 {
+            Members::Packed(members) => {
+                let keys = &members.header.header.slice;
+                is_unnamed(keys.first()) || is_unnamed(keys.last())
+            }
+            Members::Tree(members) => Runs::of_tree(members, 0).any(|(run, _)| match run {
+                Run::Text(..) => false,
+                Run::Items(items) => {
+                    let ends = [items.first(), items.last()];
+                    let mut keys = ends.into_iter().map(|end| end.map(|(key, _)| key));
+                    keys.any(is_unnamed)
+                }
+            }),
+        }
     }
 
     /// The member whose key is equal by this order.
