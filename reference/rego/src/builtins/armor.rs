@@ -91,7 +91,8 @@ fn fault(marks: [u8; 2], text: &[u8]) -> usize {
             b'=' if held == 2 => {
                 return match rest.next() {
                     Some((_, b'=')) => rest.next().map_or(text.len(), |(at, _)| at),
-                    Some((at, _)) => at,
+                    // The padding is to blame that is not continued.
+                    Some((at, _)) => at - 1,
                     None => text.len(),
                 };
             }

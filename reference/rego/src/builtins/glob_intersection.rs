@@ -78,7 +78,7 @@ fn escaped(pattern: &str, characters: &[char], at: &mut usize) -> Result<char, F
             *at += 1;
             Ok(*escaped)
         }
-        None => invalid(pattern, *at, "input ends with a \\ (escape) character"),
+        None => invalid(pattern, *at - 1, "input ends with a \\ (escape) character"),
     }
 }
 
@@ -138,9 +138,8 @@ fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if left.is_empty() && right.is_empty() {
         return answer(true);
     }
-    // Pairs of places, and whether a character has been matched on the way there.
     let mut known = BTreeSet::new();
-    let mut open = vec![(0usize, 0usize, false)];
+    let mut open = vec![(0usize, 0usize)];
     while let Some(state) = open.pop() {
         if !known.insert(state) {
             continue;
@@ -149,30 +148,29 @@ fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             return refuse("the patterns are too long");
         }
         call.check()?;
-        let (i, j, some) = state;
+        let (i, j) = state;
         let (first, second) = (left.get(i), right.get(j));
-        if first.is_none() && second.is_none() && some {
-            return answer(true);
-        }
         if first.is_some_and(|token| token.optional) {
-            open.push((i + 1, j, some));
+            open.push((i + 1, j));
         }
         if second.is_some_and(|token| token.optional) {
-            open.push((i, j + 1, some));
+            open.push((i, j + 1));
         }
         let (Some(first), Some(second)) = (first, second) else {
             continue;
         };
         if first.meets(second) {
-            open.push((i + 1, j + 1, true));
+            // As in OPA, what stands last in either pattern has to match the last character, even
+            // if it may be left out.
+            if i + 1 == left.len() && j + 1 == right.len() {
+                return answer(true);
+            }
+            open.push((i + 1, j + 1));
             if first.repeated {
-                open.push((i, j + 1, true));
+                open.push((i, j + 1));
             }
             if second.repeated {
-                open.push((i + 1, j, true));
-            }
-            if first.repeated && second.repeated {
-                open.push((i, j, true));
+                open.push((i + 1, j));
             }
         }
     }

@@ -80,7 +80,7 @@ fn separators(operands: &[Value]) -> Result<String, Failure> {
         Value::Array(items) => items
             .iter()
             .map(|item| {
-                let Some(text) = item.as_str() else {
+                let Some(text) = item.as_lossy() else {
                     return Err(misfilled(2, whole, item, "string"));
                 };
                 let mut characters = text.chars();
@@ -139,7 +139,7 @@ fn translated(pattern: &str, separators: &str) -> Result<String, Failure> {
             ',' if depth > 0 => out.push('|'),
             '\\' => {
                 let Some(escaped) = rest.chars().next() else {
-                    return wrong(pattern.len(), "unexpected end of input");
+                    return wrong(pattern.len(), "trailing backslash");
                 };
                 rest = rest.get(escaped.len_utf8()..).unwrap_or_default();
                 push(escaped, &mut out);
@@ -180,10 +180,6 @@ fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str,
             let Some(high) = characters.next() else {
                 return wrong(pattern.len(), "unexpected end of input");
             };
-            if low > high {
-                let at = place(characters.as_str());
-                return wrong(at, "range hi character is less than lo");
-            }
             match characters.next() {
                 Some(']') => {}
                 Some(_) => {
@@ -191,6 +187,10 @@ fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str,
                     return wrong(at, "expected close range character");
                 }
                 None => return wrong(pattern.len(), "unexpected end of input"),
+            }
+            if low > high {
+                let at = place(characters.as_str());
+                return wrong(at, "range hi character is less than lo");
             }
             let low = class_text([low].into_iter());
             format!("{low}-{}", class_text([high].into_iter()))

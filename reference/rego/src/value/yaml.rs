@@ -200,6 +200,7 @@ impl<'de> Visitor<'de> for Document<'_> {
                 Value::Array(_) | Value::Object(_) => {
                     return Err(de::Error::custom("a key is an array or object"));
                 }
+                Value::Null => return Err(de::Error::custom("a key is null")),
                 scalar => Text::from(scalar.to_string()),
             };
             members.insert(name, value);

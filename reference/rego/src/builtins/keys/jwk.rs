@@ -4,7 +4,7 @@ use super::curve::{self, Curve};
 use super::{Private, Public, rsa};
 use crate::Value;
 use crate::builtins::armor::{decode_any, encode_url};
-use crate::value::{Object, from_json};
+use crate::value::{Object, from_json_prefix};
 
 /// What a key can be.
 #[derive(Debug)]
@@ -69,7 +69,8 @@ const ALGORITHMS: [&str; 35] = [
 /// # Errors
 /// With a message when the text is no JSON or a key in it is none.
 pub(in crate::builtins) fn read(text: &[u8]) -> Result<Vec<Jwk>, String> {
-    let document = from_json(text).map_err(|wrong| wrong.to_string())?;
+    // As in OPA, what stands behind the first value is not looked at.
+    let document = from_json_prefix(text).map_err(|wrong| wrong.to_string())?;
     let Some(members) = document.as_object() else {
         return Err("a key is an object".to_owned());
     };
@@ -143,6 +144,7 @@ fn read_curve(members: &Object) -> Option<Material> {
     let public = curve::Public::at(curve, &x, &y)?;
     match bytes(members, "d") {
         None => Some(Material::Public(Public::Curve(Box::new(public)))),
+        Some(number) if number.len() != curve.size() => None,
         Some(number) => {
             let key = curve::Private::of(curve, &number)?;
             Some(Material::Private(Private::Curve(Box::new(key))))
@@ -157,7 +159,8 @@ fn read_octets(members: &Object) -> Option<Material> {
     }
     if let Some(seed) = bytes(members, "d") {
         let key = ed25519_dalek::SigningKey::from_bytes(seed.as_slice().try_into().ok()?);
-        return Some(Material::Private(Private::Ed25519(Box::new(key))));
+        let fits = *key.verifying_key().as_bytes() == *point;
+        return fits.then(|| Material::Private(Private::Ed25519(Box::new(key))));
     }
     let key = ed25519_dalek::VerifyingKey::from_bytes(point.as_slice().try_into().ok()?);
     let key = key.map_or(Public::Other, |key| Public::Ed25519(Box::new(key)));

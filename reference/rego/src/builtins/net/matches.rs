@@ -12,18 +12,22 @@ type Entry<'o> = (Value, &'o Value);
 
 pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let (outer, inner) = (entries(operands, 1), entries(operands, 2));
+    // Members of sets are read before there are pairs.
+    let outer_is_set = matches!(any(operands, 1), Value::Set(_));
     let mut found = Set::new();
     for (outer_key, element) in &outer {
         // Pairs are what is looked at: without one nothing is wrong.
         let mut network = None;
+        if outer_is_set {
+            text_of(element, 1)?;
+        }
         for (inner_key, address) in &inner {
             call.check()?;
-            let text = text_of(element, 1)?;
-            let address = text_of(address, 2)?;
             let network = match &network {
                 Some(network) => network,
-                None => network.insert(network::parse(text)?),
+                None => network.insert(network::parse(text_of(element, 1)?)?),
             };
+            let address = text_of(address, 2)?;
             if has(network, address)? {
                 call.make(4)?;
                 found.insert(Value::from(vec![outer_key.clone(), inner_key.clone()]));

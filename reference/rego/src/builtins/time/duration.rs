@@ -1,6 +1,7 @@
 //! Durations such as `1h30m`, with days, weeks and years.
 
 use super::quoted;
+use crate::value::quoted_bytes;
 
 const HOUR: i128 = 3_600_000_000_000;
 
@@ -92,9 +93,12 @@ fn hours(unit: &str) -> Option<f64> {
 /// # Errors
 /// What is wrong with the text.
 pub(super) fn parsed(text: &str) -> Result<i64, String> {
-    let shown = quoted(text);
-    let invalid = || format!("time: invalid duration {shown}");
     let extended = text.contains(['d', 'w', 'y']);
+    let shown = match extended {
+        true => quoted_bytes(text.as_bytes()),
+        false => quoted(text),
+    };
+    let invalid = || format!("time: invalid duration {shown}");
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned == "0" {
         return Ok(0);
