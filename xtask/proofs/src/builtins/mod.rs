@@ -3,6 +3,7 @@
 mod call;
 mod declared;
 mod differences;
+mod formats;
 mod operands;
 mod ours;
 mod page;
@@ -11,6 +12,7 @@ mod shrink;
 mod sides;
 mod strings;
 mod tally;
+mod templates;
 mod theirs;
 
 use std::error::Error;
