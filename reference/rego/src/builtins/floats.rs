@@ -111,3 +111,15 @@ pub(super) fn hexadecimal(size: f64, precision: Option<usize>, lower: bool) -> S
     let text = format!("0x{lead}{dot}{digits}p{sign}{:02}", exponent.abs());
     if lower { text } else { text.to_uppercase() }
 }
+
+/// A float as an integer and the power of two by which it is multiplied.
+pub(super) fn binary(size: f64) -> String {
+    let bits = size.to_bits();
+    let fraction = bits & ((1 << 52) - 1);
+    let biased = i64::try_from(bits >> 52).unwrap_or(0);
+    let (mantissa, exponent) = match biased {
+        0 => (fraction, -1074),
+        _ => (fraction | (1 << 52), biased - 1075),
+    };
+    format!("{mantissa}p{exponent:+}")
+}

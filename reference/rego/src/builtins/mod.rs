@@ -17,6 +17,7 @@ mod digests;
 mod encoding;
 mod expected;
 mod floats;
+mod format;
 mod glob_intersection;
 mod globs;
 mod graphql;

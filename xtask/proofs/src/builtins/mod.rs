@@ -4,6 +4,7 @@ mod call;
 mod declared;
 mod differences;
 mod languages;
+mod formats;
 mod operands;
 mod ours;
 mod page;
@@ -14,6 +15,7 @@ mod shrink;
 mod sides;
 mod strings;
 mod tally;
+mod templates;
 mod theirs;
 
 use std::error::Error;

@@ -4,7 +4,7 @@ use rego_generate::Choices;
 use serde_json::Value;
 
 use super::declared::Type;
-use super::strings;
+use super::{formats, strings, templates};
 
 /// How deep operands nest.
 const DEPTH: usize = 3;
@@ -59,6 +59,13 @@ const SMALL: usize = 18;
 pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> String {
     if choices.rarely(40) {
         return unlike(choices);
+    }
+    match (name, kind) {
+        ("sprintf", Type::String) => return formats::format(choices),
+        ("sprintf", _) => return formats::operands(choices),
+        ("strings.render_template", Type::String) => return templates::template(choices),
+        ("strings.render_template", _) => return templates::data(choices),
+        _ => {}
     }
     if matches!(kind, Type::Number) && MAKES_AS_MUCH.contains(&name) {
         let small = NUMBERS.get(..SMALL).unwrap_or_default();

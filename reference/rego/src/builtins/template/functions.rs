@@ -1,195 +1,197 @@
-//! The functions of templates, and what they work on.
+//! The functions of templates.
 
-use std::cmp::Ordering;
-
-use crate::Value;
-use crate::builtins::operand::refuse;
-use crate::builtins::sprintf::formatted;
+use super::compare::{is_any, is_less};
+use super::escape;
+use super::item::{Item, Thing};
+use super::parts::{index, length, slice};
+use crate::builtins::format::formatted;
 use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
-use crate::value::{Array, Characters};
+use crate::value::Characters;
 
-/// A value in a template. Numbers of documents are as true as strings, integers of the template
-/// itself are false when they are zero.
-#[derive(Debug, Clone)]
-pub(super) enum Item {
-    Value(Option<Value>),
-    Integer(i64),
+/// Why a function has no result.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    Said(String),
+    Failure(Failure),
 }
 
-impl Item {
-    fn value(&self) -> Value {
-        match self {
-            Self::Value(value) => value.clone().unwrap_or(Value::Null),
-            Self::Integer(integer) => Value::from(*integer),
-        }
-    }
-
-    pub(super) fn is_true(&self) -> bool {
-        match self {
-            Self::Integer(integer) => *integer != 0,
-            Self::Value(None | Some(Value::Null)) => false,
-            Self::Value(Some(value)) => match value {
-                Value::Bool(value) => *value,
-                Value::String(text) => !text.is_empty(),
-                Value::Array(items) => !items.is_empty(),
-                Value::Object(members) => !members.is_empty(),
-                _ => true,
-            },
-        }
-    }
-
-    /// Appends the item as Go prints it.
-    pub(super) fn print(&self, call: &Call<'_>, out: &mut String) -> Result<(), Failure> {
-        match self {
-            Self::Integer(integer) => out.push_str(&integer.to_string()),
-            Self::Value(None | Some(Value::Null)) => out.push_str("<no value>"),
-            Self::Value(Some(value)) => print(call, value, out)?,
-        }
-        Ok(())
-    }
-
-    pub(super) fn shown(&self, call: &Call<'_>) -> Result<String, Failure> {
-        let mut out = String::new();
-        self.print(call, &mut out)?;
-        Ok(out)
+impl Wrong {
+    pub(super) fn said(message: &str) -> Self {
+        Self::Said(message.to_owned())
     }
 }
 
-/// Appends a value as Go prints it. Values share their parts, so each part that is shown counts.
-fn print(call: &Call<'_>, value: &Value, out: &mut String) -> Result<(), Failure> {
-    call.make(1)?;
-    bound(out.len())?;
-    match value {
-        Value::Null => out.push_str("<nil>"),
-        Value::String(text) => out.push_str(text),
-        Value::Bytes(_) => return refuse("template: invalid string: expected UTF-8"),
-        Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
-        Value::Array(items) => print_list(call, items.iter(), out)?,
-        Value::Set(members) => print_list(call, members.iter(), out)?,
-        Value::Object(members) => {
-            out.push_str("map[");
-            for (at, (key, value)) in members.iter().enumerate() {
-                out.push_str(if at > 0 { " " } else { "" });
-                print(call, key, out)?;
-                out.push(':');
-                print(call, value, out)?;
-            }
-            out.push(']');
-        }
+impl From<Failure> for Wrong {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
     }
-    Ok(())
 }
 
-fn print_list<'v>(
-    call: &Call<'_>,
-    items: impl Iterator<Item = &'v Value>,
-    out: &mut String,
-) -> Result<(), Failure> {
-    out.push('[');
-    for (at, item) in items.enumerate() {
-        out.push_str(if at > 0 { " " } else { "" });
-        print(call, item, out)?;
+/// How many operands a function takes.
+#[derive(Clone, Copy)]
+pub(super) enum Arity {
+    Exactly(usize),
+    AtLeast(usize),
+}
+
+/// What a function makes of its operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Values as they are.
+    Items,
+    /// What is shown: nothing and `null` are the same.
+    Shown,
+    /// A string.
+    Text,
+}
+
+const FUNCTIONS: &[(&str, Arity)] = &[
+    ("and", Arity::AtLeast(1)),
+    ("call", Arity::AtLeast(1)),
+    ("eq", Arity::AtLeast(1)),
+    ("ge", Arity::Exactly(2)),
+    ("gt", Arity::Exactly(2)),
+    ("html", Arity::AtLeast(0)),
+    ("index", Arity::AtLeast(1)),
+    ("js", Arity::AtLeast(0)),
+    ("le", Arity::Exactly(2)),
+    ("len", Arity::Exactly(1)),
+    ("lt", Arity::Exactly(2)),
+    ("ne", Arity::Exactly(2)),
+    ("not", Arity::Exactly(1)),
+    ("or", Arity::AtLeast(1)),
+    ("print", Arity::AtLeast(0)),
+    ("printf", Arity::AtLeast(1)),
+    ("println", Arity::AtLeast(0)),
+    ("slice", Arity::AtLeast(1)),
+    ("urlquery", Arity::AtLeast(0)),
+];
+
+/// The function of a name.
+pub(super) fn function(name: &str) -> Option<&'static str> {
+    let mut functions = FUNCTIONS.iter();
+    let found = functions.find(|(known, _)| *known == name);
+    found.map(|(known, _)| *known)
+}
+
+pub(super) fn arity(name: &str) -> Arity {
+    let mut functions = FUNCTIONS.iter();
+    let found = functions.find(|(known, _)| *known == name);
+    found.map_or(Arity::AtLeast(0), |(_, arity)| *arity)
+}
+
+/// What a function takes at a position, from 0.
+pub(super) fn takes(name: &str, position: usize) -> Takes {
+    match (name, position) {
+        ("printf", 0) => Takes::Text,
+        ("html" | "js" | "print" | "printf" | "println" | "urlquery", _) => Takes::Shown,
+        _ => Takes::Items,
     }
-    out.push(']');
-    Ok(())
 }
 
-fn text(text: String) -> Result<Item, Failure> {
-    Ok(Item::Value(Some(Value::from(text))))
-}
-
-fn truth(value: bool) -> Result<Item, Failure> {
-    Ok(Item::Value(Some(Value::from(value))))
-}
-
-/// Calls a function.
-pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<Item, Failure> {
-    let wrong = || refuse(format!("template: wrong number of args for {name}"));
+/// Calls a function but `and` and `or`.
+pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<Item, Wrong> {
     match (name, operands) {
-        ("and", [.., last]) => {
-            let first = operands.iter().find(|item| !item.is_true());
-            Ok(first.unwrap_or(last).clone())
-        }
-        ("or", [.., last]) => {
-            let first = operands.iter().find(|item| item.is_true());
-            Ok(first.unwrap_or(last).clone())
-        }
-        ("not", [only]) => truth(!only.is_true()),
+        ("not", [only]) => Ok(Item::truth(!only.is_true())),
         ("len", [only]) => length(only),
-        ("index", [whole, keys @ ..]) => keys
-            .iter()
-            .try_fold(whole.clone(), |at, key| index(&at, key)),
-        ("eq", [first, others @ ..]) if !others.is_empty() => {
-            let first = first.value();
-            truth(others.iter().any(|other| other.value() == first))
+        ("index", [whole, keys @ ..]) => index(call, whole, keys),
+        ("slice", [whole, bounds @ ..]) => slice(call, whole, bounds),
+        ("eq", [first, others @ ..]) => is_any(call, first, others).map(Item::truth),
+        ("ne", [left, others @ ..]) => Ok(Item::truth(!is_any(call, left, others)?)),
+        ("lt", [left, right]) => is_less(call, left, right).map(Item::truth),
+        ("ge", [left, right]) => Ok(Item::truth(!is_less(call, left, right)?)),
+        ("le" | "gt", [left, right]) => {
+            let is_most =
+                is_less(call, left, right)? || is_any(call, left, std::slice::from_ref(right))?;
+            Ok(Item::truth(is_most == (name == "le")))
         }
-        ("ne", [left, right]) => truth(left.value() != right.value()),
-        ("lt" | "le" | "gt" | "ge", [left, right]) => {
-            let order = left.value().cmp(&right.value());
-            truth(match name {
-                "lt" => order == Ordering::Less,
-                "le" => order != Ordering::Greater,
-                "gt" => order == Ordering::Greater,
-                _ => order != Ordering::Less,
-            })
-        }
-        ("print", _) => text(printed(call, operands)?),
-        ("println", _) => {
-            let shown = operands.iter().map(|item| item.shown(call));
-            let shown = shown.collect::<Result<Vec<_>, Failure>>()?;
-            text(shown.join(" ") + "\n")
-        }
-        ("printf", [format, arguments @ ..]) => {
-            let format = format.shown(call)?;
-            let arguments: Array = arguments.iter().map(Item::value).collect();
-            let formatted = formatted(call, &Characters::from(&*format), &arguments)?;
-            match String::from_utf8(formatted) {
-                Ok(formatted) => text(formatted),
-                Err(_) => refuse("template: invalid string: expected UTF-8"),
-            }
-        }
-        _ => wrong(),
+        ("printf", [format, arguments @ ..]) => printf(call, format, arguments),
+        ("println", _) => made(call, |out| spaced(call, operands, out)),
+        ("html", _) => escaped(call, operands, escape::html),
+        ("js", _) => escaped(call, operands, escape::js),
+        ("urlquery", _) => escaped(call, operands, escape::query),
+        _ => made(call, |out| printed(call, operands, out)),
     }
 }
 
-/// Operands in a row, with a blank between two that are no strings.
-fn printed(call: &Call<'_>, operands: &[Item]) -> Result<String, Failure> {
-    let is_text = |item: &Item| matches!(item, Item::Value(Some(Value::String(_))));
-    let mut out = String::new();
-    let mut before: Option<&Item> = None;
-    for item in operands {
-        if before.is_some_and(|before| !is_text(before) && !is_text(item)) {
-            out.push(' ');
-        }
-        item.print(call, &mut out)?;
-        before = Some(item);
+/// Why something is not called.
+pub(super) fn not_called(name: &str, item: &Item) -> Wrong {
+    match item.thing {
+        Thing::Absent => Wrong::said("call of nil"),
+        _ => Wrong::Said(format!("non-function {name} of type {}", item.kind())),
     }
-    Ok(out)
 }
 
-fn length(item: &Item) -> Result<Item, Failure> {
-    let length = match item {
-        Item::Value(Some(Value::String(text))) => text.len(),
-        Item::Value(Some(Value::Array(items))) => items.len(),
-        Item::Value(Some(Value::Object(members))) => members.len(),
-        _ => return refuse("template: len of what has no length"),
+/// A text that a function writes, which is charged.
+fn made(
+    call: &Call<'_>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
+) -> Result<Item, Wrong> {
+    let mut out = Vec::new();
+    write(&mut out)?;
+    bound(out.len())?;
+    call.make(out.len() / 16)?;
+    Ok(Item::text(&out))
+}
+
+fn printf(call: &Call<'_>, format: &Item, arguments: &[Item]) -> Result<Item, Wrong> {
+    let format = match &format.thing {
+        Thing::Text(text, _) => text.as_bytes().unwrap_or_default(),
+        _ => &[],
     };
-    Ok(Item::Integer(i64::try_from(length).unwrap_or(i64::MAX)))
+    let arguments: Vec<_> = arguments.iter().map(Item::argument).collect();
+    made(call, |out| {
+        *out = formatted(call, &Characters::of(format), &arguments)?;
+        Ok(())
+    })
 }
 
-fn index(whole: &Item, key: &Item) -> Result<Item, Failure> {
-    match (whole, key.value()) {
-        (Item::Value(Some(Value::Object(members))), key) => {
-            Ok(Item::Value(members.get_value(&key).cloned()))
+/// Operands in a row, with a blank between two that are no texts.
+fn printed(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), Failure> {
+    let mut is_after_text = true;
+    for item in operands {
+        let is_text = item.is_text();
+        if !is_after_text && !is_text {
+            out.push(b' ');
         }
-        (Item::Value(Some(Value::Array(items))), Value::Number(number)) => {
-            let at = number.as_i64().and_then(|at| usize::try_from(at).ok());
-            match at.and_then(|at| items.get(at)) {
-                Some(item) => Ok(Item::Value(Some(item.clone()))),
-                None => refuse(format!("template: index out of range: {number}")),
-            }
-        }
-        _ => refuse("template: can't index item"),
+        item.print(call, out)?;
+        is_after_text = is_text;
     }
+    Ok(())
 }
+
+/// Operands in a line of their own.
+fn spaced(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), Failure> {
+    for (at, item) in operands.iter().enumerate() {
+        if at > 0 {
+            out.push(b' ');
+        }
+        item.print(call, out)?;
+    }
+    out.push(b'\n');
+    Ok(())
+}
+
+/// Operands in a row, escaped. Nothing is shown as a text here.
+fn escaped(
+    call: &Call<'_>,
+    operands: &[Item],
+    escape: impl Fn(&[u8]) -> Vec<u8>,
+) -> Result<Item, Wrong> {
+    let shown = operands.iter().map(|item| match item.thing {
+        Thing::Absent => Item::text(NOTHING.as_bytes()),
+        _ => item.clone(),
+    });
+    let shown: Vec<Item> = shown.collect();
+    made(call, |out| {
+        let mut plain = Vec::new();
+        printed(call, &shown, &mut plain)?;
+        call.make(plain.len() / 8)?;
+        *out = escape(&plain);
+        Ok(())
+    })
+}
+
+/// What is shown where there is nothing.
+pub(super) const NOTHING: &str = "<no value>";

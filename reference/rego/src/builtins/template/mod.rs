@@ -1,8 +1,19 @@
-//! `strings.render_template`: text with actions, as in Go, without named templates.
+//! `strings.render_template`: text with actions, as in Go.
 
+mod command;
+mod compare;
+mod document;
+mod escape;
+mod evaluate;
 mod functions;
+mod item;
+mod node;
+mod number;
 mod parse;
+mod parts;
 mod render;
+mod token;
+mod unquote;
 
 use super::expected::CallResult;
 use super::operand::{answer, any, object, refuse, text};
@@ -11,17 +22,42 @@ use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("strings.render_template", Cost::Stepping, render)];
 
-pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
-    functions: &["strings.render_template"],
-    subject: "nesting of actions and parentheses",
-    most: Most::Levels(parse::MAX_DEPTH),
-}];
+pub(super) const LIMITS: &[BuiltinLimit] = &[
+    BuiltinLimit {
+        functions: &["strings.render_template"],
+        subject: "nesting of actions and parentheses",
+        most: Most::Levels(parse::MAX_DEPTH),
+    },
+    BuiltinLimit {
+        functions: &["strings.render_template"],
+        subject: "nesting of invoked templates",
+        most: Most::Levels(render::MAX_DEPTH),
+    },
+];
+
+/// The name of the template that is rendered.
+const NAME: &str = "template";
+
+/// What is wrong with a template, and in which line.
+#[derive(Debug)]
+struct Mistake {
+    line: usize,
+    message: String,
+}
 
 fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let template = text(operands, 1)?;
     object(operands, 2)?;
-    match parse::parsed(template) {
-        Ok(nodes) => answer(render::rendered(call, &nodes, any(operands, 2))?),
-        Err((line, message)) => refuse(format!("template: template:{line}: {message}")),
+    let data = any(operands, 2);
+    document::check(call, data)?;
+    match parse::parsed(call, NAME, template) {
+        Ok(templates) => {
+            let rendered = render::rendered(call, template, &templates, data)?;
+            answer(Value::string(&rendered))
+        }
+        Err(parse::Ended::Failure(failure)) => Err(failure),
+        Err(parse::Ended::Mistake(Mistake { line, message })) => {
+            refuse(format!("template: {NAME}:{line}: {message}"))
+        }
     }
 }

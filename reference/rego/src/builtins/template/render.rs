@@ -1,11 +1,19 @@
 //! Renders templates.
 
-use super::functions::{Item, called};
-use super::parse::{Node, Operand, Pipeline, Start};
+use super::NAME;
+use super::functions::NOTHING;
+use super::item::{Item, Thing};
+use super::node::{Branches, Invocation, Node, Pipeline, Place, Templates};
 use crate::Value;
-use crate::builtins::operand::refuse;
 use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
+use crate::value::quoted_bytes;
+
+/// Templates may invoke each other so deep.
+pub(super) const MAX_DEPTH: usize = 10_000;
+
+/// What an invocation takes of the memory, in values.
+const INVOCATION: usize = 16;
 
 /// How the rendering of a list of nodes ended.
 #[derive(PartialEq)]
@@ -15,62 +23,81 @@ enum Flow {
     Continue,
 }
 
-struct Renderer<'r, 'c> {
-    call: &'r Call<'c>,
-    variables: Vec<(String, Item)>,
-    out: String,
+pub(super) struct Renderer<'r, 'c, 't> {
+    pub(super) call: &'r Call<'c>,
+    text: &'t str,
+    templates: &'t Templates,
+    /// The name of the template that is rendered.
+    name: &'t [u8],
+    depth: usize,
+    /// Where the renderer is.
+    pub(super) place: Place<'t>,
+    pub(super) variables: Vec<(&'t str, Item)>,
+    out: Vec<u8>,
 }
 
 /// The template with the values of its actions.
-pub(super) fn rendered(call: &Call<'_>, nodes: &[Node], data: &Value) -> Result<String, Failure> {
-    let data = Item::Value(Some(data.clone()));
+pub(super) fn rendered(
+    call: &Call<'_>,
+    text: &str,
+    templates: &Templates,
+    data: &Value,
+) -> Result<Vec<u8>, Failure> {
+    let data = Item::of(data).unboxed();
     let mut renderer = Renderer {
         call,
-        variables: vec![("$".to_owned(), data.clone())],
-        out: String::new(),
+        text,
+        templates,
+        name: NAME.as_bytes(),
+        depth: 0,
+        place: Place::Nowhere,
+        variables: vec![("$", data.clone())],
+        out: Vec::new(),
     };
-    renderer.nodes(nodes, &data)?;
-    Ok(renderer.out.replace("<no value>", "<undefined>"))
+    if let Some(nodes) = templates.get(NAME.as_bytes()) {
+        renderer.nodes(nodes, &data)?;
+    }
+    call.make(renderer.out.len() / 16)?;
+    Ok(replaced(&renderer.out))
 }
 
-impl Renderer<'_, '_> {
-    fn nodes(&mut self, nodes: &[Node], dot: &Item) -> Result<Flow, Failure> {
+/// The text in which nothing is called undefined.
+fn replaced(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        match rest.strip_prefix(NOTHING.as_bytes()) {
+            Some(behind) => {
+                out.extend_from_slice(b"<undefined>");
+                rest = behind;
+            }
+            None => {
+                out.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    out
+}
+
+impl<'t> Renderer<'_, '_, 't> {
+    /// A failure at the place of the renderer.
+    pub(super) fn wrong<T>(&self, message: impl AsRef<str>) -> Result<T, Failure> {
+        let at = self.place.at();
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = at - before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (name, place, message) = (quoted_bytes(self.name), self.place, message.as_ref());
+        Err(Failure::Value(format!(
+            "template: {NAME}:{line}:{column}: executing {name} at <{place}>: {message}"
+        )))
+    }
+
+    fn nodes(&mut self, nodes: &'t [Node], dot: &Item) -> Result<Flow, Failure> {
         for node in nodes {
             self.call.check()?;
             bound(self.out.len())?;
-            let known = self.variables.len();
-            let flow = match node {
-                Node::Text(text) => {
-                    self.out.push_str(text);
-                    Flow::On
-                }
-                Node::Output(pipeline) => {
-                    let item = self.pipeline(pipeline, dot)?;
-                    if pipeline.variables.is_empty() {
-                        item.print(self.call, &mut self.out)?;
-                    } else {
-                        // What is declared here is known up to the end of the list.
-                        continue;
-                    }
-                    Flow::On
-                }
-                Node::If(branches, otherwise) => self.branches(branches, otherwise, dot)?,
-                Node::With(pipeline, body, otherwise) => {
-                    let item = self.pipeline(pipeline, dot)?;
-                    match item.is_true() {
-                        true => self.nodes(body, &item)?,
-                        false => self.nodes(otherwise, dot)?,
-                    }
-                }
-                Node::Range(pipeline, body, otherwise) => {
-                    self.range(pipeline, body, otherwise, dot)?
-                }
-                Node::Break => Flow::Break,
-                Node::Continue => Flow::Continue,
-            };
-            if !matches!(node, Node::Output(_)) {
-                self.variables.truncate(known);
-            }
+            let flow = self.node(node, dot)?;
             if flow != Flow::On {
                 return Ok(flow);
             }
@@ -78,143 +105,170 @@ impl Renderer<'_, '_> {
         Ok(Flow::On)
     }
 
-    fn branches(
-        &mut self,
-        branches: &[(Pipeline, Vec<Node>)],
-        otherwise: &[Node],
-        dot: &Item,
-    ) -> Result<Flow, Failure> {
-        for (condition, body) in branches {
-            if self.pipeline(condition, dot)?.is_true() {
-                return self.nodes(body, dot);
-            }
-        }
-        self.nodes(otherwise, dot)
-    }
-
-    fn range(
-        &mut self,
-        pipeline: &Pipeline,
-        body: &[Node],
-        otherwise: &[Node],
-        dot: &Item,
-    ) -> Result<Flow, Failure> {
-        let over = self.commands(pipeline, dot)?;
-        let entries: Vec<(Item, Item)> = match &over {
-            Item::Value(Some(Value::Array(items))) => {
-                let keyed = (0..).zip(items.iter());
-                let item = |value: &Value| Item::Value(Some(value.clone()));
-                keyed
-                    .map(|(at, value)| (Item::Integer(at), item(value)))
-                    .collect()
-            }
-            Item::Value(Some(Value::Object(members))) => {
-                let item = |value: &Value| Item::Value(Some(value.clone()));
-                let members = members.iter();
-                members
-                    .map(|(key, value)| (item(key), item(value)))
-                    .collect()
-            }
-            Item::Value(None | Some(Value::Null)) => Vec::new(),
-            other => {
-                let shown = other.shown(self.call)?;
-                return refuse(format!("template: range can't iterate over {shown}"));
-            }
-        };
-        if entries.is_empty() {
-            return self.nodes(otherwise, dot);
-        }
-        let known = self.variables.len();
-        for (key, value) in entries {
-            match pipeline.variables.as_slice() {
-                [first, second] => {
-                    self.assign(first, key, pipeline.declares);
-                    self.assign(second, value.clone(), pipeline.declares);
+    fn node(&mut self, node: &'t Node, dot: &Item) -> Result<Flow, Failure> {
+        match node {
+            Node::Text(text) => self.out.extend_from_slice(text.as_bytes()),
+            Node::Output(pipeline) => {
+                let item = self.pipeline(pipeline, dot)?;
+                if pipeline.variables.is_empty() {
+                    self.show(&item)?;
                 }
-                [only] => self.assign(only, value.clone(), pipeline.declares),
-                _ => {}
             }
-            let flow = self.nodes(body, &value)?;
-            self.variables.truncate(known);
-            if flow == Flow::Break {
-                break;
+            Node::If(branches) => return self.branches(branches, false, dot),
+            Node::With(branches) => return self.branches(branches, true, dot),
+            Node::Range(pipeline, body, otherwise) => {
+                return self.range(pipeline, body, otherwise, dot);
             }
+            Node::Template(invocation) => self.invoke(invocation, dot)?,
+            Node::Break => return Ok(Flow::Break),
+            Node::Continue => return Ok(Flow::Continue),
         }
         Ok(Flow::On)
     }
 
-    fn assign(&mut self, name: &str, item: Item, declares: bool) {
-        if declares {
-            self.variables.push((name.to_owned(), item));
-            return;
+    fn show(&mut self, item: &Item) -> Result<(), Failure> {
+        match item.thing {
+            Thing::Absent => self.out.extend_from_slice(NOTHING.as_bytes()),
+            _ => item.print(self.call, &mut self.out)?,
         }
-        let mut variables = self.variables.iter_mut().rev();
-        if let Some((_, variable)) = variables.find(|(known, _)| known == name) {
-            *variable = item;
-        }
+        Ok(())
     }
 
-    /// The result of a pipeline, which its variable takes.
-    fn pipeline(&mut self, pipeline: &Pipeline, dot: &Item) -> Result<Item, Failure> {
-        let item = self.commands(pipeline, dot)?;
-        for name in &pipeline.variables {
-            self.assign(name, item.clone(), pipeline.declares);
-        }
-        Ok(item)
-    }
-
-    fn commands(&mut self, pipeline: &Pipeline, dot: &Item) -> Result<Item, Failure> {
-        let mut result = None;
-        for command in &pipeline.commands {
-            let Some((first, rest)) = command.split_first() else {
-                continue;
-            };
-            let mut operands = Vec::with_capacity(rest.len() + 1);
-            for operand in rest {
-                operands.push(self.operand(operand, dot)?);
+    fn branches(
+        &mut self,
+        branches: &'t Branches,
+        is_with: bool,
+        dot: &Item,
+    ) -> Result<Flow, Failure> {
+        let known = self.variables.len();
+        let mut flow = None;
+        for (condition, body) in &branches.conditions {
+            let item = self.pipeline(condition, dot)?;
+            if item.is_true() {
+                let dot = if is_with { &item } else { dot };
+                flow = Some(self.nodes(body, dot)?);
+                break;
             }
-            operands.extend(result.take());
-            result = Some(match first {
-                Operand::Function(name) => called(self.call, name, &operands)?,
-                value if operands.is_empty() => self.operand(value, dot)?,
-                _ => return refuse("template: can't give argument to non-function"),
-            });
         }
-        Ok(result.unwrap_or(Item::Value(None)))
-    }
-
-    fn operand(&mut self, operand: &Operand, dot: &Item) -> Result<Item, Failure> {
-        let (start, fields) = match operand {
-            Operand::Function(name) => return called(self.call, name, &[]),
-            Operand::Field(start, fields) => (start, fields),
+        let flow = match flow {
+            Some(flow) => flow,
+            None => self.nodes(&branches.otherwise, dot)?,
         };
-        let mut item = match start.as_ref() {
-            Start::Dot => dot.clone(),
-            Start::Variable(name) => {
-                let mut variables = self.variables.iter().rev();
-                let found = variables.find(|(known, _)| known == name);
-                found.map_or(Item::Value(None), |(_, item)| item.clone())
-            }
-            Start::Text(text) => Item::Value(Some(Value::from(text.as_str()))),
-            Start::Integer(integer) => Item::Integer(*integer),
-            Start::Number(text) => {
-                Item::Value(crate::value::Number::parse(text).map(Value::Number))
-            }
-            Start::Bool(value) => Item::Value(Some(Value::from(*value))),
-            Start::Nil => Item::Value(None),
-            Start::Pipeline(pipeline) => self.commands(pipeline, dot)?,
+        self.variables.truncate(known);
+        Ok(flow)
+    }
+
+    fn range(
+        &mut self,
+        pipeline: &'t Pipeline,
+        body: &'t [Node],
+        otherwise: &'t [Node],
+        dot: &Item,
+    ) -> Result<Flow, Failure> {
+        let known = self.variables.len();
+        let over = self.pipeline(pipeline, dot)?;
+        let mut is_empty = true;
+        let mut round = |renderer: &mut Self, key: Item, item: Item| {
+            is_empty = false;
+            renderer.round(pipeline, body, key, item)
         };
-        for field in fields {
-            item = match &item {
-                Item::Value(Some(Value::Object(members))) => {
-                    Item::Value(members.get(field).cloned())
+        match &over.thing {
+            Thing::List(items, _) => {
+                for (at, item) in (0..).zip(items.iter()) {
+                    if round(self, Item::integer(at), Item::of(item))? {
+                        break;
+                    }
                 }
-                Item::Value(None | Some(Value::Null)) => {
-                    return refuse(format!("template: nil data; no entry for key {field:?}"));
+            }
+            Thing::Map(members) => {
+                for (key, item) in members.iter() {
+                    if round(self, Item::of(key).unboxed(), Item::of(item))? {
+                        break;
+                    }
                 }
-                _ => return refuse(format!("template: can't evaluate field {field}")),
-            };
+            }
+            Thing::Integer(end, kind) => {
+                if pipeline.variables.len() > 1 {
+                    return self.wrong(format!(
+                        "can't use {end} to iterate over more than one variable"
+                    ));
+                }
+                for at in 0..*end {
+                    let item = Item::plain(Thing::Integer(at, kind));
+                    if round(self, item.clone(), item)? {
+                        break;
+                    }
+                }
+            }
+            Thing::Absent => {}
+            _ => {
+                let shown = over.shown(self.call, 'v')?;
+                return self.wrong(format!("range can't iterate over {shown}"));
+            }
         }
-        Ok(item)
+        let mut flow = Flow::On;
+        if is_empty {
+            flow = self.nodes(otherwise, dot)?;
+        }
+        self.variables.truncate(known);
+        Ok(flow)
+    }
+
+    /// One round of a loop: whether it is the last one.
+    fn round(
+        &mut self,
+        pipeline: &'t Pipeline,
+        body: &'t [Node],
+        key: Item,
+        item: Item,
+    ) -> Result<bool, Failure> {
+        self.call.check()?;
+        let variables = pipeline.variables.as_slice();
+        let values = match variables.len() {
+            0 | 1 => [Some(item.clone()), None],
+            _ => [Some(key), Some(item.clone())],
+        };
+        // What the pipeline declares stands on top.
+        let first = self.variables.len() - variables.len();
+        for (at, (name, value)) in variables
+            .iter()
+            .zip(values.into_iter().flatten())
+            .enumerate()
+        {
+            if !pipeline.declares {
+                self.assign(name, value)?;
+            } else if let Some((_, variable)) = self.variables.get_mut(first + at) {
+                *variable = value;
+            }
+        }
+        let known = self.variables.len();
+        let flow = self.nodes(body, &item)?;
+        self.variables.truncate(known);
+        Ok(flow == Flow::Break)
+    }
+
+    /// Renders another template, which sees no variables of this one.
+    fn invoke(&mut self, invocation: &'t Invocation, dot: &Item) -> Result<(), Failure> {
+        self.place = Place::Invocation(invocation);
+        let Some((name, nodes)) = self.templates.get_key_value(&invocation.name) else {
+            let name = quoted_bytes(&invocation.name);
+            return self.wrong(format!("template {name} not defined"));
+        };
+        if self.depth == MAX_DEPTH {
+            return self.wrong(format!("exceeded maximum template depth ({MAX_DEPTH})"));
+        }
+        self.call.make(INVOCATION)?;
+        let dot = match &invocation.with {
+            Some(pipeline) => self.pipeline(pipeline, dot)?,
+            None => Item::ABSENT,
+        };
+        let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
+        let caller = std::mem::replace(&mut self.name, name);
+        self.depth += 1;
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.nodes(nodes, &dot))?;
+        self.depth -= 1;
+        self.name = caller;
+        self.variables = variables;
+        Ok(())
     }
 }

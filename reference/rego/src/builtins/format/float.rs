@@ -1,0 +1,101 @@
+//! Formats floats and complex numbers.
+
+use super::integer::sign;
+use super::{Flags, Formatter};
+use crate::builtins::floats::{Style, binary, exponential, fixed, hexadecimal, shortest};
+
+impl Formatter<'_, '_> {
+    /// Appends a float, unless the verb is none for it.
+    pub(super) fn float(&mut self, float: f64, verb: char, flags: Flags) -> bool {
+        let Some(digits) = digits(float.abs(), verb, flags) else {
+            return false;
+        };
+        let is_number = float.is_finite();
+        let sign = match float.is_nan() {
+            true => sign(false, flags.plus, flags.space),
+            false => sign(float.is_sign_negative(), flags.plus, flags.space),
+        };
+        let blank = Flags {
+            zero: false,
+            ..flags
+        };
+        let width = flags.width.unwrap_or(0);
+        // Zeros stand between a sign and the digits.
+        if flags.zero && !flags.minus && is_number {
+            let zeros = "0".repeat(width.saturating_sub(sign.len() + digits.len()));
+            self.pad(&format!("{sign}{zeros}{digits}"), blank);
+        } else {
+            self.pad(&format!("{sign}{digits}"), blank);
+        }
+        true
+    }
+
+    /// Appends a complex number, unless the verb is none for it.
+    pub(super) fn complex(&mut self, parts: (f64, f64), verb: char, flags: Flags) -> bool {
+        let (real, imaginary) = parts;
+        if digits(real.abs(), verb, flags).is_none() {
+            return false;
+        }
+        self.push("(");
+        self.float(real, verb, flags);
+        let signed = Flags {
+            plus: true,
+            ..flags
+        };
+        self.float(imaginary, verb, signed);
+        self.push("i)");
+        true
+    }
+}
+
+/// The digits of a number without its sign.
+fn digits(size: f64, verb: char, flags: Flags) -> Option<String> {
+    let lower = verb.is_lowercase();
+    let precision = flags.precision;
+    let style = Style { lower, far: false };
+    let plain = match verb {
+        'v' | 'g' | 'G' => shortest(size, precision, style),
+        'e' | 'E' => exponential(size, precision.unwrap_or(6), lower),
+        'f' | 'F' => fixed(size, precision.unwrap_or(6)),
+        'x' | 'X' => hexadecimal(size, precision, lower),
+        'b' => binary(size),
+        _ => return None,
+    };
+    if size.is_nan() {
+        return Some("NaN".to_owned());
+    }
+    if size.is_infinite() {
+        return Some("Inf".to_owned());
+    }
+    Some(match flags.sharp && verb != 'b' {
+        true => pointed(&plain, verb, precision),
+        false => plain,
+    })
+}
+
+/// The same number with a point, and with zeros up to the precision.
+fn pointed(plain: &str, verb: char, precision: Option<usize>) -> String {
+    let is_hexadecimal = matches!(verb, 'x' | 'X');
+    let marks: &[char] = match is_hexadecimal {
+        true => &['p', 'P'],
+        false => &['e', 'E'],
+    };
+    let exponent = plain.find(marks).unwrap_or(plain.len());
+    let (mantissa, exponent) = plain.split_at(exponent);
+    let mut shown = mantissa.to_owned();
+    let has_point = mantissa.contains('.');
+    if !has_point {
+        shown.push('.');
+    }
+    if matches!(verb, 'v' | 'g' | 'G' | 'x') {
+        let wanted = precision.unwrap_or(6);
+        // The mark of the radix counts as a digit does.
+        let significant = mantissa.trim_start_matches(['0', '.']);
+        let mut digits = significant.chars().filter(|digit| *digit != '.').count();
+        if !has_point && mantissa == "0" {
+            digits += 1;
+        }
+        shown.push_str(&"0".repeat(wanted.saturating_sub(digits)));
+    }
+    shown + exponent
+}

@@ -1,0 +1,275 @@
+//! Evaluates pipelines.
+
+use super::functions::{Arity, Takes, Wrong, arity, called, not_called, takes};
+use super::item::{Item, Thing};
+use super::node::{Command, Operand, Pipeline, Place, Term};
+use super::number::Number;
+use super::render::Renderer;
+use crate::builtins::Failure;
+
+/// What a command is given: operands behind the first, and the result of the command before.
+#[derive(Clone, Copy)]
+struct Given<'t, 'i> {
+    operands: &'t [Operand],
+    last: Option<&'i Item>,
+}
+
+impl Given<'_, '_> {
+    const NOTHING: Self = Self {
+        operands: &[],
+        last: None,
+    };
+
+    fn is_empty(&self) -> bool {
+        self.operands.is_empty() && self.last.is_none()
+    }
+}
+
+impl<'t> Renderer<'_, '_, 't> {
+    /// The result of a pipeline, which its variables take.
+    pub(super) fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Item) -> Result<Item, Failure> {
+        self.place = Place::Pipeline(pipeline);
+        let mut result: Option<Item> = None;
+        for command in &pipeline.commands {
+            self.call.check()?;
+            let item = self.command(command, dot, result.as_ref())?;
+            result = Some(item.unboxed());
+        }
+        let result = result.unwrap_or(Item::ABSENT);
+        for name in &pipeline.variables {
+            match pipeline.declares {
+                true => self.variables.push((name, result.clone())),
+                false => self.assign(name, result.clone())?,
+            }
+        }
+        Ok(result)
+    }
+
+    pub(super) fn assign(&mut self, name: &str, item: Item) -> Result<(), Failure> {
+        let mut variables = self.variables.iter_mut().rev();
+        match variables.find(|(known, _)| *known == name) {
+            Some((_, variable)) => {
+                *variable = item;
+                Ok(())
+            }
+            None => self.wrong(format!("undefined variable: {name}")),
+        }
+    }
+
+    fn command(
+        &mut self,
+        command: &'t Command,
+        dot: &Item,
+        last: Option<&Item>,
+    ) -> Result<Item, Failure> {
+        let Some((first, operands)) = command.operands.split_first() else {
+            return Ok(Item::ABSENT);
+        };
+        let given = Given { operands, last };
+        if !first.fields.is_empty() {
+            return self.field(first, dot, given);
+        }
+        match &first.term {
+            Term::Function(name) => {
+                self.place = Place::Operand(first);
+                self.function(name, Place::Command(command), dot, given)
+            }
+            Term::Pipeline(pipeline) => {
+                self.refuse_operands(first, given)?;
+                self.pipeline(pipeline, dot)
+            }
+            Term::Nil => {
+                self.place = Place::Operand(first);
+                self.refuse_operands(first, given)?;
+                self.wrong("nil is not a command")
+            }
+            _ => {
+                self.place = Place::Operand(first);
+                self.refuse_operands(first, given)?;
+                self.term(first, dot)
+            }
+        }
+    }
+
+    fn refuse_operands(&self, operand: &Operand, given: Given<'_, '_>) -> Result<(), Failure> {
+        if given.is_empty() {
+            return Ok(());
+        }
+        let shown = match &operand.term {
+            Term::Pipeline(pipeline) => pipeline.to_string(),
+            _ => operand.to_string(),
+        };
+        self.wrong(format!("can't give argument to non-function {shown}"))
+    }
+
+    /// The value of a term without its fields.
+    fn term(&mut self, operand: &'t Operand, dot: &Item) -> Result<Item, Failure> {
+        match &operand.term {
+            Term::Dot | Term::Fields => Ok(dot.clone()),
+            Term::Variable(name) => {
+                let mut variables = self.variables.iter().rev();
+                match variables.find(|(known, _)| known == name) {
+                    Some((_, item)) => Ok(item.clone()),
+                    None => self.wrong(format!("undefined variable: {name}")),
+                }
+            }
+            Term::Text(text, _) => Ok(Item::text(text)),
+            Term::Number(number, written) => match number {
+                Number::Integer(integer) => Ok(Item::integer(*integer)),
+                Number::Float(float) => Ok(Item::plain(Thing::Float(*float))),
+                Number::Complex(real, imaginary) => {
+                    Ok(Item::plain(Thing::Complex(*real, *imaginary)))
+                }
+                Number::TooLarge => self.wrong(format!("{written} overflows int")),
+            },
+            Term::Bool(value) => Ok(Item::truth(*value)),
+            Term::Nil => Ok(Item::ABSENT),
+            Term::Function(name) => {
+                self.place = Place::Term(operand);
+                self.function(name, Place::Term(operand), dot, Given::NOTHING)
+            }
+            Term::Pipeline(pipeline) => self.pipeline(pipeline, dot),
+        }
+    }
+
+    /// The value of an operand with fields, of which the last may be given nothing.
+    fn field(
+        &mut self,
+        operand: &'t Operand,
+        dot: &Item,
+        given: Given<'_, '_>,
+    ) -> Result<Item, Failure> {
+        self.place = Place::Operand(operand);
+        if let Term::Pipeline(_) = operand.term {
+            self.place = Place::Term(operand);
+        }
+        let mut item = self.term(operand, dot)?;
+        for (at, field) in operand.fields.iter().enumerate() {
+            self.call.check()?;
+            let is_last = at + 1 == operand.fields.len();
+            item = match &item.thing {
+                Thing::Absent if item.boxed => {
+                    let kind = item.outer_kind();
+                    return self.wrong(format!("nil pointer evaluating {kind}.{field}"));
+                }
+                Thing::Absent => Item::ABSENT,
+                Thing::Map(_) if is_last && !given.is_empty() => {
+                    return self.wrong(format!("{field} is not a method but has arguments"));
+                }
+                Thing::Map(members) => members.get(field).map_or(Item::ABSENT, Item::of),
+                _ => {
+                    let kind = item.outer_kind();
+                    return self.wrong(format!("can't evaluate field {field} in type {kind}"));
+                }
+            };
+        }
+        Ok(item)
+    }
+
+    /// Calls a function, named where the renderer is.
+    fn function(
+        &mut self,
+        name: &str,
+        whole: Place<'t>,
+        dot: &Item,
+        given: Given<'t, '_>,
+    ) -> Result<Item, Failure> {
+        let count = given.operands.len() + usize::from(given.last.is_some());
+        match arity(name) {
+            Arity::AtLeast(least) if count < least => {
+                let got = given.operands.len();
+                return self.wrong(format!(
+                    "wrong number of args for {name}: want at least {least} got {got}"
+                ));
+            }
+            Arity::Exactly(exact) if count != exact => {
+                return self.wrong(format!(
+                    "wrong number of args for {name}: want {exact} got {count}"
+                ));
+            }
+            _ => {}
+        }
+        if matches!(name, "and" | "or") {
+            return self.logic(name, dot, given);
+        }
+        let mut items = Vec::with_capacity(count);
+        for (at, operand) in given.operands.iter().enumerate() {
+            items.push(self.operand(operand, takes(name, at), dot)?);
+        }
+        if let Some(last) = given.last {
+            items.push(self.fitting(last.clone(), takes(name, items.len()))?);
+        }
+        let result = match (name, items.as_slice()) {
+            ("call", [first, ..]) => Err(not_called(&callee(given, first), first)),
+            _ => called(self.call, name, &items),
+        };
+        result.or_else(|wrong| match wrong {
+            Wrong::Failure(failure) => Err(failure),
+            Wrong::Said(message) => {
+                self.place = whole;
+                self.wrong(format!("error calling {name}: {message}"))
+            }
+        })
+    }
+
+    /// The first operand that decides, or the last one.
+    fn logic(&mut self, name: &str, dot: &Item, given: Given<'t, '_>) -> Result<Item, Failure> {
+        let mut item = Item::ABSENT;
+        for operand in given.operands {
+            item = self.operand(operand, Takes::Items, dot)?;
+            if item.is_true() == (name == "or") {
+                return Ok(item);
+            }
+        }
+        Ok(given.last.cloned().unwrap_or(item))
+    }
+
+    /// The value of an operand of a function.
+    fn operand(&mut self, operand: &'t Operand, takes: Takes, dot: &Item) -> Result<Item, Failure> {
+        self.call.check()?;
+        self.place = Place::Operand(operand);
+        let item = match &operand.term {
+            _ if !operand.fields.is_empty() => self.field(operand, dot, Given::NOTHING)?,
+            Term::Nil if takes == Takes::Text => return self.wrong("cannot assign nil to string"),
+            Term::Bool(_) | Term::Number(..) if takes == Takes::Text => {
+                return self.wrong(format!("expected string; found {operand}"));
+            }
+            _ => self.term(operand, dot)?,
+        };
+        self.fitting(item, takes)
+    }
+
+    /// An item, if a function may take it.
+    fn fitting(&self, item: Item, takes: Takes) -> Result<Item, Failure> {
+        match (takes, &item.thing) {
+            (Takes::Items, _) => Ok(item),
+            (Takes::Shown, _) => Ok(item.unboxed()),
+            (Takes::Text, Thing::Text(_, "string")) => Ok(item.unboxed()),
+            (Takes::Text, Thing::Absent) if !item.boxed => {
+                self.wrong("invalid value; expected string")
+            }
+            (Takes::Text, _) => {
+                let kind = match item.is_null() {
+                    true => item.outer_kind(),
+                    false => item.kind(),
+                };
+                self.wrong(format!("wrong type for value; expected string; got {kind}"))
+            }
+        }
+    }
+}
+
+/// How a message calls what is called.
+fn callee(given: Given<'_, '_>, item: &Item) -> String {
+    match (given.operands.first(), &item.thing) {
+        (Some(operand), _) => match &operand.term {
+            Term::Pipeline(pipeline) if operand.fields.is_empty() => pipeline.to_string(),
+            _ => operand.to_string(),
+        },
+        (None, Thing::Text(text, _)) => {
+            String::from_utf8_lossy(text.as_bytes().unwrap_or_default()).into_owned()
+        }
+        (None, Thing::Absent) => "<invalid Value>".to_owned(),
+        (None, _) => format!("<{} Value>", item.kind()),
+    }
+}

@@ -1,0 +1,188 @@
+//! Templates in the form in which they are rendered.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::number::Number;
+use crate::value::quoted_bytes;
+
+/// A part of a template.
+#[derive(Debug)]
+pub(super) enum Node {
+    Text(String),
+    Output(Pipeline),
+    If(Branches),
+    With(Branches),
+    Range(Pipeline, Vec<Node>, Vec<Node>),
+    Template(Invocation),
+    Break,
+    Continue,
+}
+
+/// Conditions in their order, each with what is done when it holds, and what is done when none
+/// does.
+#[derive(Debug, Default)]
+pub(super) struct Branches {
+    pub(super) conditions: Vec<(Pipeline, Vec<Node>)>,
+    pub(super) otherwise: Vec<Node>,
+}
+
+/// The invocation of another template.
+#[derive(Debug)]
+pub(super) struct Invocation {
+    pub(super) at: usize,
+    pub(super) name: Vec<u8>,
+    pub(super) with: Option<Pipeline>,
+}
+
+/// Commands, each with the result of the one before as its last operand.
+#[derive(Debug, Default)]
+pub(super) struct Pipeline {
+    pub(super) at: usize,
+    /// The variables that take the result, and whether they are declared here.
+    pub(super) variables: Vec<String>,
+    pub(super) declares: bool,
+    pub(super) commands: Vec<Command>,
+}
+
+/// An operand, and those that it is given.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) at: usize,
+    pub(super) operands: Vec<Operand>,
+}
+
+/// What a command is made of, and where it begins.
+#[derive(Debug)]
+pub(super) struct Operand {
+    pub(super) at: usize,
+    /// Where the term begins, before its fields.
+    pub(super) inner: usize,
+    pub(super) term: Term,
+    /// The fields to look up in it, one after the other.
+    pub(super) fields: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) enum Term {
+    Dot,
+    /// Fields of the dot.
+    Fields,
+    Variable(String),
+    /// A text, and how it is written.
+    Text(Vec<u8>, String),
+    /// A number, and how it is written.
+    Number(Number, String),
+    Bool(bool),
+    Nil,
+    Function(&'static str),
+    Pipeline(Pipeline),
+}
+
+/// Something at which rendering may fail.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'t> {
+    Nowhere,
+    Pipeline(&'t Pipeline),
+    Command(&'t Command),
+    Operand(&'t Operand),
+    /// An operand without its fields.
+    Term(&'t Operand),
+    Invocation(&'t Invocation),
+}
+
+impl Place<'_> {
+    /// Where it begins.
+    pub(super) fn at(&self) -> usize {
+        match self {
+            Self::Nowhere => 0,
+            Self::Pipeline(pipeline) => pipeline.at,
+            Self::Command(command) => command.at,
+            Self::Operand(operand) => operand.at,
+            Self::Term(operand) => operand.inner,
+            Self::Invocation(invocation) => invocation.at,
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Pipeline(pipeline) => pipeline.fmt(f),
+            Self::Command(command) => command.fmt(f),
+            Self::Operand(operand) => operand.fmt(f),
+            Self::Term(operand) => operand.term.fmt(f),
+            Self::Invocation(invocation) => invocation.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{{template {}", quoted_bytes(&self.name))?;
+        if let Some(pipeline) = &self.with {
+            write!(f, " {pipeline}")?;
+        }
+        f.write_str("}}")
+    }
+}
+
+impl fmt::Display for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.variables.is_empty() {
+            let sign = if self.declares { ":=" } else { "=" };
+            write!(f, "{} {sign} ", self.variables.join(", "))?;
+        }
+        for (at, command) in self.commands.iter().enumerate() {
+            f.write_str(if at > 0 { " | " } else { "" })?;
+            command.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, operand) in self.operands.iter().enumerate() {
+            f.write_str(if at > 0 { " " } else { "" })?;
+            operand.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.term.fmt(f)?;
+        self.fields
+            .iter()
+            .try_for_each(|field| write!(f, ".{field}"))
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dot => f.write_str("."),
+            Self::Fields => Ok(()),
+            Self::Variable(name) => f.write_str(name),
+            Self::Text(_, written) | Self::Number(_, written) => f.write_str(written),
+            Self::Bool(value) => value.fmt(f),
+            Self::Nil => f.write_str("nil"),
+            Self::Function(name) => f.write_str(name),
+            Self::Pipeline(pipeline) => write!(f, "({pipeline})"),
+        }
+    }
+}
+
+/// Templates by their names.
+pub(super) type Templates = BTreeMap<Vec<u8>, Vec<Node>>;
+
+/// Whether nothing but spaces is shown.
+pub(super) fn is_empty(nodes: &[Node]) -> bool {
+    nodes.iter().all(|node| match node {
+        Node::Text(text) => text.trim().is_empty(),
+        _ => false,
+    })
+}

@@ -1,0 +1,161 @@
+//! Parts of values in templates: items, slices and lengths.
+
+use std::ops::Range;
+
+use super::functions::Wrong;
+use super::item::{Behind, Item, Thing};
+use crate::Value;
+use crate::builtins::Call;
+use crate::value::Object;
+
+/// The length of a value.
+pub(super) fn length(item: &Item) -> Result<Item, Wrong> {
+    let length = match &item.thing {
+        Thing::Absent if item.boxed => return Err(Wrong::said("len of nil pointer")),
+        Thing::Absent => {
+            return Err(Wrong::said(
+                "reflect: call of reflect.Value.Type on zero Value",
+            ));
+        }
+        Thing::Text(text, _) => text.as_bytes().unwrap_or_default().len(),
+        Thing::List(items, _) => items.len(),
+        Thing::Map(members) => members.len(),
+        _ => return Err(Wrong::Said(format!("len of type {}", item.kind()))),
+    };
+    Ok(Item::integer(i64::try_from(length).unwrap_or(i64::MAX)))
+}
+
+/// The part of a value at keys, one after the other.
+pub(super) fn index(call: &Call<'_>, item: &Item, keys: &[Item]) -> Result<Item, Wrong> {
+    if matches!(item.thing, Thing::Absent) {
+        return Err(Wrong::said("index of untyped nil"));
+    }
+    let mut item = item.clone().unboxed();
+    for key in keys {
+        call.check()?;
+        item = match &item.thing {
+            Thing::Absent => return Err(Wrong::said("index of nil pointer")),
+            Thing::List(items, _) => match items.get(position(key, items.len())?) {
+                Some(value) => Item::of(value),
+                None => return Err(Wrong::said("reflect: slice index out of range")),
+            },
+            Thing::Text(text, _) => {
+                let text = text.as_bytes().unwrap_or_default();
+                match text.get(position(key, text.len())?) {
+                    Some(byte) => Item::plain(Thing::Integer((*byte).into(), "uint8")),
+                    None => return Err(Wrong::said("reflect: string index out of range")),
+                }
+            }
+            Thing::Map(members) => member(members, key)?,
+            _ => {
+                let kind = item.kind();
+                return Err(Wrong::Said(format!("can't index item of type {kind}")));
+            }
+        };
+    }
+    Ok(item)
+}
+
+fn member(members: &Object, key: &Item) -> Result<Item, Wrong> {
+    match &key.thing {
+        Thing::Absent => Err(Wrong::said("value is nil; should be of type string")),
+        Thing::Text(text, "string") => {
+            let value = members.get_value(text);
+            Ok(Item::of(value.unwrap_or(&Value::Null)))
+        }
+        _ => Err(Wrong::Said(format!(
+            "value has type {}; should be string",
+            key.kind()
+        ))),
+    }
+}
+
+/// The position that an item says, which is at most this.
+fn position(item: &Item, most: usize) -> Result<usize, Wrong> {
+    let integer = match &item.thing {
+        Thing::Integer(integer, _) => *integer,
+        Thing::Absent => return Err(Wrong::said("cannot index slice/array with nil")),
+        _ => {
+            let kind = item.kind();
+            return Err(Wrong::Said(format!(
+                "cannot index slice/array with type {kind}"
+            )));
+        }
+    };
+    let position = usize::try_from(integer).ok();
+    let position = position.filter(|position| *position <= most);
+    position.ok_or_else(|| Wrong::Said(format!("index out of range: {integer}")))
+}
+
+/// A part of a string or array from one position to another.
+pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Item, Wrong> {
+    if matches!(item.thing, Thing::Absent) {
+        return Err(Wrong::said("slice of untyped nil"));
+    }
+    if bounds.len() > 3 {
+        let count = bounds.len();
+        return Err(Wrong::Said(format!("too many slice indexes: {count}")));
+    }
+    let (length, places) = match &item.thing {
+        Thing::Text(..) if bounds.len() == 3 => {
+            return Err(Wrong::said("cannot 3-index slice a string"));
+        }
+        Thing::Text(text, _) => {
+            let length = text.as_bytes().unwrap_or_default().len();
+            (length, length)
+        }
+        Thing::List(items, behind) => (items.len(), items.len() + behind.len()),
+        _ => {
+            let kind = item.kind();
+            return Err(Wrong::Said(format!("can't slice item of type {kind}")));
+        }
+    };
+    let mut at = Vec::with_capacity(3);
+    for bound in bounds {
+        if bound.boxed && !bound.is_null() {
+            return Err(Wrong::said(
+                "cannot index slice/array with type interface {}",
+            ));
+        }
+        at.push(position(bound, places)?);
+    }
+    let from = at.first().copied().unwrap_or(0);
+    let to = at.get(1).copied().unwrap_or(length);
+    let end = at.get(2).copied().unwrap_or(places);
+    for (left, right) in [(from, to), (to, end)] {
+        if left > right {
+            return Err(Wrong::Said(format!(
+                "invalid slice index: {left} > {right}"
+            )));
+        }
+    }
+    call.make(end - from)?;
+    Ok(Item::plain(part(&item.thing, from..to, end)))
+}
+
+fn part(thing: &Thing, range: Range<usize>, end: usize) -> Thing {
+    match thing {
+        Thing::Text(text, kind) => {
+            let text = text.as_bytes().unwrap_or_default();
+            Thing::Text(Value::string(text.get(range).unwrap_or_default()), kind)
+        }
+        Thing::List(items, behind) => {
+            let item = |at: usize| {
+                let place = at.checked_sub(items.len());
+                let item = match place {
+                    Some(place) => behind.items.get(place),
+                    None => items.get(at),
+                };
+                item.cloned().unwrap_or(Value::Null)
+            };
+            let known = items.len() + behind.items.len();
+            let rest = range.end..end.min(known).max(range.end);
+            let behind = Behind {
+                empty: end - rest.end,
+                items: rest.map(item).collect(),
+            };
+            Thing::List(range.map(item).collect(), behind)
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Constants in quotes.
+
+/// The string that a constant means, with its quotes.
+pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
+    let quote = constant.chars().next()?;
+    let inside = constant.get(1..constant.len().checked_sub(1)?)?;
+    if quote == '`' {
+        return Some(inside.replace('\r', "").into_bytes());
+    }
+    let mut out = Vec::with_capacity(inside.len());
+    let mut rest = inside;
+    while !rest.is_empty() {
+        let (meant, behind) = character(rest, quote)?;
+        match meant {
+            Meant::Byte(byte) => out.push(byte),
+            Meant::Code(code) => {
+                out.extend_from_slice(code.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        rest = behind;
+    }
+    Some(out)
+}
+
+/// What one character of a constant means.
+pub(super) enum Meant {
+    Byte(u8),
+    Code(char),
+}
+
+/// Reads one character between such quotes, and what stands behind it.
+pub(super) fn character(text: &str, quote: char) -> Option<(Meant, &str)> {
+    let mut characters = text.chars();
+    let first = characters.next()?;
+    if first == quote {
+        return None;
+    }
+    if first != '\\' {
+        return Some((Meant::Code(first), characters.as_str()));
+    }
+    let meant = match characters.next()? {
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\u{b}',
+        '\\' => '\\',
+        mark @ ('\'' | '"') if mark == quote => mark,
+        'x' => {
+            let (code, behind) = digits(characters.as_str(), 2, 16)?;
+            return Some((Meant::Byte(u8::try_from(code).ok()?), behind));
+        }
+        '0'..='7' => {
+            let (code, behind) = digits(text.get(1..)?, 3, 8)?;
+            return Some((Meant::Byte(u8::try_from(code).ok()?), behind));
+        }
+        mark @ ('u' | 'U') => {
+            let count = if mark == 'u' { 4 } else { 8 };
+            let (code, behind) = digits(characters.as_str(), count, 16)?;
+            return Some((Meant::Code(char::from_u32(code)?), behind));
+        }
+        _ => return None,
+    };
+    Some((Meant::Code(meant), characters.as_str()))
+}
+
+/// Reads so many digits.
+fn digits(text: &str, count: usize, radix: u32) -> Option<(u32, &str)> {
+    let (digits, behind) = text.split_at_checked(count)?;
+    if !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return None;
+    }
+    Some((u32::from_str_radix(digits, radix).ok()?, behind))
+}
