@@ -3,8 +3,8 @@
 mod call;
 mod declared;
 mod differences;
-mod languages;
 mod formats;
+mod languages;
 mod operands;
 mod ours;
 mod page;
