@@ -156,7 +156,7 @@ fn redirections_are_followed_without_what_is_for_the_first_host() {
         (
             "away",
             "post",
-            "POST http://else.test/json accept-encoding: gzip, referer: http://server.test/away, x: c",
+            "POST http://else.test/json accept-encoding: gzip, content-length: 0, referer: http://server.test/away, x: c",
         ),
     ] {
         let shared = Shared::default();
