@@ -21,9 +21,9 @@ const TEXTS: [&str; 12] = [
     "{ {",
 ];
 
-const FIELDS: [&str; 14] = [
-    ".a", ".n", ".l", ".m", ".u", ".t", ".e", ".m.k", ".m.k.x", ".nope", ".nope.x", ".l.x", ".n.x",
-    "$.a",
+const FIELDS: [&str; 24] = [
+    ".a", ".n", ".l", ".m", ".u", ".t", ".e", ".a", ".n", ".l", ".m", ".t", ".m.k", ".nope",
+    ".nope.x", "$.a", "$.l", ".a", ".n", ".m.z", ".m.k.x", ".l.x", ".n.x", ".u.x",
 ];
 
 const CONSTANTS: [&str; 40] = [
@@ -78,6 +78,9 @@ const VARIABLES: [&str; 4] = ["$x", "$y", "$", "$i"];
 
 const NAMES: [&str; 5] = ["\"x\"", "\"y\"", "`x`", "\"template\"", "\"nope\""];
 
+/// The templates that are invoked: not the whole one, which would never end.
+const INVOKED: [&str; 4] = ["\"x\"", "\"y\"", "`x`", "\"nope\""];
+
 const FORMATS: [&str; 16] = [
     "\"%v\"",
     "\"%d\"",
@@ -128,7 +131,7 @@ const BROKEN: [&str; 24] = [
 /// A template, as a policy writes it.
 pub(super) fn template(choices: &mut Choices<'_>) -> String {
     let mut text = nodes(DEPTH, choices);
-    if choices.rarely(4) {
+    if choices.rarely(6) {
         let at = choices.below(text.chars().count() + 1);
         let (at, _) = text.char_indices().nth(at).unwrap_or((text.len(), ' '));
         match choices.below(3) {
@@ -257,7 +260,7 @@ fn node(depth: usize, choices: &mut Choices<'_>) -> String {
             action(&format!("define {name}"), choices) + &body + "{{end}}"
         }
         14 => {
-            let name = choices.of(&NAMES);
+            let name = choices.of(&INVOKED);
             match choices.below(3) {
                 0 => action(&format!("template {name}"), choices),
                 1 => {

@@ -163,6 +163,7 @@ impl<'t> Parser<'_, '_, 't> {
                 Kind::Dot => Term::Dot,
                 Kind::Nil => Term::Nil,
                 Kind::Variable => {
+                    self.call.spend(self.scope.variables.len() / 8)?;
                     if !self.scope.variables.iter().any(|known| known == text) {
                         return self.wrong(format!("undefined variable {text:?}"));
                     }

@@ -46,6 +46,7 @@ impl<'t> Renderer<'_, '_, 't> {
     }
 
     pub(super) fn assign(&mut self, name: &str, item: Item) -> Result<(), Failure> {
+        self.call.spend(self.variables.len() / 8)?;
         let mut variables = self.variables.iter_mut().rev();
         match variables.find(|(known, _)| *known == name) {
             Some((_, variable)) => {
@@ -76,7 +77,7 @@ impl<'t> Renderer<'_, '_, 't> {
             }
             Term::Pipeline(pipeline) => {
                 self.refuse_operands(first, given)?;
-                self.pipeline(pipeline, dot)
+                stacker::maybe_grow(64 << 10, 1 << 20, || self.pipeline(pipeline, dot))
             }
             Term::Nil => {
                 self.place = Place::Operand(first);
@@ -107,6 +108,7 @@ impl<'t> Renderer<'_, '_, 't> {
         match &operand.term {
             Term::Dot | Term::Fields => Ok(dot.clone()),
             Term::Variable(name) => {
+                self.call.spend(self.variables.len() / 8)?;
                 let mut variables = self.variables.iter().rev();
                 match variables.find(|(known, _)| known == name) {
                     Some((_, item)) => Ok(item.clone()),
@@ -128,7 +130,9 @@ impl<'t> Renderer<'_, '_, 't> {
                 self.place = Place::Term(operand);
                 self.function(name, Place::Term(operand), dot, Given::NOTHING)
             }
-            Term::Pipeline(pipeline) => self.pipeline(pipeline, dot),
+            Term::Pipeline(pipeline) => {
+                stacker::maybe_grow(64 << 10, 1 << 20, || self.pipeline(pipeline, dot))
+            }
         }
     }
 

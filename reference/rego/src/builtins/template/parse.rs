@@ -7,7 +7,7 @@ use crate::builtins::{Call, Failure};
 use crate::value::quoted_bytes;
 
 /// Actions and parentheses may be nested so deep.
-pub(super) const MAX_DEPTH: usize = 500;
+pub(super) const MAX_DEPTH: usize = 200;
 
 /// A mistake, or the end of the evaluation.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) fn parsed(call: &Call<'_>, name: &str, text: &str) -> Result<Template
 }
 
 pub(super) struct Parser<'p, 'c, 't> {
-    call: &'p Call<'c>,
+    pub(super) call: &'p Call<'c>,
     tokens: Tokens<'t>,
     /// Tokens that were read too early, the next one last.
     ahead: Vec<Token<'t>>,

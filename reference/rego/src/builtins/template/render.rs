@@ -97,7 +97,7 @@ impl<'t> Renderer<'_, '_, 't> {
         for node in nodes {
             self.call.check()?;
             bound(self.out.len())?;
-            let flow = self.node(node, dot)?;
+            let flow = stacker::maybe_grow(64 << 10, 1 << 20, || self.node(node, dot))?;
             if flow != Flow::On {
                 return Ok(flow);
             }
@@ -265,7 +265,7 @@ impl<'t> Renderer<'_, '_, 't> {
         let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
         let caller = std::mem::replace(&mut self.name, name);
         self.depth += 1;
-        stacker::maybe_grow(64 << 10, 1 << 20, || self.nodes(nodes, &dot))?;
+        self.nodes(nodes, &dot)?;
         self.depth -= 1;
         self.name = caller;
         self.variables = variables;
