@@ -45,7 +45,7 @@ pub enum YamlError {
 ///
 /// # Errors
 /// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON does
-/// not know or a key that is an array or object, may hold a quoted `<<` beside merge keys, or grows
+/// not know or a key that is `null`, an array or object, may hold a quoted `<<` beside merge keys, or grows
 /// out of proportion by repeating anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if text.len() > MAX_YAML_LENGTH {
