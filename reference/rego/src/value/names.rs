@@ -7,7 +7,7 @@ use std::collections::hash_map::{Entry, RandomState};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-use super::pieces::JsonPieces;
+use super::write::Writer;
 use super::{Object, TooLong, Value};
 use crate::hash::HashMap;
 
@@ -52,27 +52,24 @@ pub(super) fn written(members: &Object, limit: usize) -> Result<Option<Object>, 
     Ok(Some(Object::of_members(shown.collect())))
 }
 
-/// A hash of the name of a key, whose length is added to what is taken. The name is nowhere whole.
+/// A hash of the name of a key, whose length is added to what is taken.
 fn hash(
     key: &Value,
     hashers: &[RandomState; 2],
     taken: &mut usize,
     limit: usize,
 ) -> Result<[u64; 2], TooLong> {
-    let mut hashes = hashers.each_ref().map(BuildHasher::build_hasher);
-    let mut add = |text: &[u8]| {
-        *taken = taken.saturating_add(text.len());
-        hashes.iter_mut().for_each(|hash| hash.write(text));
-        match *taken > limit {
-            true => Err(TooLong(limit)),
-            false => Ok(()),
-        }
-    };
-    match key.as_lossy() {
-        Some(name) => add(name.as_bytes())?,
-        None => JsonPieces::of_name(key.clone()).try_for_each(|piece| add(&piece))?,
+    let name = Writer::new(limit.saturating_sub(*taken)).name(key);
+    let name = name.map_err(|_| TooLong(limit))?;
+    *taken = taken.saturating_add(name.len());
+    if *taken > limit {
+        return Err(TooLong(limit));
     }
-    Ok(hashes.map(|hash| hash.finish()))
+    Ok(hashers.each_ref().map(|hasher| {
+        let mut hash = hasher.build_hasher();
+        hash.write(name.as_bytes());
+        hash.finish()
+    }))
 }
 
 impl Value {

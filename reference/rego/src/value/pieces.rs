@@ -123,7 +123,7 @@ impl JsonPieces {
     }
 
     /// The name that a key gives its member, without quotes and escapes.
-    pub(super) fn of_name(key: Value) -> Self {
+    fn of_name(key: Value) -> Self {
         Self {
             by_name: true,
             ..Self::of_distinct(key, false).sized(SMALL)
