@@ -13,7 +13,14 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     // Clients see the first operand named for the second, too.
     let module = text(operands.get(1..).unwrap_or_default(), 1)?;
     match parse_module(file, module) {
-        Ok(module) => answer(module.to_json()),
+        Ok(mut module) => {
+            // Of METADATA only the comments are shown.
+            module.annotations.clear();
+            for rule in &mut module.rules {
+                rule.annotations.clear();
+            }
+            answer(module.to_json())
+        }
         Err(errors) => refuse(errors.to_string()),
     }
 }

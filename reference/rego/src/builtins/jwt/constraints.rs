@@ -76,7 +76,7 @@ impl Constraints {
 
     /// Whether the signature is right.
     pub(super) fn verify(&self, header: &Header, token: &Token<'_>, signature: &[u8]) -> bool {
-        let Some(algorithm) = Algorithm::named(&header.algorithm) else {
+        let Some(algorithm) = Algorithm::verifying(&header.algorithm) else {
             return false;
         };
         let signed = token.signed();

@@ -38,6 +38,14 @@ pub(in crate::builtins) enum Algorithm {
 }
 
 impl Algorithm {
+    /// The algorithm that verifies tokens of this name: RFC 9864 has a second one for `EdDSA`.
+    pub(in crate::builtins) fn verifying(name: &str) -> Option<Self> {
+        match name {
+            "Ed25519" => Some(Self::Ed25519),
+            name => Self::named(name),
+        }
+    }
+
     /// The algorithm of this name. `none` is none of them.
     pub(in crate::builtins) fn named(name: &str) -> Option<Self> {
         if name == "EdDSA" {

@@ -1,6 +1,6 @@
 //! `net.lookup_ip_addr`: the addresses of a host.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use crate::Value;
 use crate::builtins::operand::{answer, text};
@@ -14,6 +14,12 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
     if let Ok(address) = name.parse::<IpAddr>() {
         return answer(Set::from([shown(address)]));
     }
+    if has_zone(name) {
+        return answer(Set::from([Value::from(name.as_str())]));
+    }
+    if ends_in_number(name) {
+        return Err(unknown(name));
+    }
     let addresses = call.wait(|host, wanted| host.addresses(name, wanted));
     match addresses {
         Ok(addresses) if !addresses.is_empty() => {
@@ -24,10 +30,72 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
         Err(HostError::Refused(why) | HostError::Broken(why)) => {
             Err(Failure::Value(format!("lookup {name}: {why}")))
         }
-        _ => Err(Failure::Value(format!("lookup {name}: no such host"))),
+        _ => Err(unknown(name)),
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    Failure::Value(format!("lookup {name}: no such host"))
+}
+
+/// Whether a name is an IPv6 address with a zone.
+fn has_zone(name: &str) -> bool {
+    let Some((address, zone)) = name.split_once('%') else {
+        return false;
+    };
+    let address = address.parse::<Ipv6Addr>();
+    !zone.is_empty() && address.is_ok_and(|address| address.to_ipv4_mapped().is_none())
+}
+
+/// Whether the last label of a name is a number, as in the old forms of IPv4 addresses, `010.1.1.1`
+/// or `0x7f.1`. Libraries of the system read them as other addresses than policies do, and no host
+/// has such a name.
+fn ends_in_number(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let digits = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    match digits {
+        Some(digits) => digits.chars().all(|c| c.is_ascii_hexdigit()),
+        None => !last.is_empty() && last.chars().all(|c| c.is_ascii_digit()),
     }
 }
 
 fn shown(address: IpAddr) -> Value {
     Value::from(address.to_canonical().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ends_in_number, has_zone};
+
+    #[test]
+    fn old_forms_of_addresses_are_no_names() {
+        for name in [
+            "010.1.1.1",
+            "1.2.3",
+            "0x7f.1",
+            "2130706433",
+            "1.2.3.4.",
+            "a.0x",
+        ] {
+            assert!(ends_in_number(name), "{name}");
+        }
+        for name in ["a.1x", "1.example", "example.", "x", ""] {
+            assert!(!ends_in_number(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn zones_belong_to_addresses_of_six() {
+        assert!(has_zone("fe80::1%lo"));
+        for name in [
+            "fe80::1%",
+            "::ffff:1.2.3.4%lo",
+            "1.2.3.4%lo",
+            "a%b",
+            "fe80::1",
+        ] {
+            assert!(!has_zone(name), "{name}");
+        }
+    }
 }
