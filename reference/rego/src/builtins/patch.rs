@@ -231,12 +231,15 @@ fn add(document: &mut Option<Value>, path: &[Value], value: Value) -> Result<(),
 }
 
 fn remove(document: &mut Option<Value>, path: &[Value]) -> Result<(), Failure> {
+    let removed = "deleted node encountered during delete operation";
     let Some((key, above)) = path.split_last() else {
-        *document = None;
-        return Ok(());
+        return match document.take() {
+            Some(_) => Ok(()),
+            None => refuse(removed),
+        };
     };
     let Some(document) = document else {
-        return refuse("deleted node encountered during delete operation");
+        return refuse(removed);
     };
     let unknown = || {
         let key = Literal(key);

@@ -8,6 +8,10 @@ use tempfile::TempDir;
 use super::{Client, Server};
 use crate::peers;
 
+/// The most address space of a process: a short call can ask for a value that takes all memory of the
+/// machine.
+const MEMORY: &str = "--as=8589934592";
+
 /// A process of OPA and a connection to it.
 #[derive(Debug)]
 pub(crate) struct RestartingOpa {
@@ -73,8 +77,9 @@ fn serve(
     documents: Option<&str>,
     folder: &TempDir,
 ) -> Result<(Server, Client), Box<dyn Error>> {
-    let arguments = [peers::SERVE, arguments].concat();
-    let process = Server::start(program, &arguments, folder.path())?;
+    let bounded = [MEMORY, &program.to_string_lossy()];
+    let arguments = [&bounded, peers::SERVE, arguments].concat();
+    let process = Server::start(Path::new("prlimit"), &arguments, folder.path())?;
     let mut client = process.client()?;
     if let Some(documents) = documents {
         client.ok("PUT", "/v1/data", documents)?;

@@ -121,8 +121,10 @@ fn read_rsa(members: &Object) -> Option<Material> {
     let modulus = bytes(members, "n")?;
     let public_exponent = bytes(members, "e")?;
     let Some(exponent) = bytes(members, "d") else {
-        let key = rsa::public(&modulus, &public_exponent)?;
-        return Some(Material::Public(Public::Rsa(Box::new(key))));
+        // Numbers that are no key verify nothing.
+        let key = rsa::public(&modulus, &public_exponent);
+        let key = key.map_or(Public::Other, |key| Public::Rsa(Box::new(key)));
+        return Some(Material::Public(key));
     };
     let optional = |name| bytes(members, name).unwrap_or_default();
     let key = rsa::Private {
