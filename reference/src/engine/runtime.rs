@@ -1,4 +1,4 @@
-//! What policies are told of the engine: `opa.runtime`, and the document `system.version`.
+//! The engine as policies see it: `opa.runtime`, and the document `system.version`.
 
 use rego::Value;
 use rego::value::Object;
@@ -13,7 +13,7 @@ pub(super) const VERSION_PATH: [&str; 2] = ["system", "version"];
 /// its place keep it.
 ///
 /// # Errors
-/// When what is above is no object.
+/// When the parent is not an object.
 pub(super) fn show_version(contents: &mut Contents) -> Result<(), StoreError> {
     let version = Value::object([
         ("build_commit", Value::from("")),
@@ -32,7 +32,7 @@ pub(super) fn show_version(contents: &mut Contents) -> Result<(), StoreError> {
     }
 }
 
-/// What an engine that was opened with these options tells policies of itself.
+/// The answer of `opa.runtime` for an engine with these options.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Runtime {
     /// Whether a policy decides on each request.

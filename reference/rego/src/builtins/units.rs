@@ -13,7 +13,7 @@ pub(super) const BUILTINS: Group = &[
     ("units.parse_bytes", Cost::Library, parse_bytes),
 ];
 
-/// Exponents may have so many digits.
+/// The most digits of an exponent.
 const MAX_EXPONENT: usize = 6;
 
 /// Splits a text into its number and its unit; nothing if an exponent is too large.
@@ -98,7 +98,7 @@ impl Decimal {
 const KI: u64 = 1 << 10;
 const K: u64 = 1000;
 
-/// What a unit of units or bytes stands for, by its first letter in lower case.
+/// The factor of a unit of units or bytes, by its first letter in lower case.
 fn factor(letter: char, binary: bool) -> Option<u64> {
     let power = match letter {
         'k' => 1,
@@ -170,7 +170,7 @@ fn unknown<T>(first: Option<char>, rest: &str) -> Result<T, Failure> {
     refuse(format!("units.parse: unit {first}{rest} not recognized"))
 }
 
-/// What a unit stands for: a factor and a power of ten. `m` is a thousandth, `M` a million.
+/// The meaning of a unit: a factor and a power of ten. `m` is a thousandth, `M` a million.
 fn unit_factor(first: Option<char>, rest: &str) -> Option<(BigInt, i64)> {
     match (first, rest) {
         (None, "") => Some((BigInt::from(1), 0)),

@@ -23,7 +23,7 @@ pub(super) struct Url {
     pub(super) query: String,
     /// The fragment without escapes.
     pub(super) fragment: Vec<u8>,
-    /// What follows a scheme without a slash.
+    /// The opaque part that follows a scheme without a slash.
     pub(super) opaque: String,
 }
 
@@ -37,7 +37,7 @@ enum Part {
     Fragment,
 }
 
-/// Why a text is no URL. Messages show of it what is before the fragment, unless that is wrong.
+/// Why a text is not a URL. Messages show the part before the fragment, unless the fragment is wrong.
 type Wrong = String;
 
 impl Url {

@@ -1,4 +1,4 @@
-//! The names of members in JSON, where keys that are no strings are named by their JSON text.
+//! The names of members in JSON, where keys that are not strings are named by their JSON text.
 //!
 //! Keys that differ can have one name, such as `1` and `"1"`. An object that is written has each
 //! name once: of members with one name, the last in the order of the keys counts.
@@ -80,7 +80,7 @@ impl Value {
     }
 }
 
-/// Takes members away that are not written. What became of shared parts is known by their address.
+/// Takes members away that are not written. The results for shared parts are remembered by address.
 #[derive(Default)]
 struct Distinct(HashMap<usize, Option<Value>>);
 

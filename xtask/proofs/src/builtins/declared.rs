@@ -74,7 +74,7 @@ struct Declaration {
     result: Option<serde_json::Value>,
 }
 
-/// Functions that cannot be called like others: a relation, one that is told to a tracer, and one
+/// Functions that cannot be called like others: a relation, one that calls a tracer, and one
 /// that policies write as an equation.
 const LEFT_OUT: [&str; 3] = ["walk", "trace", "eq"];
 

@@ -238,7 +238,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// What a subschema may refer to.
+    /// The targets of references of a subschema.
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [

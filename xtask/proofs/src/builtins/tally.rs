@@ -9,7 +9,7 @@ use super::shrink;
 use super::sides::{Answers, Sides, UNDEFINED, Verdict};
 use crate::report;
 
-/// What was compared, and what differs.
+/// Counts of compared calls, and the differences.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     calls: usize,

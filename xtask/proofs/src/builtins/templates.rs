@@ -100,7 +100,7 @@ const FORMATS: [&str; 16] = [
     "\"%e %g\"",
 ];
 
-/// What makes a template wrong, or still right.
+/// A change that makes a template invalid, or leaves it valid.
 const BROKEN: [&str; 24] = [
     "{{end}}",
     "{{",

@@ -1,4 +1,4 @@
-//! What is formatted.
+//! Arguments of a format.
 
 use std::borrow::Cow;
 

@@ -3,7 +3,7 @@
 use super::{Argument, Flags, Formatter};
 use crate::builtins::Failure;
 
-/// Widths and precisions from here on are no formats: a digit follows more than a million.
+/// The least width or precision that makes a directive invalid: a digit follows more than a million.
 const MAX_SIZE: usize = 10_000_010;
 
 /// Arguments give widths and precisions up to this.

@@ -157,7 +157,7 @@ pub(super) fn sign(negative: bool, plus: bool, space: bool) -> &'static str {
     }
 }
 
-/// What marks the radix of a verb.
+/// The prefix that marks the radix of a verb.
 fn prefix(verb: char, sharp: bool) -> &'static str {
     match (verb, sharp) {
         ('O', _) => "0o",

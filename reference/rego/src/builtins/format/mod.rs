@@ -14,7 +14,7 @@ use super::{Call, Failure};
 use crate::meter::Ended;
 use crate::value::Characters;
 
-/// What stands between the percent sign and the verb.
+/// The flags, width and precision between the percent sign and the verb.
 #[derive(Default, Clone, Copy)]
 struct Flags {
     minus: bool,
@@ -126,7 +126,7 @@ impl<'f, 'c> Formatter<'f, 'c> {
         self.fill_around(missing, flags, |out| out.extend_from_slice(text));
     }
 
-    /// Appends what a function writes, with so many characters on the side that the flags say.
+    /// Appends the text of a function, padded to the width on the side that the flags say.
     fn fill_around(&mut self, missing: usize, flags: Flags, write: impl FnOnce(&mut Vec<u8>)) {
         if flags.minus {
             write(&mut self.out);

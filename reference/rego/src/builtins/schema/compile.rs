@@ -44,7 +44,7 @@ pub(super) struct Compiler<'c> {
 /// Compiles a schema.
 ///
 /// # Errors
-/// When it is no schema, or the evaluation has to end.
+/// When it is not a schema, or the evaluation has to end.
 pub(super) fn compile(call: &Call<'_>, document: &Value) -> Result<Schema, Fault> {
     let mut pool = Pool::new(call);
     let document = pool.add(document, &Reference::default())?;
@@ -195,7 +195,7 @@ impl Compiler<'_> {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// When it takes too much memory; the inner one when it is no pattern.
+    /// When it takes too much memory; the inner one when it is not a pattern.
     pub(super) fn matcher(&mut self, text: &Text) -> Result<Option<Matcher>, Failure> {
         if let Some(pattern) = self.patterns.get(text) {
             let pattern = Arc::clone(pattern);

@@ -37,7 +37,7 @@ impl Draft {
     /// The draft that a document names, if it is a known one.
     ///
     /// # Errors
-    /// When the document is no schema, or does not name its draft by a text.
+    /// When the document is not a schema, or `$schema` is not a string.
     pub(super) fn of(document: &Value) -> Result<Option<Self>, Fault> {
         let members = match document {
             Value::Bool(_) => return Ok(None),

@@ -5,7 +5,7 @@ use super::super::Failure;
 /// Why a schema cannot be compiled.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It is no schema, with the message that clients see.
+    /// It is not a schema, with the message that clients see.
     Schema(String),
     /// The call fails for another reason.
     Failure(Failure),

@@ -1,4 +1,4 @@
-//! What is wrong with a document.
+//! Findings: the defects of a document by its schema.
 
 use super::super::{Call, Failure};
 use super::path::Path;
@@ -16,7 +16,7 @@ pub(super) struct Finding {
 /// The bytes of texts that weigh as much as a value.
 const UNIT: usize = 16;
 
-/// The values that a finding comes to as an object, without its texts.
+/// The number of values in the object of a finding, without its texts.
 const OBJECT: usize = 16;
 
 impl Finding {
@@ -32,8 +32,8 @@ impl Finding {
     }
 }
 
-/// What is wrong with a part of a document, and how well the part fits. Of alternatives of which none
-/// fits, the findings of the best one are told.
+/// The findings on a part of a document, and how well the part fits. Of alternatives of which none
+/// fits, the findings of the best one are reported.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) all: Vec<Finding>,

@@ -29,7 +29,7 @@ pub(super) struct Members {
     required: Vec<Text>,
 }
 
-/// What an object needs if it has some member.
+/// A dependency: what an object needs if it has some member.
 #[derive(Debug)]
 pub(super) enum Dependency {
     Members(Vec<Text>),

@@ -37,10 +37,10 @@ impl Prepared for Schema {
     }
 }
 
-/// A subschema. What has no keyword of a kind takes no memory for it.
+/// A subschema. Kinds of keywords that it does not have take no memory.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// What a schema that is only a boolean says.
+    /// The verdict of a schema that is only a boolean.
     pub(super) verdict: Option<bool>,
     /// The subschema that a reference leads to.
     pub(super) target: Option<Place>,
@@ -53,7 +53,7 @@ pub(super) struct Node {
     pub(super) choices: Option<Box<Choices>>,
 }
 
-/// What `additionalProperties` and `additionalItems` say.
+/// The value of `additionalProperties` and `additionalItems`.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) enum Additional {
     #[default]

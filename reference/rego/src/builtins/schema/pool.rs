@@ -35,7 +35,7 @@ impl<'c> Pool<'c> {
     /// Adds a document and what has an identifier in it, with references that are resolved.
     ///
     /// # Errors
-    /// When it is no schema, or two parts have the same identifier.
+    /// When it is not a schema, or two parts have the same identifier.
     pub(super) fn add(&mut self, document: &Value, place: &Reference) -> Result<Value, Fault> {
         let draft = Draft::of(document)?;
         let changed = self.scan(document, place, draft)?;

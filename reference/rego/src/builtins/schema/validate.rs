@@ -15,7 +15,7 @@ pub(super) struct Validator<'v> {
     depth: usize,
 }
 
-/// What is wrong with a document.
+/// The findings on a document.
 ///
 /// # Errors
 /// When the evaluation has to end, or the schema never ends.

@@ -32,7 +32,7 @@ pub(super) fn check(call: &Call<'_>, value: &Value) -> Result<(), Failure> {
     })
 }
 
-/// Fails if this is no name of a member.
+/// Fails if this is not the name of a member.
 fn name(call: &Call<'_>, key: &Value) -> Result<(), Failure> {
     if let Some(text) = key.as_bytes() {
         return string(call, text);

@@ -7,7 +7,7 @@ use super::number::Number;
 use super::render::Renderer;
 use crate::builtins::Failure;
 
-/// What a command is given: operands behind the first, and the result of the command before.
+/// The arguments of a command: operands behind the first, and the result of the command before.
 #[derive(Clone, Copy)]
 struct Given<'t, 'i> {
     operands: &'t [Operand],

@@ -35,12 +35,12 @@ pub(super) enum Arity {
     AtLeast(usize),
 }
 
-/// What a function makes of its operands.
+/// The result of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     /// Values as they are.
     Items,
-    /// What is shown: nothing and `null` are the same.
+    /// The shown text: nothing and `null` are the same.
     Shown,
     /// A string.
     Text,
@@ -81,7 +81,7 @@ pub(super) fn arity(name: &str) -> Arity {
     found.map_or(Arity::AtLeast(0), |(_, arity)| *arity)
 }
 
-/// What a function takes at a position, from 0.
+/// The type of the parameter at a position, from 0.
 pub(super) fn takes(name: &str, position: usize) -> Takes {
     match (name, position) {
         ("printf", 0) => Takes::Text,
@@ -147,7 +147,7 @@ fn printf(call: &Call<'_>, format: &Item, arguments: &[Item]) -> Result<Item, Wr
     })
 }
 
-/// Operands in a row, with a blank between two that are no texts.
+/// Operands in a row, with a blank between two that are not strings.
 fn printed(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut is_after_text = true;
     for item in operands {
@@ -193,5 +193,5 @@ fn escaped(
     })
 }
 
-/// What is shown where there is nothing.
+/// The text of a missing value.
 pub(super) const NOTHING: &str = "<no value>";

@@ -38,7 +38,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
 /// The name of the template that is rendered.
 const NAME: &str = "template";
 
-/// What is wrong with a template, and in which line.
+/// A syntax error of a template with its line.
 #[derive(Debug)]
 struct Mistake {
     line: usize,

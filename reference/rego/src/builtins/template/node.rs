@@ -52,7 +52,7 @@ pub(super) struct Command {
     pub(super) operands: Vec<Operand>,
 }
 
-/// What a command is made of, and where it begins.
+/// A command: its operands, and where it begins.
 #[derive(Debug)]
 pub(super) struct Operand {
     pub(super) at: usize,

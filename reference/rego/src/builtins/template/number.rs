@@ -2,7 +2,7 @@
 
 use super::unquote::{Meant, character};
 
-/// What a constant is.
+/// The kind of a constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Integer(i64),

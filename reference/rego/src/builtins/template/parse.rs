@@ -50,7 +50,7 @@ pub(super) struct Parser<'p, 'c, 't> {
     templates: Templates,
 }
 
-/// What is known in one template.
+/// The scope of one template.
 pub(super) struct Scope {
     pub(super) variables: Vec<String>,
     /// How many loops are around.
@@ -69,7 +69,7 @@ impl Default for Scope {
     }
 }
 
-/// What ended a list of nodes.
+/// The token that ended a list of nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,

@@ -12,7 +12,7 @@ use crate::value::quoted_bytes;
 /// Templates may invoke each other so deep.
 pub(super) const MAX_DEPTH: usize = 10_000;
 
-/// What an invocation takes of the memory, in values.
+/// The memory of an invocation, in values.
 const INVOCATION: usize = 16;
 
 /// How the rendering of a list of nodes ended.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::value::quoted_bytes;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -134,7 +134,7 @@ impl<'t> Tokens<'t> {
         token
     }
 
-    /// What is wrong, behind a token that is a mistake.
+    /// The error behind a token that is invalid.
     pub(super) fn mistake(&self) -> &str {
         &self.mistake
     }
@@ -267,7 +267,7 @@ impl<'t> Tokens<'t> {
         self.token(Kind::Space, length - usize::from(ends))
     }
 
-    /// What stands in quotes, with escapes, on one line.
+    /// A string in quotes, with escapes, on one line.
     fn quoted(&mut self, rest: &'t str, quote: char, kind: Kind, unclosed: &str) -> Token<'t> {
         let mut characters = rest.char_indices().skip(1);
         while let Some((at, character)) = characters.next() {

@@ -22,7 +22,7 @@ pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// What one character of a constant means.
+/// The meaning of one character of a constant.
 pub(super) enum Meant {
     Byte(u8),
     Code(char),
@@ -66,7 +66,7 @@ pub(super) fn character(text: &str, quote: char) -> Option<(Meant, &str)> {
     Some((Meant::Code(meant), characters.as_str()))
 }
 
-/// Reads so many digits.
+/// Reads a number of this many digits.
 fn digits(text: &str, count: usize, radix: u32) -> Option<(u32, &str)> {
     let (digits, behind) = text.split_at_checked(count)?;
     if !digits.chars().all(|digit| digit.is_digit(radix)) {

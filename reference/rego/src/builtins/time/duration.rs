@@ -18,7 +18,7 @@ fn unit(name: &str) -> Option<i128> {
     })
 }
 
-/// What fits into an integer of 64 bits, without its sign.
+/// The largest value that fits into an integer of 64 bits, without its sign.
 const MOST: i128 = 1 << 63;
 
 /// A number before a unit, and what stands behind it.
@@ -70,7 +70,7 @@ impl<'t> Amount<'t> {
         Some(whole + part).filter(|sum| *sum <= MOST)
     }
 
-    /// The same number of hours, if it stands for units of so many: a float, in its shortest text.
+    /// The same number of hours, if each unit is this many: a float, in its shortest text.
     fn hours(&self, hours: f64) -> Option<String> {
         let amount = format!("{}.{}", self.whole, self.fraction);
         let amount: f64 = format!("0{amount}0").parse().ok()?;
@@ -91,7 +91,7 @@ fn hours(unit: &str) -> Option<f64> {
 /// The nanoseconds of a duration.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The error of the text.
 pub(super) fn parsed(text: &str) -> Result<i64, String> {
     let extended = text.contains(['d', 'w', 'y']);
     let shown = match extended {

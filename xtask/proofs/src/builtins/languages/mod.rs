@@ -43,13 +43,13 @@ fn literal(text: impl Into<String>) -> String {
     Value::from(text.into()).to_string()
 }
 
-/// Up to so many of these, one behind the other.
+/// Up to this many of these, one behind the other.
 fn joined(parts: &[&str], most: usize, choices: &mut Choices<'_>) -> String {
     let count = choices.below(most + 1);
     (0..count).map(|_| choices.of(parts)).collect()
 }
 
-/// An array, object or set of so many operands at most.
+/// An array, object or set of at most this many operands.
 fn list(
     most: usize,
     choices: &mut Choices<'_>,
