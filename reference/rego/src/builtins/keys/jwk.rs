@@ -138,11 +138,11 @@ fn read_rsa(members: &Object) -> Option<Material> {
 }
 
 fn read_curve(members: &Object) -> Option<Material> {
-    let curve = members.get("crv")?.as_str()?;
-    let Some(curve) = Curve::named(curve) else {
-        return Some(Material::Public(Public::Other));
-    };
+    let curve = Curve::named(members.get("crv")?.as_str()?)?;
     let (x, y) = (bytes(members, "x")?, bytes(members, "y")?);
+    if [&x, &y].iter().any(|number| number.len() != curve.size()) {
+        return None;
+    }
     let public = curve::Public::at(curve, &x, &y)?;
     match bytes(members, "d") {
         None => Some(Material::Public(Public::Curve(Box::new(public)))),
@@ -156,8 +156,10 @@ fn read_curve(members: &Object) -> Option<Material> {
 
 fn read_octets(members: &Object) -> Option<Material> {
     let point = bytes(members, "x")?;
-    if members.get("crv")?.as_str()? != "Ed25519" {
-        return Some(Material::Public(Public::Other));
+    match members.get("crv")?.as_str()? {
+        "Ed25519" => {}
+        "X25519" => return Some(Material::Public(Public::Other)),
+        _ => return None,
     }
     if let Some(seed) = bytes(members, "d") {
         let key = ed25519_dalek::SigningKey::from_bytes(seed.as_slice().try_into().ok()?);
