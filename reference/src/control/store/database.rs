@@ -53,6 +53,10 @@ const POSTGRES_REQUEST: Duration = Duration::from_secs(10);
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON";
 
+/// The settings of every PostgreSQL connection: a transaction may be idle for longer than a request
+/// may take, in milliseconds.
+const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 15000";
+
 /// The address of a database. It may hold a password, so it is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DatabaseUrl(String);
@@ -385,9 +389,14 @@ fn sqlite(options: AnyPoolOptions) -> AnyPoolOptions {
     })
 }
 
-/// Gives up connections to a server that no longer answers, so that others take their place.
+/// Gives up connections to a server that no longer answers, so that others take their place. The
+/// server gives up transactions of clients that went without a word, which would keep their locks
+/// until it misses the client, hours later.
 fn postgres(options: AnyPoolOptions) -> AnyPoolOptions {
     let options = options.acquire_timeout(POSTGRES_ACQUIRE);
+    let options = options.after_connect(|connection, _| {
+        Box::pin(async move { connection.execute(POSTGRES_SETTINGS).await.map(drop) })
+    });
     options.after_release(|connection: &mut AnyConnection, _| {
         Box::pin(async move {
             match tokio::time::timeout(POSTGRES_RELEASE, connection.ping()).await {

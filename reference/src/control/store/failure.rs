@@ -84,8 +84,8 @@ impl DatabaseFailure {
             // A lock that cannot be had, a deadlock, a conflict between transactions.
             "55P03" | "40P01" | "40001" => Self::Locked,
             "XX001" | "XX002" => Self::Damaged,
-            // A statement that was given up.
-            "57014" => Self::Silent,
+            // A statement, or a transaction without one, that was given up.
+            "57014" | "25P03" => Self::Silent,
             _ => match code.get(..2) {
                 // Connections, resources, the operator's intervention, who may log in, and which
                 // databases there are.
@@ -154,6 +154,7 @@ mod tests {
     fn codes_of_postgres() {
         for (code, database_failure) in [
             ("57014", DatabaseFailure::Silent),
+            ("25P03", DatabaseFailure::Silent),
             ("57P01", DatabaseFailure::Unreachable),
             ("57P02", DatabaseFailure::Unreachable),
             ("57P03", DatabaseFailure::Unreachable),
