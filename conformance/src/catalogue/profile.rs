@@ -40,7 +40,7 @@ pub struct Profile {
     pub name: String,
     /// The edition that it belongs to, a year and a month, such as `2026.12`.
     pub edition: String,
-    /// What its rules are about.
+    /// The subject of its rules, in words.
     pub states: String,
     /// SHA-256 in hexadecimal of all profiles of the edition.
     pub frozen: String,

@@ -139,7 +139,7 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
     explanations
 }
 
-/// What is wrong with the sentences of a clause, in a section that has `count` of them.
+/// The defect of the sentence numbers of a clause, in a section with `count` sentences.
 pub(super) fn numbers_defect(numbers: &[usize], level: Level, count: usize) -> Option<String> {
     if numbers.is_empty() && level != Level::Open {
         return Some(format!("is {level} and names no sentence"));

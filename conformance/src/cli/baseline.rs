@@ -92,7 +92,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// What is known of this target.
+    /// The known deviations of this target.
     ///
     /// # Errors
     /// Lists that cannot be used.
@@ -280,7 +280,7 @@ fn list(path: &Path) -> Result<String, Failed> {
 }
 
 impl Source {
-    /// What evidence says, or a run, without regard to what is known. None if the run has no
+    /// The digest of evidence, or of a run, without regard to known deviations. None if the run has no
     /// rule to judge.
     fn digest(self, console: &mut Console<'_>) -> Result<Option<Digest>, Failed> {
         let known = KnownList::default();

@@ -122,7 +122,7 @@ impl Writer<'_> {
         self.charge(bytes.len())?;
         self.out.push('"');
         for chunk in bytes.utf8_chunks() {
-            self.characters(chunk.valid());
+            escape(chunk.valid(), &mut self.out);
             for _ in chunk.invalid() {
                 self.out.push_str("\\ufffd");
             }
@@ -134,7 +134,7 @@ impl Writer<'_> {
     fn string(&mut self, text: &str) -> Result<(), Failure> {
         self.charge(text.len())?;
         self.out.push('"');
-        self.characters(text);
+        escape(text, &mut self.out);
         self.out.push('"');
         Ok(())
     }
@@ -144,23 +144,25 @@ impl Writer<'_> {
         bound(self.out.len().saturating_add(length))?;
         self.call.make(length / 16)
     }
+}
 
-    fn characters(&mut self, text: &str) {
-        for character in text.chars() {
-            match character {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\t' => self.out.push_str("\\t"),
-                '\u{8}' => self.out.push_str("\\b"),
-                '\u{c}' => self.out.push_str("\\f"),
-                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    let code = u32::from(character);
-                    self.out.push_str(&format!("\\u{code:04x}"));
-                }
-                other => self.out.push(other),
+/// Appends a text as it stands between the quotes of a JSON string, with escapes for what HTML and
+/// JavaScript read otherwise.
+pub(super) fn escape(text: &str, out: &mut String) {
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let code = u32::from(character);
+                out.push_str(&format!("\\u{code:04x}"));
             }
+            other => out.push(other),
         }
     }
 }

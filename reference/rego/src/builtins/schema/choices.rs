@@ -95,16 +95,10 @@ impl Choices {
         path: &Path<'_>,
         found: &mut Findings,
     ) -> Result<(), Failure> {
-        let mut best = None;
-        for place in &self.any_of {
-            let mut own = found.beside();
-            validator.check(*place, value, path, &mut own)?;
-            if own.is_valid() {
-                return Ok(());
-            }
-            Findings::better(&mut best, own);
-        }
-        let Some(best) = best else { return Ok(()) };
+        let places = &self.any_of;
+        let (0, Some(best)) = alternatives(validator, (places, 1), value, path, found)? else {
+            return Ok(());
+        };
         found.add(validator.call, path, "number_any_of", || {
             "Must validate at least one schema (anyOf)".to_owned()
         })?;
@@ -119,16 +113,9 @@ impl Choices {
         path: &Path<'_>,
         found: &mut Findings,
     ) -> Result<(), Failure> {
-        let (mut valid, mut best) = (0, None);
-        for place in &self.one_of {
-            let mut own = found.beside();
-            validator.check(*place, value, path, &mut own)?;
-            match own.is_valid() {
-                true => valid += 1,
-                false => Findings::better(&mut best, own),
-            }
-        }
-        if valid == 1 || self.one_of.is_empty() {
+        let places = &self.one_of;
+        let (valid, best) = alternatives(validator, (places, usize::MAX), value, path, found)?;
+        if valid == 1 || places.is_empty() {
             return Ok(());
         }
         found.add(validator.call, path, "number_one_of", || {
@@ -197,4 +184,28 @@ impl Choices {
         found.merge(own);
         Ok(())
     }
+}
+
+/// The number of subschemas that a value is valid against, counted up to `enough`, and the findings
+/// of the one that fits best of the others.
+fn alternatives(
+    validator: &mut Validator<'_>,
+    (places, enough): (&[Place], usize),
+    value: &Value,
+    path: &Path<'_>,
+    found: &Findings,
+) -> Result<(usize, Option<Findings>), Failure> {
+    let (mut valid, mut best) = (0, None);
+    for place in places {
+        let mut own = found.beside();
+        validator.check(*place, value, path, &mut own)?;
+        match own.is_valid() {
+            true => valid += 1,
+            false => Findings::better(&mut best, own),
+        }
+        if valid == enough {
+            break;
+        }
+    }
+    Ok((valid, best))
 }

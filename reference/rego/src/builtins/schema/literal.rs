@@ -1,5 +1,6 @@
 //! Values by which `const`, `enum` and `uniqueItems` compare.
 
+use super::super::marshal::escape;
 use super::super::{Call, Failure};
 use crate::Value;
 use crate::value::Number;
@@ -104,22 +105,7 @@ impl<'c> Literals<'c> {
 
     fn string(&mut self, text: &str) {
         self.out.push('"');
-        for character in text.chars() {
-            match character {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\t' => self.out.push_str("\\t"),
-                '\u{8}' => self.out.push_str("\\b"),
-                '\u{c}' => self.out.push_str("\\f"),
-                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    let code = u32::from(character);
-                    self.out.push_str(&format!("\\u{code:04x}"));
-                }
-                other => self.out.push(other),
-            }
-        }
+        escape(text, &mut self.out);
         self.out.push('"');
     }
 }
