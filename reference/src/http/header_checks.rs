@@ -7,13 +7,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, Version};
 use super::error::ApiError;
 use super::reply::Reply;
 
-/// Marks a request that was sent with a fragment behind its target.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fragment;
-
 /// The answer to a request that does not name one host, that has a transfer coding which would be
-/// mistaken for the body, that expects what is not known, or whose target has a fragment. Who
-/// sends such a request may see its end elsewhere, so the connection closes.
+/// mistaken for the body, or that expects what is not known. Who sends such a request may see its
+/// end elsewhere, so the connection closes.
 pub(super) fn refusal(parts: &Parts) -> Option<Reply> {
     let (status, message) = fault(parts)?;
     let mut reply = ApiError::invalid_parameter(message).reply();
@@ -38,10 +34,6 @@ fn fault(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     if !each_is(headers, EXPECT, b"100-continue") {
         let message = "the only expectation is 100-continue";
         return Some((StatusCode::EXPECTATION_FAILED, message));
-    }
-    if parts.extensions.get::<Fragment>().is_some() {
-        let message = "the target of a request has no fragment";
-        return Some((StatusCode::BAD_REQUEST, message));
     }
     None
 }

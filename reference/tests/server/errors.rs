@@ -1,8 +1,6 @@
 //! What is no request, or one that HTTP has a server refuse, is answered like every other error.
 
-use std::time::Duration;
-
-use crate::wire::{all, ask, assert_error, connect, engine, parts, send};
+use crate::wire::{ask, assert_error, engine, parts};
 
 #[tokio::test]
 async fn refusals_are_error_objects_and_end_the_connection() {
@@ -33,10 +31,6 @@ async fn refusals_are_error_objects_and_end_the_connection() {
             "501",
         ),
         (&get("/health", "Host: x\r\nExpect: 200-maybe\r\n"), "417"),
-        (&get("/health#x", "Host: x\r\n"), "400"),
-        (&get("/health?a=b#x", "Host: x\r\n"), "400"),
-        (&get("/health#", "Host: x\r\n"), "400"),
-        (&get("http://x/health#x", "Host: x\r\n"), "400"),
         (&long_head, "431"),
         (&many, "431"),
         (&long_target, "414"),
@@ -65,39 +59,6 @@ async fn refusals_are_error_objects_and_end_the_connection() {
             3,
             "`{start}`: {answer}"
         );
-    }
-    running.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_target_in_pieces_has_no_fragment_either() {
-    let running = engine(&[]).await;
-    let mut stream = connect(&running).await;
-    for piece in ["GET /hea", "lth#", "x HTTP/1.1\r\nHost: x\r\n\r\n"] {
-        send(&mut stream, piece).await;
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
-    assert_error(&all(&mut stream).await, "400", "in pieces");
-    running.shutdown().await;
-}
-
-#[tokio::test]
-async fn other_hash_signs_are_no_fragments() {
-    let running = engine(&[]).await;
-    let close = "Host: x\r\nConnection: close\r\n";
-    for text in [
-        format!("GET /health HTTP/1.1\r\nReferer: http://x/#y\r\n{close}\r\n"),
-        format!("GET /health?a=%23b HTTP/1.1\r\n{close}\r\n"),
-        format!(
-            "PUT /v1/policies/a HTTP/1.1\r\n{close}Content-Length: 18\r\n\r\n# c\npackage a\n# d\n"
-        ),
-        format!(
-            "PUT /v1/data/a HTTP/1.1\r\nExpect: 100-Continue\r\n{close}Content-Length: 3\r\n\r\n\"#\""
-        ),
-    ] {
-        let answer = ask(&running, &text).await;
-        let (status, ..) = parts(answer.trim_start_matches("HTTP/1.1 100 Continue\r\n\r\n"));
-        assert!(status.starts_with('2'), "{text}: {answer}");
     }
     running.shutdown().await;
 }

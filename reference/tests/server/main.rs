@@ -15,5 +15,6 @@ mod limits;
 mod service;
 mod slow_readers;
 mod stop;
+mod targets;
 mod tls;
 mod wire;

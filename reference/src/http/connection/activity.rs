@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::fragments::Fragments;
-
 /// Which requests of a connection are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -30,6 +28,15 @@ pub(in crate::http) enum Leaving {
     Finish = 1,
     /// Another connection needs the place.
     Yield = 2,
+}
+
+/// Length of the body of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::http) enum BodyLength {
+    /// In bytes; zero without a body.
+    Exact(u64),
+    /// In chunks, of which an empty line is the end.
+    Chunked,
 }
 
 /// The state of one connection. Times are milliseconds since it began.
@@ -60,8 +67,10 @@ pub(in crate::http) struct Activity {
     moved: Notify,
     leaving: AtomicU8,
     told: Notify,
-    /// HTTP/1: what the parser of requests drops.
-    pub(super) fragments: Fragments,
+    /// HTTP/1: length of the last request's body, and `u64::MAX` for one in chunks.
+    body_length: AtomicU64,
+    /// HTTP/1: whether the last request's body was read to its end.
+    body_read: AtomicBool,
 }
 
 impl Activity {
@@ -83,7 +92,8 @@ impl Activity {
             moved: Notify::new(),
             leaving: AtomicU8::new(0),
             told: Notify::new(),
-            fragments: Fragments::default(),
+            body_length: AtomicU64::new(0),
+            body_read: AtomicBool::new(false),
         }
     }
 
@@ -101,7 +111,13 @@ impl Activity {
     }
 
     /// A request has come.
-    pub(in crate::http) fn begin_exchange(&self) {
+    pub(in crate::http) fn begin_exchange(&self, body: BodyLength) {
+        let length = match body {
+            BodyLength::Exact(length) => length,
+            BodyLength::Chunked => u64::MAX,
+        };
+        self.body_length.store(length, Ordering::Relaxed);
+        self.body_read.store(length == 0, Ordering::Relaxed);
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.exchanges.fetch_add(1, Ordering::Release);
     }
@@ -136,6 +152,24 @@ impl Activity {
     /// Whether no request has come yet.
     pub(in crate::http) fn is_unused(&self) -> bool {
         self.begun() == 0
+    }
+
+    /// Length of the last request's body.
+    pub(super) fn body_length(&self) -> BodyLength {
+        match self.body_length.load(Ordering::Relaxed) {
+            u64::MAX => BodyLength::Chunked,
+            length => BodyLength::Exact(length),
+        }
+    }
+
+    /// The last request's body was read to its end.
+    pub(super) fn set_body_read(&self) {
+        self.body_read.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the last request's body was read to its end.
+    pub(super) fn is_body_read(&self) -> bool {
+        self.body_read.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_blocked(&self, blocked: bool) {

@@ -13,7 +13,7 @@ use hyper::body::{Body, Incoming};
 use tracing::error;
 
 use super::Connection;
-use super::activity::{Activity, Admission};
+use super::activity::{Activity, Admission, BodyLength};
 use super::response_stream::Sent;
 use crate::http::access_log::{Arrival, Number};
 use crate::http::error::{ApiError, Code};
@@ -44,12 +44,13 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Begins with the head of a request.
-    pub(super) fn begin(activity: &Arc<Activity>, version: Version) -> Self {
-        activity.begin_exchange();
+    pub(super) fn begin(activity: &Arc<Activity>, request: &hyper::Request<Incoming>) -> Self {
+        let length = request.body().size_hint().exact();
+        activity.begin_exchange(length.map_or(BodyLength::Chunked, BodyLength::Exact));
         Self {
             activity: Arc::clone(activity),
             cancelled: Arc::default(),
-            multiplexed: version == Version::HTTP_2,
+            multiplexed: request.version() == Version::HTTP_2,
         }
     }
 
@@ -110,9 +111,12 @@ impl<S: Service> Connection<S> {
         let mut reply = self.reply(parts, body, &arrival, &exchange).await;
         let span = reply.span.take();
         let (mut reply, share) = admit(reply, &self.answers).await;
-        // What is left of a body that did not come in time is not waited for.
-        let late = reply.status == StatusCode::REQUEST_TIMEOUT;
-        if version != Version::HTTP_2 && (late || self.activity.leaving().is_some()) {
+        // What is left of a body is not waited for, when it did not come in time or its end is not
+        // known.
+        let unread = reply.status == StatusCode::REQUEST_TIMEOUT
+            || (self.activity.body_length() == BodyLength::Chunked
+                && !self.activity.is_body_read());
+        if version != Version::HTTP_2 && (unread || self.activity.leaving().is_some()) {
             let close = HeaderValue::from_static("close");
             reply.headers.insert(CONNECTION, close);
         }
@@ -165,6 +169,7 @@ impl<S: Service> Connection<S> {
             Ok(request) => request,
             Err(refusal) => return refusal,
         };
+        self.activity.set_body_read();
         self.activity.set_answering(true);
         request.client = Some(self.peer);
         request.client_certificates = self.certificates.clone();

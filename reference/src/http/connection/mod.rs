@@ -10,7 +10,6 @@ use rustls::Error;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use super::header_checks::Fragment;
 use super::memory_budget::MemoryBudget;
 use super::peer::Peer;
 use super::service::{Server, Service};
@@ -18,7 +17,7 @@ use super::transport::Transport;
 
 pub(super) mod activity;
 mod exchange;
-mod fragments;
+mod framing;
 mod http1;
 mod http2;
 mod response_stream;
@@ -107,13 +106,9 @@ impl<S: Service> Connection<S> {
     /// Takes up a request.
     fn call(
         self: &Arc<Self>,
-        mut request: hyper::Request<Incoming>,
+        request: hyper::Request<Incoming>,
     ) -> impl Future<Output = Result<HttpResponse, Infallible>> + Send + use<S> {
-        let exchange = Exchange::begin(&self.activity, request.version());
-        let fragments = &self.activity.fragments;
-        if fragments.has(request.method(), request.uri()) {
-            request.extensions_mut().insert(Fragment);
-        }
+        let exchange = Exchange::begin(&self.activity, &request);
         let connection = Arc::clone(self);
         async move { Ok(connection.answer(request, exchange).await) }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::{Buf, BytesMut};
 use http::StatusCode;
 use smallvec::SmallVec;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 use tracing::debug;
 
 use super::activity::Activity;
-use super::fragments::Lines;
+use super::framing::Framing;
 use super::socket::Socket;
 use super::timer::Timer;
 
@@ -50,9 +51,8 @@ pub(super) struct Stream<S> {
     inner: S,
     activity: Arc<Activity>,
     protocol: Protocol,
-    /// Read, but not asked for yet, from `taken` on.
-    ahead: Vec<u8>,
-    taken: usize,
+    /// Read, but not asked for yet.
+    ahead: BytesMut,
     /// Whether the client has closed its side.
     ended: bool,
     /// Looks for the end behind bytes that are not read.
@@ -66,7 +66,10 @@ pub(super) struct Stream<S> {
     turn: usize,
     /// The status that hyper has answered what is no request with, in words of its own.
     refused: Option<StatusCode>,
-    lines: Lines,
+    /// HTTP/1: where messages begin and end.
+    framing: Framing,
+    /// HTTP/1: bytes of a head whose target had to be encoded.
+    encoded: BytesMut,
 }
 
 impl<S: Socket> Stream<S> {
@@ -75,8 +78,7 @@ impl<S: Socket> Stream<S> {
             inner,
             activity,
             protocol: Protocol::Http1,
-            ahead: Vec::new(),
-            taken: 0,
+            ahead: BytesMut::new(),
             ended: false,
             look: Timer::default(),
             stall: Timer::default(),
@@ -84,7 +86,8 @@ impl<S: Socket> Stream<S> {
             answered: 0,
             turn: 0,
             refused: None,
-            lines: Lines::default(),
+            framing: Framing::default(),
+            encoded: BytesMut::new(),
         }
     }
 
@@ -105,7 +108,8 @@ impl<S: Socket> Stream<S> {
                 self.ended = true;
                 break;
             }
-            self.ahead.extend(buffer.get(..count).unwrap_or_default());
+            let read = buffer.get(..count).unwrap_or_default();
+            self.ahead.extend_from_slice(read);
         }
         Ok(self.protocol)
     }
@@ -141,18 +145,6 @@ impl<S: Socket> Stream<S> {
         let _ended = timeout(LINGER, end).await;
     }
 
-    /// Hands over bytes that were read ahead.
-    fn take_ahead(&mut self, buffer: &mut ReadBuf<'_>) {
-        let rest = self.ahead.get(self.taken..).unwrap_or_default();
-        let count = rest.len().min(buffer.remaining());
-        buffer.put_slice(rest.get(..count).unwrap_or_default());
-        self.taken += count;
-        if self.taken >= self.ahead.len() {
-            self.taken = 0;
-            self.ahead.clear();
-        }
-    }
-
     /// Looks whether the client goes away while its request is answered: reads ahead, and when
     /// that is enough asks the system now and then.
     fn look_ahead(&mut self, context: &mut Context<'_>) -> io::Result<()> {
@@ -163,7 +155,7 @@ impl<S: Socket> Stream<S> {
                 Poll::Pending => return Ok(()),
                 Poll::Ready(read) => read?,
             }
-            self.ahead.extend(buffer.filled());
+            self.ahead.extend_from_slice(buffer.filled());
             if buffer.filled().is_empty() {
                 self.end(context);
             }
@@ -197,6 +189,58 @@ impl<S: Socket> Stream<S> {
             _ => self.turn = 0,
         }
         read
+    }
+
+    /// Reads bytes of HTTP/2, first those that were read ahead.
+    fn poll_frames(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.ahead.is_empty() {
+            true => self.poll_turn(context, buffer),
+            false => {
+                hand_over(&mut self.ahead, buffer, usize::MAX);
+                Poll::Ready(Ok(()))
+            }
+        }
+    }
+
+    /// Reads bytes of one message of HTTP/1, and leaves those of the next one for later.
+    fn poll_message(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        if self.ahead.is_empty() && self.encoded.is_empty() {
+            ready!(self.poll_turn(context, buffer))?;
+            let read = buffer.filled().get(before..).unwrap_or_default();
+            if read.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            let piece = self.framing.take(&self.activity, read)?;
+            let next = read.get(piece.count..).unwrap_or_default();
+            self.ahead.extend_from_slice(next);
+            buffer.set_filled(before + piece.count);
+            if let Some(encoded) = piece.encoded {
+                buffer.set_filled(before);
+                self.encoded.extend(encoded);
+            }
+        } else if self.encoded.is_empty() {
+            let room = self.ahead.len().min(buffer.remaining());
+            let read = self.ahead.get(..room).unwrap_or_default();
+            let piece = self.framing.take(&self.activity, read)?;
+            match piece.encoded {
+                Some(encoded) => {
+                    self.ahead.advance(piece.count);
+                    self.encoded.extend(encoded);
+                }
+                None => hand_over(&mut self.ahead, buffer, piece.count),
+            }
+        }
+        hand_over(&mut self.encoded, buffer, usize::MAX);
+        Poll::Ready(Ok(()))
     }
 
     /// Notes that the client has closed its side, and has its request see it.
@@ -260,6 +304,13 @@ fn together(slices: &[io::IoSlice<'_>]) -> Option<SmallVec<[u8; SMALL]>> {
     })
 }
 
+/// Moves bytes, at most so many.
+fn hand_over(from: &mut BytesMut, to: &mut ReadBuf<'_>, most: usize) {
+    let count = from.len().min(to.remaining()).min(most);
+    to.put_slice(from.get(..count).unwrap_or_default());
+    from.advance(count);
+}
+
 impl<S: Socket> AsyncRead for Stream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -268,16 +319,14 @@ impl<S: Socket> AsyncRead for Stream<S> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
-        if !this.ahead.is_empty() {
-            this.take_ahead(buffer);
-        } else if !this.ended {
-            ready!(this.poll_turn(context, buffer))?;
+        if this.ended && this.ahead.is_empty() && this.encoded.is_empty() {
+            return Poll::Ready(Ok(()));
         }
-        let read = buffer.filled().get(before..).unwrap_or_default();
-        this.ended |= read.is_empty() && buffer.remaining() > 0;
-        if this.protocol == Protocol::Http1 && this.activity.exchanges() == 0 {
-            this.lines.note(&this.activity, read);
-        }
+        ready!(match this.protocol {
+            Protocol::Http1 => this.poll_message(context, buffer),
+            Protocol::Http2 => this.poll_frames(context, buffer),
+        })?;
+        this.ended |= buffer.filled().len() == before && buffer.remaining() > 0;
         Poll::Ready(Ok(()))
     }
 }

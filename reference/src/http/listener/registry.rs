@@ -250,6 +250,7 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
+    use crate::http::connection::activity::BodyLength;
 
     const LIMITS: Limits = Limits {
         all: 4,
@@ -277,7 +278,7 @@ mod tests {
             assert!(!peer.is_unspecified(), "{from}");
             let (activity, place) = self.registry.admit(peer);
             if busy {
-                activity.begin_exchange();
+                activity.begin_exchange(BodyLength::Exact(0));
             }
             let id = self.activities.len();
             let entered = Arc::clone(&activity);

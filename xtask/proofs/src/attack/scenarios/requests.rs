@@ -182,12 +182,12 @@ pub(super) const CASES: &[(&str, &str, Wanted)] = &[
     (
         "fragment",
         "GET /health#x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-        Status(400),
+        Status(404),
     ),
     (
         "fragment over a path",
         "GET /health#/v1/data HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-        Status(400),
+        Status(404),
     ),
     (
         "chunk of another size",
