@@ -71,6 +71,15 @@ const SPELLINGS: &[&str] = &[
     "/a%c0%afb",
     "/a%C3%A9/b",
     "/a%ed%a0%80/b",
+    "/a\"/b",
+    "/a<>/b",
+    "/a`/b",
+    "/aé/b",
+    "/a#/b",
+    "/a/b#",
+    "/a/b#/c",
+    "/a/b?x=\"<#>`é",
+    "/#/a/b",
 ];
 
 /// Other spellings of whole targets: what stands before the path, and a change of its beginning.
