@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
-use super::machine::{Flow, Frame, Machine, Next, Stop};
+use super::machine::{Flow, Frame, Machine, Continuation, Interrupt};
 use crate::Value;
 use crate::builtins::{self, Call, Cost, Failure, Function, Small};
 use crate::error::{EvalCode, EvalError};
@@ -50,7 +50,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         expr: &Expr,
         call: &BuiltinCall,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         if !self.mocks.is_empty()
             && let Some(mock) = self.mocks.builtin(call.builtin.name)
@@ -66,7 +66,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         name: &str,
         args: &[Operand],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let expr = frame.body.exprs.get(frame.index.get());
         match (expr, Builtin::named(name)) {
@@ -81,7 +81,7 @@ impl<'p> Machine<'p> {
         expr: &Expr,
         builtin: Builtin,
         args: &[Operand],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let output = args.get(builtin.arity);
         let args = args.get(..builtin.arity).unwrap_or(args);
@@ -121,7 +121,7 @@ impl<'p> Machine<'p> {
         expr: &Expr,
         builtin: Builtin,
         args: &[Operand],
-    ) -> Result<Option<Value>, Stop> {
+    ) -> Result<Option<Value>, Interrupt> {
         let outcome = match (builtin.operator, args) {
             (Operator::Print, [parts, ..]) => {
                 let parts = self.value(frame, parts);
@@ -149,7 +149,7 @@ impl<'p> Machine<'p> {
             }
             _ => {
                 let message = format!("unsupported built-in: {}", builtin.name);
-                return Err(Stop::failed_at(
+                return Err(Interrupt::failed_at(
                     frame,
                     EvalCode::Internal,
                     &expr.location,
@@ -214,14 +214,14 @@ impl<'p> Machine<'p> {
             Failure::Value(message) => (EvalCode::Builtin, message),
             Failure::Halt(message) => {
                 let message = format!("{name}: {message}");
-                return Err(Stop::failed_at(
+                return Err(Interrupt::failed_at(
                     frame,
                     EvalCode::Builtin,
                     &expr.location,
                     message,
                 ));
             }
-            Failure::Ended(ended) => return Err(Stop::ended(ended)),
+            Failure::Ended(ended) => return Err(Interrupt::ended(ended)),
         };
         if self.strict && self.builtin_error.is_none() {
             self.builtin_error = Some(Box::new(EvalError {
@@ -237,7 +237,7 @@ impl<'p> Machine<'p> {
     fn note(&mut self, frame: &Frame<'_>, text: Option<Value>) -> Outcome {
         match text {
             Some(text) if text.is_string() => {
-                self.tell_note(frame, &text.as_lossy().unwrap_or_default());
+                self.trace_note(frame, &text.as_lossy().unwrap_or_default());
                 Ok(Some(Value::Bool(true)))
             }
             Some(other) => Err(Failure::Type(format!(
@@ -255,18 +255,18 @@ impl<'p> Machine<'p> {
             return Ok(());
         };
         if self.meter.is_trial() {
-            return Err(Stop::ended(Ended::Trial));
+            return Err(Interrupt::ended(Ended::Trial));
         }
         let mut lines = vec![String::new()];
         for (index, part) in parts.iter().enumerate() {
-            self.meter.unfold(part).map_err(Stop::ended)?;
+            self.meter.unfold(part).map_err(Interrupt::ended)?;
             let choices: Vec<String> = match part {
                 Value::Set(members) if members.is_empty() => vec!["<undefined>".to_owned()],
                 Value::Set(members) => members.iter().map(printed).collect(),
                 Value::Array(_) | Value::Object(_) => {
                     let message = format!("illegal argument type: {}", part.kind());
                     let location = &expr.location;
-                    return Err(Stop::failed_at(
+                    return Err(Interrupt::failed_at(
                         frame,
                         EvalCode::Internal,
                         location,
@@ -298,6 +298,6 @@ const MAX_LINES: usize = 10_000;
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
-        other => super::shown::value(other).to_string(),
+        other => super::unparse::value(other).to_string(),
     }
 }

@@ -1,9 +1,9 @@
 //! Errors of rules that give different values, with all the values there are.
 
-use super::functions::Given;
+use super::functions::Args;
 use super::ir::Program;
-use super::machine::{Flow, Frame, Machine, Stop};
-use super::rules::{Candidate, Matched};
+use super::machine::{Flow, Frame, Machine, Interrupt};
+use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
 use crate::error::{EvalCode, EvalError};
@@ -25,14 +25,14 @@ struct Values {
 }
 
 /// An error of rules that give one document, or one call, different values.
-pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bool) -> Stop {
+pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bool) -> Interrupt {
     let name = crate::syntax::TermValue::Ref(candidate.rule.reference[..].into());
     let message = if function {
         format!("function {name} produced conflicting values for the same inputs")
     } else {
         format!("rule {name} produced conflicting values")
     };
-    Stop::failed_at(frame, EvalCode::Conflict, candidate.location(), message)
+    Interrupt::failed_at(frame, EvalCode::Conflict, candidate.location(), message)
 }
 
 impl<'p> Machine<'p> {
@@ -41,18 +41,18 @@ impl<'p> Machine<'p> {
     pub(super) fn all_conflicts(
         &mut self,
         frame: &Frame<'_>,
-        stop: Stop,
-        matched: &Matched<'p>,
+        stop: Interrupt,
+        matched: &Candidates<'p>,
         culprit: Candidate<'p>,
-        given: Option<&Given>,
-    ) -> Stop {
+        given: Option<&Args>,
+    ) -> Interrupt {
         let mut error = match stop {
-            Stop::Failed(error) if error.is_of(culprit) => error,
+            Interrupt::Failed(error) if error.is_of(culprit) => error,
             other => return other,
         };
         // The values are written whole before they are cut.
         if self.meter.is_trial() {
-            return Stop::ended(Ended::Trial);
+            return Interrupt::ended(Ended::Trial);
         }
         let builtin_error = self.builtin_error.take();
         let mut values = Values::default();
@@ -71,7 +71,7 @@ impl<'p> Machine<'p> {
         if values.found.len() > 1 {
             values.write_to(&mut error.message);
         }
-        Stop::Failed(error)
+        Interrupt::Failed(error)
     }
 
     /// Evaluates a rule for its values; tells whether it has any.
@@ -80,9 +80,9 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         candidate: Candidate<'p>,
         find_one: bool,
-        given: Option<&Given>,
+        given: Option<&Args>,
         values: &mut Values,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         let Some(program) = self.program(candidate) else {
             return Ok(false);
         };
@@ -113,8 +113,8 @@ impl<'p> Machine<'p> {
         self.trail.truncate(mark);
         self.close(&child);
         match flow {
-            Ok(()) | Err(Stop::Exit(_)) => Ok(produced),
-            Err(Stop::Shown) if !values.more => Ok(produced),
+            Ok(()) | Err(Interrupt::Exit(_)) => Ok(produced),
+            Err(Interrupt::Shown) if !values.more => Ok(produced),
             Err(other) => Err(other),
         }
     }
@@ -139,11 +139,11 @@ impl Values {
         }
         if self.found.len() == MAX_VALUES {
             self.more = true;
-            return Err(Stop::Shown);
+            return Err(Interrupt::Shown);
         }
         let is_first = self.found.is_empty();
         self.found.push((candidate.location().clone(), value));
-        if is_first { Ok(()) } else { Err(Stop::Shown) }
+        if is_first { Ok(()) } else { Err(Interrupt::Shown) }
     }
 
     fn write_to(mut self, message: &mut String) {
@@ -152,7 +152,7 @@ impl Values {
         message.push(':');
         for (location, value) in &self.found {
             let Location { file, row, col, .. } = location;
-            let value = shortened(&super::shown::value(value).to_string());
+            let value = shortened(&super::unparse::value(value).to_string());
             let place = if file.is_empty() {
                 format!("{row}:{col}")
             } else {

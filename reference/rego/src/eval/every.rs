@@ -1,8 +1,8 @@
 //! `every`
 
-use super::held::Held;
+use super::binding::Binding;
 use super::ir::{Every, Expr, Operand};
-use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
+use super::machine::{Flow, Frame, Machine, Continuation, Interrupt, leave};
 use super::trace::Subject;
 use crate::Value;
 use crate::trace::Op;
@@ -24,7 +24,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         expr: &Expr,
         every: &Every,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let Some(domain) = self.domain(frame, every) else {
             if self.watched() {
@@ -51,10 +51,10 @@ impl<'p> Machine<'p> {
     }
 
     /// The collection whose members are visited.
-    pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Held<'p>> {
+    pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Binding<'p>> {
         let domain = match &every.domain {
             Operand::Var(slot) => self.slots.get(frame.base + slot)?.clone(),
-            operand => Held::Own(self.value(frame, operand)?),
+            operand => Binding::Owned(self.value(frame, operand)?),
         };
         let is_composite = domain.get().is_some_and(Value::is_composite);
         is_composite.then_some(domain)
@@ -66,8 +66,8 @@ impl<'p> Machine<'p> {
         child: &Frame<'_>,
         expr: &Expr,
         every: &Every,
-        domain: &Held<'p>,
-    ) -> Result<bool, Stop> {
+        domain: &Binding<'p>,
+    ) -> Result<bool, Interrupt> {
         let mut visits = Visits {
             every,
             expr,
@@ -75,9 +75,9 @@ impl<'p> Machine<'p> {
             all: true,
         };
         match domain {
-            Held::Lent(domain) => self.visit_all(&mut visits, domain, Self::lend)?,
-            Held::Own(domain) => self.visit_all(&mut visits, domain, Self::give)?,
-            Held::Nothing => {}
+            Binding::Borrowed(domain) => self.visit_all(&mut visits, domain, Self::borrow_into)?,
+            Binding::Owned(domain) => self.visit_all(&mut visits, domain, Self::give)?,
+            Binding::Unbound => {}
         }
         Ok(visits.all)
     }
@@ -87,7 +87,7 @@ impl<'p> Machine<'p> {
         visits: &mut Visits<'_>,
         domain: &'v Value,
         give: impl Fn(&mut Self, usize, &'v Value),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Interrupt> {
         let mut count = 0;
         match domain {
             Value::Array(items) => {
@@ -131,7 +131,7 @@ impl<'p> Machine<'p> {
         visits: &mut Visits<'_>,
         key: impl FnOnce() -> Value,
         give: impl FnOnce(&mut Self, usize),
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         self.tick()?;
         if !visits.all && !self.watched() {
             return Ok(true);

@@ -1,15 +1,15 @@
 //! Expressions.
 
 use super::ir::{Expr, Kind, Operand};
-use super::machine::{Flow, Frame, Machine, Next, Stop};
-use super::once::Once;
+use super::machine::{Flow, Frame, Machine, Continuation, Interrupt};
+use super::deterministic::Deterministic;
 use super::trace::Subject;
 use crate::Value;
 use crate::trace::Op;
 
 impl<'p> Machine<'p> {
     /// Evaluates an expression, for each solution the rest of its body and what remains.
-    pub(super) fn expr(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn expr(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         if self.watched() {
             self.tell(frame, Op::Eval, Subject::Expr(expr));
         }
@@ -21,7 +21,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Finds the solutions of an expression without its modifiers.
-    pub(super) fn solve(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn solve(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         if expr.negated {
             self.negated(frame, expr, next)
         } else {
@@ -35,7 +35,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         expr: &Expr,
         subject: Subject<'_>,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         if !self.watched() {
             return self.kind(frame, expr, next);
@@ -53,7 +53,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn kind(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+    fn kind(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         match &expr.kind {
             Kind::Holds(operand) => self.holds(frame, operand, next),
             Kind::Unify(left, right) => self.unify(frame, left, right, next),
@@ -65,14 +65,14 @@ impl<'p> Machine<'p> {
     }
 
     /// Goes on for each value of a term that is not `false`.
-    fn holds(&mut self, frame: &Frame<'_>, operand: &Operand, next: Next<'_, 'p>) -> Flow {
+    fn holds(&mut self, frame: &Frame<'_>, operand: &Operand, next: Continuation<'_, 'p>) -> Flow {
         let mut test = |machine: &mut Self, value: &Value| match value {
             Value::Bool(false) => Ok(()),
             _ => next(machine),
         };
         match operand {
             Operand::Reference(reference) => {
-                let walk = super::reference::Walk {
+                let walk = super::value_ref::Walk {
                     steps: &reference.steps,
                     target: None,
                     stored: false,
@@ -92,7 +92,7 @@ impl<'p> Machine<'p> {
 
     /// Goes on if an expression that is negated has no solution. It is evaluated alone, as a
     /// body of its own.
-    fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+    fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         if !self.has_solutions(frame, expr)? {
             return next(self);
         }
@@ -103,7 +103,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether what is negated has solutions, all of which are looked for.
-    pub(super) fn has_solutions(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<bool, Stop> {
+    pub(super) fn has_solutions(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<bool, Interrupt> {
         let mut child = frame.aside(self);
         child.bare = true;
         if self.watched() {
@@ -111,10 +111,10 @@ impl<'p> Machine<'p> {
             self.tell(&child, Op::Eval, Subject::BareExpr(expr));
         } else {
             let mark = self.trail.len();
-            let once = self.once_plain(&child, expr)?;
+            let deterministic = self.det_plain(&child, expr)?;
             self.undo(mark);
-            if once != Once::Many {
-                return Ok(once == Once::Holds);
+            if deterministic != Deterministic::Many {
+                return Ok(deterministic == Deterministic::Holds);
             }
         }
         let mut defined = false;
@@ -130,7 +130,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates a body, telling that it is entered and left.
-    pub(super) fn run(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn run(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         if !self.watched() {
             return self.body(frame, next);
         }

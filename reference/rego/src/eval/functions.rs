@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::conflicts::conflict;
 use super::ir::Program;
 use super::ir::{FunctionCall, FunctionName, Operand};
-use super::machine::{Deferred, Flow, Frame, Machine, Next, Stop, leave};
+use super::machine::{PendingExits, Flow, Frame, Machine, Continuation, Interrupt, leave};
 use super::mocks::Mock;
-use super::rules::{Candidate, Matched};
+use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
 use crate::compile::tree::RuleSet;
 use crate::trace::Op;
 
 /// What a call gives to the rules of a function.
-pub(super) struct Given {
+pub(super) struct Args {
     /// The operands.
     args: Arc<[Value]>,
     /// The value that the result must have, if that is known.
@@ -24,23 +24,23 @@ pub(super) struct Given {
 /// A call whose operands have values.
 struct Call<'c, 'p> {
     set: &'p RuleSet,
-    given: Given,
+    given: Args,
     /// What the value is unified with; if absent, it must not be `false`.
     output: Option<&'c Operand>,
     find_one: bool,
 }
 
 /// What has to be done for a call.
-enum Asked<'c, 'p> {
+enum CallRequest<'c, 'p> {
     Undefined,
     /// The value is known; so many operands were given.
     Known(Value, usize),
     /// Rules are to be tried.
-    Open(Call<'c, 'p>, Matched<'p>),
+    Open(Call<'c, 'p>, Candidates<'p>),
 }
 
 /// What came of a call that was tried without what remains.
-pub(super) enum Settled {
+pub(super) enum CallOutcome {
     Undefined,
     /// It has this value; so many operands were given.
     Value(Value, usize),
@@ -62,7 +62,7 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         call: &FunctionCall,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         if !self.mocks.is_empty()
             && let Some(mock) = self.mocks.policy(&call.path)
@@ -79,7 +79,7 @@ impl<'p> Machine<'p> {
         mock: Mock,
         arity: usize,
         args: &[Operand],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let callee = match mock {
             Mock::Value(value) => return self.result(frame, &value, args.get(arity), next),
@@ -101,7 +101,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         name: &FunctionName,
         args: &[Operand],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let mut hidden = std::mem::take(&mut self.mocks);
         let mut resume = |machine: &mut Self| {
@@ -138,7 +138,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         value: &Value,
         output: Option<&Operand>,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         match output {
             Some(output) => self.accept(frame, value, output, next),
@@ -152,12 +152,12 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         path: &[Value],
         args: &[Operand],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         match self.asked(frame, path, args)? {
-            Asked::Undefined => Ok(()),
-            Asked::Known(value, arity) => self.result(frame, &value, args.get(arity), next),
-            Asked::Open(call, matched) => leave(self.first_result(frame, &call, &matched, next)),
+            CallRequest::Undefined => Ok(()),
+            CallRequest::Known(value, arity) => self.result(frame, &value, args.get(arity), next),
+            CallRequest::Open(call, matched) => leave(self.first_result(frame, &call, &matched, next)),
         }
     }
 
@@ -167,21 +167,21 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         call: &FunctionCall,
-    ) -> Result<Settled, Stop> {
+    ) -> Result<CallOutcome, Interrupt> {
         let node = self.policy.world().find(&call.path);
         let set = node.and_then(|node| node.rules.as_ref());
         if !set.is_some_and(|set| set.may_settle() && self.is_alone(set)) {
-            return Ok(Settled::Open);
+            return Ok(CallOutcome::Open);
         }
         Ok(match self.asked(frame, &call.path, &call.args)? {
-            Asked::Undefined => Settled::Undefined,
-            Asked::Known(value, arity) => Settled::Value(value, arity),
-            Asked::Open(_, matched) if !matched.is_settling() => Settled::Open,
-            Asked::Open(call, matched) => {
+            CallRequest::Undefined => CallOutcome::Undefined,
+            CallRequest::Known(value, arity) => CallOutcome::Value(value, arity),
+            CallRequest::Open(_, matched) if !matched.is_settling() => CallOutcome::Open,
+            CallRequest::Open(call, matched) => {
                 leave(self.first_result(frame, &call, &matched, &mut |_| Ok(())))?;
                 match self.memos.call(call.set, &call.given.args) {
-                    Some(value) => Settled::Value(value, call.set.arity),
-                    None => Settled::Undefined,
+                    Some(value) => CallOutcome::Value(value, call.set.arity),
+                    None => CallOutcome::Undefined,
                 }
             }
         })
@@ -193,60 +193,60 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         path: &[Value],
         args: &'c [Operand],
-    ) -> Result<Asked<'c, 'p>, Stop> {
+    ) -> Result<CallRequest<'c, 'p>, Interrupt> {
         let policy = self.policy;
         let node = policy.world().find(path);
         let Some((node, set)) = node.and_then(|node| Some((node, node.rules.as_ref()?))) else {
-            return Ok(Asked::Undefined);
+            return Ok(CallRequest::Undefined);
         };
         let operands = args
             .iter()
             .take(set.arity)
             .map(|arg| self.value(frame, arg));
         let Some(operands) = operands.collect::<Option<Vec<_>>>() else {
-            return Ok(Asked::Undefined);
+            return Ok(CallRequest::Undefined);
         };
         let matched = self.matching(node, set, Some(&operands));
         if self.watched() {
-            self.tell_index(frame, &matched, path);
+            self.trace_index(frame, &matched, path);
         }
         if matched.is_empty() {
-            return Ok(Asked::Undefined);
+            return Ok(CallRequest::Undefined);
         }
         // Operands are compared with those of the calls that are known.
         let is_known = self.memos.knows_calls(set);
         if is_known && !operands.iter().all(|operand| self.meter.admits(operand)) {
             self.tick()?;
-            return Ok(Asked::Undefined);
+            return Ok(CallRequest::Undefined);
         }
         if let Some(value) = self.memos.call(set, &operands) {
-            return Ok(Asked::Known(value, set.arity));
+            return Ok(CallRequest::Known(value, set.arity));
         }
         let output = args.get(set.arity);
         let call = Call {
             set,
-            given: Given {
+            given: Args {
                 args: operands.into(),
                 expected: output.and_then(|output| self.value(frame, output)),
             },
             output,
             find_one: matched.early_exit,
         };
-        Ok(Asked::Open(call, matched))
+        Ok(CallRequest::Open(call, matched))
     }
 
     fn first_result(
         &mut self,
         frame: &Frame<'_>,
         call: &Call<'_, 'p>,
-        matched: &Matched<'p>,
-        next: Next<'_, 'p>,
+        matched: &Candidates<'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let mut attempt = Attempt {
             value: None,
             produced: false,
         };
-        let mut deferred = Deferred::default();
+        let mut deferred = PendingExits::default();
         let mut done = None;
         for candidate in &matched.candidates {
             if done == Some(candidate.address()) {
@@ -276,7 +276,7 @@ impl<'p> Machine<'p> {
         call: &Call<'_, 'p>,
         candidate: Candidate<'p>,
         attempt: &mut Attempt,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let Some(program) = self.program(candidate) else {
             return Ok(());
@@ -332,7 +332,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether a rule takes these operands, which its parameters become.
-    pub(super) fn takes(&mut self, child: &Frame<'_>, program: &Program, given: &Given) -> bool {
+    pub(super) fn takes(&mut self, child: &Frame<'_>, program: &Program, given: &Args) -> bool {
         let head = &program.head;
         let mut operands = head.args.iter().zip(given.args.iter());
         operands.all(|(parameter, arg)| self.matches(child, arg, parameter))

@@ -1,7 +1,7 @@
 //! `not`, `and` and `or` of bodies.
 
 use super::ir::Body;
-use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
+use super::machine::{Flow, Frame, Machine, Continuation, Interrupt, leave};
 use crate::syntax::Connective;
 
 impl<'p> Machine<'p> {
@@ -12,7 +12,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         connective: Connective,
         bodies: &[Body],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         if self.connected(frame, connective, bodies)? {
             return next(self);
@@ -26,7 +26,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         connective: Connective,
         bodies: &[Body],
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         let mut holds = connective == Connective::And;
         for body in bodies {
             // All solutions of what is negated are looked for, as effects may depend on them.
@@ -44,7 +44,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         body: &Body,
         find_one: bool,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         let mut child = frame.closure(self, body);
         child.find_one = find_one;
         let mut found = false;

@@ -8,7 +8,7 @@ use super::ir::{
     FunctionName, Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target,
     With,
 };
-use super::keyed;
+use super::indexed_scan;
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var};
@@ -86,7 +86,7 @@ impl Lowering {
         let node = self.bodies;
         self.bodies += 1;
         let mut exprs: Vec<_> = syntax::deep(|| body.iter().map(|expr| self.expr(expr)).collect());
-        keyed::find(&mut exprs);
+        indexed_scan::find(&mut exprs);
         Body { exprs, node }
     }
 

@@ -9,15 +9,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::evaluation::{Evaluation, Print};
-use super::held::Held;
+use super::binding::Binding;
 use super::ir::{Body, Expr, Kind, Operand, Program, Slot};
 use super::labels::Labels;
 use super::memo::Memos;
 use super::mocks::Mocks;
-use super::once::{Ground, Once};
-use super::room::Room;
-use super::seen::Seen;
-use super::trace::Watch;
+use super::deterministic::{Ground, Deterministic};
+use super::scratch::Scratch;
+use super::prefix_cache::PrefixCache;
+use super::trace::TraceContext;
 use crate::Value;
 use crate::builtins::{Outside, Session};
 use crate::compile::Policy;
@@ -35,11 +35,11 @@ pub(super) const STACK_RESERVE: usize = 128 * 1024;
 pub(super) const STACK_SEGMENT: usize = 4 * 1024 * 1024;
 
 /// How an evaluation goes on.
-pub(super) type Flow = Result<(), Stop>;
+pub(super) type Flow = Result<(), Interrupt>;
 
 /// Why an evaluation does not go on.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum Interrupt {
     /// So many of the open queries have all that is asked of them; nobody looks for another
     /// answer in the innermost of them.
     Exit(u32),
@@ -50,7 +50,7 @@ pub(super) enum Stop {
 }
 
 /// What remains to be done with a solution.
-pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Machine<'p>) -> Flow + 'n);
+pub(super) type Continuation<'n, 'p> = &'n mut (dyn FnMut(&mut Machine<'p>) -> Flow + 'n);
 
 /// The values of a query's variables.
 pub(super) type Values<'v> = &'v dyn Fn(Slot) -> Option<Value>;
@@ -85,9 +85,9 @@ pub(super) struct Machine<'p> {
     /// The root of the base documents.
     pub(super) documents: &'p Value,
     /// `input`
-    pub(super) input: Held<'p>,
+    pub(super) input: Binding<'p>,
     /// Where references led before.
-    pub(super) seen: Seen<'p>,
+    pub(super) seen: PrefixCache<'p>,
     /// What `with` put in the place of documents, as a tree from the root.
     pub(super) overlay: Option<Value>,
     /// The paths that `with` replaced, outermost first.
@@ -95,7 +95,7 @@ pub(super) struct Machine<'p> {
     /// The functions that `with` replaced.
     pub(super) mocks: Mocks,
     /// The variables of all frames.
-    pub(super) slots: Vec<Held<'p>>,
+    pub(super) slots: Vec<Binding<'p>>,
     /// The slots that were bound by matching, to take that back.
     pub(super) trail: Vec<usize>,
     /// What is known already.
@@ -113,7 +113,7 @@ pub(super) struct Machine<'p> {
     /// Whether failures of built-in functions are errors.
     pub(super) strict: bool,
     /// Whoever watches.
-    pub(super) watch: Option<Box<Watch<'p>>>,
+    pub(super) watch: Option<Box<TraceContext<'p>>>,
     /// The labels of rules that have had an answer, if anyone wants them.
     pub(super) labels: Option<Box<Labels>>,
     /// Whether someone is told when a rule has an answer: there is a `watch` or `labels`.
@@ -147,7 +147,7 @@ impl<'f> Frame<'f> {
     }
 }
 
-impl Stop {
+impl Interrupt {
     /// The evaluation has to end.
     #[cold]
     pub(super) fn ended(ended: Ended) -> Self {
@@ -189,21 +189,21 @@ impl Frame<'_> {
 /// Ends the innermost query of an exit: what was an exit from it alone is none any more.
 pub(super) fn leave(flow: Flow) -> Flow {
     match flow {
-        Err(Stop::Exit(levels)) if levels > 1 => Err(Stop::Exit(levels - 1)),
-        Err(Stop::Exit(_)) => Ok(()),
+        Err(Interrupt::Exit(levels)) if levels > 1 => Err(Interrupt::Exit(levels - 1)),
+        Err(Interrupt::Exit(_)) => Ok(()),
         other => other,
     }
 }
 
 /// Exits that must wait, because the query in which they arrive has to look at all its answers.
 #[derive(Debug, Default)]
-pub(super) struct Deferred(Option<u32>);
+pub(super) struct PendingExits(Option<u32>);
 
-impl Deferred {
+impl PendingExits {
     /// Goes on after an exit that must wait.
     pub(super) fn hold(&mut self, find_one: bool, flow: Flow) -> Flow {
         match flow {
-            Err(Stop::Exit(levels)) if !find_one => {
+            Err(Interrupt::Exit(levels)) if !find_one => {
                 self.0.get_or_insert(levels);
                 Ok(())
             }
@@ -213,7 +213,7 @@ impl Deferred {
 
     /// Makes up for the first exit that had to wait.
     pub(super) fn release(self) -> Flow {
-        self.0.map_or(Ok(()), |levels| Err(Stop::Exit(levels)))
+        self.0.map_or(Ok(()), |levels| Err(Interrupt::Exit(levels)))
     }
 }
 
@@ -225,16 +225,16 @@ impl<'p> Machine<'p> {
         evaluation: &Evaluation<'e>,
         meter: &'p Meter,
     ) -> Self {
-        let Room {
+        let Scratch {
             slots,
             trail,
             memos,
-        } = Room::take();
+        } = Scratch::take();
         Self {
             policy,
             documents: evaluation.documents,
-            input: Held::Nothing,
-            seen: Seen::default(),
+            input: Binding::Unbound,
+            seen: PrefixCache::default(),
             overlay: None,
             replaced: Vec::new(),
             mocks: Mocks::default(),
@@ -299,7 +299,7 @@ impl<'p> Machine<'p> {
             && expr.with.is_empty()
         {
             self.tick()?;
-            let mut ground = self.led_to(frame, reference, &reference.steps);
+            let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
             if let Ground::Rules(node, set, taken) = ground {
                 ground = match self.sole_value(frame, node, set)? {
                     // Nothing else asks for it.
@@ -337,7 +337,7 @@ impl<'p> Machine<'p> {
     /// How an evaluation has ended.
     fn outcome(&mut self, flow: Flow) -> Result<(), EvalError> {
         let failed = match flow {
-            Err(Stop::Failed(error)) => Some(error),
+            Err(Interrupt::Failed(error)) => Some(error),
             _ => None,
         };
         // What a trial found that has to be repeated counts for nothing.
@@ -364,7 +364,7 @@ impl<'p> Machine<'p> {
     /// Counts a step.
     #[inline]
     pub(super) fn tick(&self) -> Flow {
-        self.meter.tick().map_err(Stop::ended)
+        self.meter.tick().map_err(Interrupt::ended)
     }
 
     /// Whether two values are equal.
@@ -397,7 +397,7 @@ impl<'p> Machine<'p> {
         find_one: bool,
     ) -> Frame<'f> {
         let base = self.slots.len();
-        self.slots.resize(base + program.names.len(), Held::Nothing);
+        self.slots.resize(base + program.names.len(), Binding::Unbound);
         Frame {
             id: self.next_id(),
             parent,
@@ -417,13 +417,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates what is left of a body, for each solution what remains.
-    pub(super) fn body(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn body(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         let index = frame.index.get();
         if frame.depth > MAX_DEPTH
             && let Some(expr) = frame.body.exprs.get(index)
         {
             let message = "queries are nested too deeply";
-            return Err(Stop::failed_at(
+            return Err(Interrupt::failed_at(
                 frame,
                 EvalCode::Internal,
                 &expr.location,
@@ -431,20 +431,20 @@ impl<'p> Machine<'p> {
             ));
         }
         let mark = self.trail.len();
-        let flow = stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || self.work_off(frame, next));
+        let flow = stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || self.run_body(frame, next));
         self.undo(mark);
         frame.index.set(index);
         flow
     }
 
     /// Works off expressions up to one that may have several solutions, or to the end.
-    pub(super) fn work_off(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn run_body(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         loop {
             self.tick()?;
             let Some(expr) = frame.body.exprs.get(frame.index.get()) else {
                 return match next(self) {
-                    Ok(()) if frame.find_one => Err(Stop::Exit(1)),
-                    Err(Stop::Exit(levels)) => Err(Stop::Exit(levels + 1)),
+                    Ok(()) if frame.find_one => Err(Interrupt::Exit(1)),
+                    Err(Interrupt::Exit(levels)) => Err(Interrupt::Exit(levels + 1)),
                     other => other,
                 };
             };
@@ -452,11 +452,11 @@ impl<'p> Machine<'p> {
             if let Some(flow) = self.items(frame, expr, next) {
                 return flow;
             }
-            match self.once(frame, expr)? {
-                Once::Holds => frame.index.set(frame.index.get() + 1),
-                Once::Fails => return Ok(()),
+            match self.deterministic(frame, expr)? {
+                Deterministic::Holds => frame.index.set(frame.index.get() + 1),
+                Deterministic::Fails => return Ok(()),
                 // Rules that make the collection may have been evaluated by now.
-                Once::Many => {
+                Deterministic::Many => {
                     let flow = self.items(frame, expr, next);
                     return flow.unwrap_or_else(|| self.expr(frame, expr, next));
                 }
@@ -465,7 +465,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates what follows the expression that has a solution.
-    pub(super) fn advance(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn advance(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         let index = frame.index.get();
         frame.index.set(index + 1);
         let flow = self.body(frame, next);
@@ -497,7 +497,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         slot: Slot,
         value: Value,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let place = frame.base + slot;
         self.set(place, value);
@@ -512,31 +512,31 @@ impl<'p> Machine<'p> {
     pub(super) fn give(&mut self, place: usize, value: &Value) {
         if let Some(slot) = self.slots.get_mut(place) {
             match value {
-                Value::Bool(value) => *slot = Held::Own(Value::Bool(*value)),
+                Value::Bool(value) => *slot = Binding::Owned(Value::Bool(*value)),
                 Value::Number(value) => match value.small() {
-                    Some(value) => *slot = Held::Own(Value::Number(Number::from(value))),
-                    None => *slot = Held::Own(Value::Number(value.clone())),
+                    Some(value) => *slot = Binding::Owned(Value::Number(Number::from(value))),
+                    None => *slot = Binding::Owned(Value::Number(value.clone())),
                 },
-                Value::String(value) => *slot = Held::Own(Value::String(value.clone())),
-                Value::Array(value) => *slot = Held::Own(Value::Array(value.clone())),
-                Value::Object(value) => *slot = Held::Own(Value::Object(value.clone())),
-                other => *slot = Held::Own(other.clone()),
+                Value::String(value) => *slot = Binding::Owned(Value::String(value.clone())),
+                Value::Array(value) => *slot = Binding::Owned(Value::Array(value.clone())),
+                Value::Object(value) => *slot = Binding::Owned(Value::Object(value.clone())),
+                other => *slot = Binding::Owned(other.clone()),
             }
         }
     }
 
     /// Lends a slot a part of the base documents.
     #[inline]
-    pub(super) fn lend(&mut self, place: usize, value: &'p Value) {
+    pub(super) fn borrow_into(&mut self, place: usize, value: &'p Value) {
         if let Some(slot) = self.slots.get_mut(place) {
-            *slot = Held::Lent(value);
+            *slot = Binding::Borrowed(value);
         }
     }
 
     /// Puts a value into a slot.
     pub(super) fn set(&mut self, place: usize, value: Value) {
         if let Some(slot) = self.slots.get_mut(place) {
-            *slot = Held::Own(value);
+            *slot = Binding::Owned(value);
         }
     }
 
@@ -544,7 +544,7 @@ impl<'p> Machine<'p> {
     #[inline]
     pub(super) fn clear(&mut self, place: usize) {
         if let Some(slot) = self.slots.get_mut(place) {
-            *slot = Held::Nothing;
+            *slot = Binding::Unbound;
         }
     }
 

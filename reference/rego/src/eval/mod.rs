@@ -8,45 +8,45 @@
 use crate::syntax::Location;
 
 mod builtin;
-mod choose;
-mod collect;
-mod concrete;
+mod rule_lookup;
+mod comprehension;
+mod ground_eval;
 mod conflicts;
-mod document;
+mod data_ref;
 mod evaluation;
 mod every;
 mod expr;
 mod functions;
-mod held;
+mod binding;
 mod ir;
-mod items;
-mod keyed;
+mod iteration;
+mod indexed_scan;
 mod labels;
 mod logic;
 mod lower;
 mod machine;
 mod memo;
 mod mocks;
-mod nodes;
-mod once;
-mod partial;
+mod source_map;
+mod deterministic;
+mod partial_rules;
 mod query;
-mod reference;
-mod room;
+mod value_ref;
+mod scratch;
 mod rules;
-mod seen;
-mod shown;
+mod prefix_cache;
+mod unparse;
 mod trace;
-mod tree;
+mod walk;
 mod unify;
 mod with;
 
-pub(crate) use concrete::{Concrete, Prepared};
+pub(crate) use ground_eval::{GroundEvaluator, Prepared};
 pub use evaluation::{Evaluation, Print, Solution};
 pub(crate) use lower::Lowered;
 pub(crate) use query::forbidden;
 pub use query::{Query, QueryOptions};
-pub(crate) use reference::{member, stored};
+pub(crate) use value_ref::{member, stored};
 
 /// The place of what stands nowhere.
 pub(crate) fn no_location() -> Location {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use thin_vec::{ThinVec, thin_vec};
 
 use super::evaluation::{Evaluation, Solution};
-use super::held::Held;
+use super::binding::Binding;
 use super::ir::{Program, Slot};
 use super::labels::Labels;
 use super::lower;
 use super::machine::{Machine, Values};
-use super::room::Room;
-use super::trace::Watch;
+use super::scratch::Scratch;
+use super::trace::TraceContext;
 use crate::Value;
 use crate::compile::tree::Written;
 use crate::compile::{self, Policy};
@@ -125,7 +125,7 @@ impl Query {
             length: text.len().try_into().unwrap_or(u32::MAX),
         };
         let head = TermValue::Var(Var("data".into()));
-        let steps = path.iter().map(super::shown::value);
+        let steps = path.iter().map(super::unparse::value);
         let terms = std::iter::once(head).chain(steps).map(|value| Term {
             value,
             location: location.clone(),
@@ -197,7 +197,7 @@ impl Query {
         let input = evaluation.input.take();
         let meter = evaluation.meter();
         let mut machine = Machine::new(&self.policy, evaluation, &meter);
-        machine.input = input.as_ref().map_or(Held::Nothing, Held::Lent);
+        machine.input = input.as_ref().map_or(Binding::Unbound, Binding::Borrowed);
         machine.print = match &mut evaluation.print {
             Some(print) => Some(&mut **print),
             None => None,
@@ -207,7 +207,7 @@ impl Query {
                 let tracer = &mut **tracer;
                 let first = self.body.first();
                 let start = first.map_or_else(super::no_location, |expr| expr.location.clone());
-                let watch = Watch::new(tracer, &self.body, &self.program, &self.written, start);
+                let watch = TraceContext::new(tracer, &self.body, &self.program, &self.written, start);
                 Some(Box::new(watch))
             }
             None => None,
@@ -231,7 +231,7 @@ impl Query {
         if let Some(labels) = labels {
             evaluation.rule_labels = Some(labels.found());
         }
-        Room {
+        Scratch {
             slots,
             trail,
             memos,
@@ -280,7 +280,7 @@ pub(crate) fn forbidden(body: &Body, options: &QueryOptions<'_>) -> Vec<Language
     if options.forbidden.is_empty() {
         return Vec::new();
     }
-    let nodes = super::nodes::Nodes::of_query(body);
+    let nodes = super::source_map::SourceMap::of_query(body);
     let calls = nodes.exprs.iter().filter_map(|expr| {
         let ExprTerms::Call(terms) = &expr.terms else {
             return None;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::conflicts::conflict;
-use super::document::Place;
+use super::data_ref::DataPath;
 use super::ir::Program;
 use super::lower::{self, Lowered};
-use super::machine::{Deferred, Flow, Frame, Machine, Stop, leave};
-use super::partial::Rules;
-use super::reference::{Each, Walk};
+use super::machine::{PendingExits, Flow, Frame, Machine, Interrupt, leave};
+use super::partial_rules::Rules;
+use super::value_ref::{OnValue, Walk};
 use super::trace::Subject;
 use crate::Value;
 use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
@@ -29,7 +29,7 @@ pub(super) struct Candidate<'p> {
 
 /// The rules that can matter.
 #[derive(Debug)]
-pub(super) struct Matched<'p> {
+pub(super) struct Candidates<'p> {
     /// Rules, and each `else` that can matter directly behind its rule.
     pub(super) candidates: SmallVec<[Candidate<'p>; 4]>,
     /// The rule that gives the value when no other does.
@@ -74,7 +74,7 @@ impl<'p> Candidate<'p> {
     }
 }
 
-impl<'p> Matched<'p> {
+impl<'p> Candidates<'p> {
     /// Whether there is nothing to evaluate.
     pub(super) fn is_empty(&self) -> bool {
         self.candidates.is_empty() && self.default.is_none()
@@ -109,9 +109,9 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         walk: Walk<'_>,
-        place: &Place<'_>,
+        place: &DataPath<'_>,
         (node, set): (&'p Node, &'p RuleSet),
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if set.kind == RuleKind::Complete && !self.watched() {
             match self.memos.complete(set) {
@@ -125,7 +125,7 @@ impl<'p> Machine<'p> {
         }
         let matched = self.matching(node, set, None);
         if self.watched() {
-            self.tell_index(frame, &matched, &place.path());
+            self.trace_index(frame, &matched, &place.path());
         }
         match set.kind {
             RuleKind::Function => Ok(()),
@@ -147,8 +147,8 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         walk: Walk<'_>,
         set: &'p RuleSet,
-        matched: &Matched<'p>,
-        each: Each<'_, 'p>,
+        matched: &Candidates<'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if matched.is_empty() {
             return Ok(());
@@ -171,7 +171,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         node: &'p Node,
         set: &'p RuleSet,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         let Some(value) = self.sole_value(frame, node, set)? else {
             return Ok(false);
         };
@@ -198,7 +198,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         node: &'p Node,
         set: &'p RuleSet,
-    ) -> Result<Option<Option<Value>>, Stop> {
+    ) -> Result<Option<Option<Value>>, Interrupt> {
         if set.kind != RuleKind::Complete || !set.may_settle() {
             return Ok(None);
         }
@@ -222,7 +222,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The value that the first of several rules gives, if one does.
-    fn settled(&mut self, frame: &Frame<'_>, matched: &Matched<'p>) -> Result<Option<Value>, Stop> {
+    fn settled(&mut self, frame: &Frame<'_>, matched: &Candidates<'p>) -> Result<Option<Value>, Interrupt> {
         let default = matched.default.as_slice();
         for candidate in matched.candidates.iter().chain(default).copied() {
             let Some(program) = self.program(candidate) else {
@@ -258,12 +258,12 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         walk: Walk<'_>,
         set: &'p RuleSet,
-        matched: &Matched<'p>,
-        each: Each<'_, 'p>,
+        matched: &Candidates<'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let find_one = matched.early_exit;
         let mut value = None;
-        let mut deferred = Deferred::default();
+        let mut deferred = PendingExits::default();
         let mut done = None;
         for candidate in &matched.candidates {
             if done == Some(candidate.address()) {
@@ -308,7 +308,7 @@ impl<'p> Machine<'p> {
         candidate: Candidate<'p>,
         find_one: bool,
         attempt: &mut Attempt<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let Some(program) = self.program(candidate) else {
             return Ok(());

@@ -6,9 +6,9 @@ use thin_vec::thin_vec;
 
 use super::ir::{Every, Expr, Operand, Program};
 use super::machine::{Frame, Machine};
-use super::nodes::Nodes;
-use super::rules::{Candidate, Matched};
-use super::shown;
+use super::source_map::SourceMap;
+use super::rules::{Candidate, Candidates};
+use super::unparse;
 use crate::Value;
 use crate::compile::tree::Written;
 use crate::hash::HashMap;
@@ -19,7 +19,7 @@ use crate::trace::{Event, Node, Op, Tracer};
 const EVENT: usize = 16;
 
 /// Whoever watches, and what is needed to tell it something.
-pub(super) struct Watch<'p> {
+pub(super) struct TraceContext<'p> {
     tracer: &'p mut dyn Tracer,
     /// The nodes of queries and rules, by the addresses of their compiled forms.
     known: HashMap<usize, Rc<Source<'p>>>,
@@ -29,7 +29,7 @@ pub(super) struct Watch<'p> {
 
 /// Where a compiled form comes from.
 struct Source<'p> {
-    nodes: Nodes<'p>,
+    nodes: SourceMap<'p>,
     written: &'p Written,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Subject<'s> {
     Rule(Candidate<'s>),
 }
 
-impl<'p> Watch<'p> {
+impl<'p> TraceContext<'p> {
     /// Watches a query.
     pub(super) fn new(
         tracer: &'p mut dyn Tracer,
@@ -60,7 +60,7 @@ impl<'p> Watch<'p> {
         start: Location,
     ) -> Self {
         let source = Source {
-            nodes: Nodes::of_query(body),
+            nodes: SourceMap::of_query(body),
             written,
         };
         Self {
@@ -72,7 +72,7 @@ impl<'p> Watch<'p> {
 
     fn know(&mut self, program: &Program, candidate: Candidate<'p>) {
         self.known.entry(address(program)).or_insert_with(|| {
-            let nodes = candidate.ast().map(Nodes::of_rule).unwrap_or_default();
+            let nodes = candidate.ast().map(SourceMap::of_rule).unwrap_or_default();
             Rc::new(Source {
                 nodes,
                 written: candidate.rule.written(),
@@ -115,16 +115,16 @@ impl<'p> Machine<'p> {
                 .map(|body| Node::Body(body)),
             Subject::Expr(expr) => node_of(expr).map(Node::Expr),
             Subject::BareExpr(expr) => {
-                bare = node_of(expr).map(shown::without_modifiers);
+                bare = node_of(expr).map(unparse::without_modifiers);
                 bare.as_ref().map(Node::Expr)
             }
             Subject::Bare(expr) => {
-                bare_body = node_of(expr).map(|expr| thin_vec![shown::without_modifiers(expr)]);
+                bare_body = node_of(expr).map(|expr| thin_vec![unparse::without_modifiers(expr)]);
                 bare_body.as_ref().map(Node::Body)
             }
             Subject::Generator(every, expr) => {
                 bare = node_of(expr)
-                    .map(|expr| shown::generator(&frame.program.names, every, &expr.location));
+                    .map(|expr| unparse::generator(&frame.program.names, every, &expr.location));
                 bare.as_ref().map(Node::Expr)
             }
             Subject::Rule(candidate) => {
@@ -137,13 +137,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Tells which rules can matter.
-    pub(super) fn tell_index(&mut self, frame: &Frame<'_>, matched: &Matched<'p>, path: &[Value]) {
+    pub(super) fn trace_index(&mut self, frame: &Frame<'_>, matched: &Candidates<'p>, path: &[Value]) {
         let Some(source) = self.source(frame) else {
             return;
         };
         let expr = frame.body.exprs.get(frame.index.get());
         let node = expr.and_then(|expr| source.nodes.exprs.get(expr.node).copied());
-        let bare = node.filter(|_| frame.bare).map(shown::without_modifiers);
+        let bare = node.filter(|_| frame.bare).map(unparse::without_modifiers);
         let Some(node) = bare.as_ref().or(node) else {
             return;
         };
@@ -155,7 +155,7 @@ impl<'p> Machine<'p> {
             ""
         };
         let message = format!("(matched {count} {rules}{early})");
-        let reference = shown::path(path, &node.location);
+        let reference = unparse::path(path, &node.location);
         self.send(
             frame,
             Op::Index,
@@ -167,19 +167,19 @@ impl<'p> Machine<'p> {
     }
 
     /// Tells what a policy says.
-    pub(super) fn tell_note(&mut self, frame: &Frame<'_>, text: &str) {
+    pub(super) fn trace_note(&mut self, frame: &Frame<'_>, text: &str) {
         self.send(frame, Op::Note, Some(Node::None), text, None, None);
     }
 
     /// Tells that two terms are made equal.
-    pub(super) fn tell_unify(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) {
+    pub(super) fn trace_unify(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) {
         let left = self.seen(frame, left);
         let right = self.seen(frame, right);
         self.tell_equality(frame, left, right);
     }
 
     /// Tells that a value and a term are made equal.
-    pub(super) fn tell_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
+    pub(super) fn trace_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
         let right = self.seen(frame, operand);
         let left = self.shown(value);
         self.tell_equality(frame, left, right);
@@ -196,13 +196,13 @@ impl<'p> Machine<'p> {
         let bodies = source
             .as_deref()
             .map_or(&[][..], |source| &source.nodes.bodies);
-        shown::operand(&frame.program.names, bodies, operand)
+        unparse::operand(&frame.program.names, bodies, operand)
     }
 
     /// A value as a term, if there is memory for it.
     fn shown(&self, value: &Value) -> TermValue {
         match self.meter.unfolds(value) {
-            true => shown::value(value),
+            true => unparse::value(value),
             false => TermValue::Null,
         }
     }
@@ -213,7 +213,7 @@ impl<'p> Machine<'p> {
         };
         let at = frame.body.exprs.get(frame.index.get());
         let location = at.map_or(&watch.last, |expr| &expr.location);
-        let expr = shown::equality(left, right, location);
+        let expr = unparse::equality(left, right, location);
         self.send(frame, Op::Unify, Some(Node::Expr(&expr)), "", None, None);
     }
 

@@ -1,7 +1,7 @@
 //! Making terms equal.
 
 use super::ir::Operand;
-use super::machine::{Flow, Frame, Machine, Next};
+use super::machine::{Flow, Frame, Machine, Continuation};
 use crate::Value;
 
 impl<'p> Machine<'p> {
@@ -11,19 +11,19 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         left: &Operand,
         right: &Operand,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         match (left, right) {
             (Operand::Reference(reference), other) | (other, Operand::Reference(reference)) => {
                 if self.watched() {
-                    self.tell_unify(frame, left, right);
+                    self.trace_unify(frame, left, right);
                 }
                 self.reference(frame, reference, other, next)
             }
             (Operand::Comprehension(comprehension), other)
             | (other, Operand::Comprehension(comprehension)) => {
                 if self.watched() {
-                    self.tell_unify(frame, left, right);
+                    self.trace_unify(frame, left, right);
                 }
                 let value = self.comprehension(frame, comprehension)?;
                 self.accept(frame, &value, other, next)
@@ -46,18 +46,18 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         value: &Value,
         operand: &Operand,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         match operand {
             Operand::Reference(reference) => {
                 if self.watched() {
-                    self.tell_accept(frame, value, operand);
+                    self.trace_accept(frame, value, operand);
                 }
                 self.reference(frame, reference, &Operand::Known(value.clone()), next)
             }
             Operand::Comprehension(comprehension) => {
                 if self.watched() {
-                    self.tell_accept(frame, value, operand);
+                    self.trace_accept(frame, value, operand);
                 }
                 // What has no parts is never equal to a closure, which is not evaluated then.
                 if matches!(value, Value::Array(_) | Value::Object(_) | Value::Set(_)) {
@@ -91,7 +91,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         left: &Operand,
         right: &Operand,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let mark = self.trail.len();
         let flow = match self.equates(frame, left, right) {
@@ -136,7 +136,7 @@ impl<'p> Machine<'p> {
             return self.matches(frame, &value, left);
         }
         if self.watched() {
-            self.tell_unify(frame, left, right);
+            self.trace_unify(frame, left, right);
         }
         match (left, right) {
             (Operand::Array(left), Operand::Array(right)) => {
@@ -168,7 +168,7 @@ impl<'p> Machine<'p> {
     /// trail.
     pub(super) fn matches(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) -> bool {
         if self.watched() {
-            self.tell_accept(frame, value, operand);
+            self.trace_accept(frame, value, operand);
         }
         match (operand, value) {
             (Operand::Known(known), _) => self.equal(known, value),

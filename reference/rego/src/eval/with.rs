@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::held::Held;
+use super::binding::Binding;
 use super::ir::{Expr, FunctionName, Replacement, Target};
-use super::machine::{Flow, Frame, Machine, Next, Stop};
+use super::machine::{Flow, Frame, Machine, Continuation, Interrupt};
 use super::mocks::Mock;
 use crate::Value;
 use crate::error::EvalCode;
@@ -12,7 +12,7 @@ use crate::value::Object;
 
 /// What `with` changes, as it is while the expression is evaluated.
 struct Changed<'p> {
-    input: Held<'p>,
+    input: Binding<'p>,
     overlay: Option<Value>,
     replaced: Vec<Arc<[Value]>>,
     mocks: Vec<(FunctionName, Mock)>,
@@ -22,7 +22,7 @@ struct Changed<'p> {
 
 /// What was there before.
 struct Before<'p> {
-    input: Held<'p>,
+    input: Binding<'p>,
     overlay: Option<Value>,
     replaced: usize,
     mocks: usize,
@@ -30,13 +30,13 @@ struct Before<'p> {
 
 impl<'p> Machine<'p> {
     /// Evaluates an expression with its modifiers, and what remains without them.
-    pub(super) fn with(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn with(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         let Some(changed) = self.changed(frame, expr) else {
             return Ok(());
         };
         if changed.is_misplaced {
             let message = "bad document path".to_owned();
-            return Err(Stop::failed_at(
+            return Err(Interrupt::failed_at(
                 frame,
                 EvalCode::Conflict,
                 &expr.location,

@@ -2,10 +2,10 @@
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::reference::{Walk, constants};
+use super::value_ref::{Walk, constants};
 use super::rules::{Solution, distinct};
-use super::solver::{Flow, Next, Solver, Wanted};
-use super::store::Frame;
+use super::solver::{Flow, Continuation, Solver, Expectation};
+use super::bindings::Frame;
 use super::terms::{self, Sym};
 use super::unknowns::Root;
 use crate::Value;
@@ -21,7 +21,7 @@ impl<'p> Solver<'p> {
         expr: &'p Expr,
         name: &str,
         operands: &'p [Term],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let Some(signature) = signature(name) else {
             return Ok(());
@@ -51,17 +51,17 @@ impl<'p> Solver<'p> {
         args: Vec<Sym>,
         output: Option<Sym>,
         location: &Location,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let meter = self.meter;
         let mut parts = ThinVec::with_capacity(args.len() + 2);
         parts.push(terms::operator(signature.name, location));
         parts.extend(args.into_iter().map(|arg| arg.into_term(location, meter)));
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         let is_value = !signature.relation && !signature.nondeterministic && !signature.void;
         let possible = match output {
             None => {
-                self.store
+                self.bindings
                     .save(terms::expr(ExprTerms::Call(parts), location));
                 true
             }
@@ -71,7 +71,7 @@ impl<'p> Solver<'p> {
             }
             Some(output) => {
                 parts.push(output.into_term(location, self.meter));
-                self.store
+                self.bindings
                     .save(terms::expr(ExprTerms::Call(parts), location));
                 true
             }
@@ -80,7 +80,7 @@ impl<'p> Solver<'p> {
             true => next(self),
             false => Ok(()),
         };
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow
     }
 
@@ -90,7 +90,7 @@ impl<'p> Solver<'p> {
         value: Sym,
         output: Option<Sym>,
         location: &Location,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         match output {
             Some(output) => self.fits(&output, value, location, |solver| next(solver)),
@@ -105,7 +105,7 @@ impl<'p> Solver<'p> {
         expr: &'p Expr,
         name: &'p [Term],
         operands: &'p [Term],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let path = constants(name.get(1..).unwrap_or_default());
         let world = self.policy.world();
@@ -142,7 +142,7 @@ impl<'p> Solver<'p> {
         args: &[Sym],
         output: Option<Sym>,
         location: &Location,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let mut solutions: Vec<Solution> = Vec::new();
         for rule in &set.rules {
@@ -153,8 +153,8 @@ impl<'p> Solver<'p> {
         let default = default.and_then(|rule| rule.ast().head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
         let wanted = match &output {
-            None => Some(Wanted::Truthy),
-            Some(Sym::Known(value)) => Some(Wanted::Is(value.clone())),
+            None => Some(Expectation::Truthy),
+            Some(Sym::Known(value)) => Some(Expectation::Is(value.clone())),
             Some(Sym::Term(_)) => None,
         };
         let walk = Walk {
@@ -174,17 +174,17 @@ impl<'p> Solver<'p> {
         args: &[Sym],
         output: Option<Sym>,
         location: &Location,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let meter = self.meter;
         let mut parts = thin_vec![self.supported(path, location)];
         let operands = args.iter().cloned().chain(output);
         parts.extend(operands.map(|operand| operand.into_term(location, meter)));
-        let mark = self.store.mark();
-        self.store
+        let mark = self.bindings.checkpoint();
+        self.bindings
             .save(terms::expr(ExprTerms::Call(parts), location));
         let flow = next(self);
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow
     }
 }

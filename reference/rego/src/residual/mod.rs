@@ -11,21 +11,21 @@
 //! is found once ([`kept`]). [`hints`] guesses at names that are mistyped.
 
 mod calls;
-mod choice;
+mod negation;
 mod depends;
-mod finish;
+mod assemble;
 mod hints;
-mod keep;
-mod kept;
-mod propagate;
-mod reference;
+mod preserve;
+mod analysis_cache;
+mod copy_propagation;
+mod value_ref;
 mod rules;
-mod saved;
+mod expr_stats;
 mod solver;
-mod store;
+mod bindings;
 mod support;
 mod terms;
-mod typed;
+mod type_prune;
 mod unify;
 mod unknowns;
 mod watch;
@@ -48,10 +48,10 @@ use crate::syntax::{Body, Expr, Module, Var};
 use crate::trace::Op;
 use crate::value::{JsonSink, TextSink, ValueSink};
 
-use kept::Shelf;
-use saved::Saved;
+use analysis_cache::AnalysisPool;
+use expr_stats::Saved;
 use solver::Solver;
-use watch::Watch;
+use watch::TraceContext;
 
 /// What a partial evaluation does not know, and what it leaves alone.
 #[derive(Debug, Clone)]
@@ -147,7 +147,7 @@ pub struct PartialQuery {
     written: HashMap<Var, Var>,
     /// The variables that the author of the query named.
     named: Vec<Var>,
-    shelf: Shelf,
+    shelf: AnalysisPool,
 }
 
 impl PartialQuery {
@@ -177,7 +177,7 @@ impl PartialQuery {
         Ok(Self {
             policy: policy.clone(),
             named: named(&unit.body),
-            shelf: Shelf::default(),
+            shelf: AnalysisPool::default(),
             body: unit.body,
             written: unit.written.into_iter().collect(),
         })
@@ -198,10 +198,10 @@ impl PartialQuery {
         let meter = evaluation.meter();
         let mut solver = Solver::new(&self.policy, evaluation, &meter, options, kept);
         if let Some(tracer) = &mut evaluation.tracer {
-            solver.watch = Some(Watch::new(&mut **tracer, &self.written));
+            solver.watch = Some(TraceContext::new(&mut **tracer, &self.written));
         }
         let found = self.search(&mut solver);
-        self.shelf.put(solver.into_kept());
+        self.shelf.put(solver.into_analysis());
         // A value that was too large to become a term is missing in what was found.
         meter.sound().map_err(Ended::error)?;
         found.map_err(|error| *error)
@@ -210,16 +210,16 @@ impl PartialQuery {
     fn search<'p>(&'p self, solver: &mut Solver<'p>) -> Result<Residual, Box<EvalError>> {
         let named = &self.named;
         for name in named {
-            solver.store.give(0, name, name.clone());
+            solver.bindings.give(0, name, name.clone());
         }
         let mut found: Vec<Vec<Saved>> = Vec::new();
-        solver.tell_query(Op::Enter, &self.body);
+        solver.trace_query(Op::Enter, &self.body);
         solver.body(0, &self.body, &mut |solver| {
-            solver.tell_query(Op::Exit, &self.body);
-            if let Some(mut saved) = solver.typed(store::Mark::default()) {
+            solver.trace_query(Op::Exit, &self.body);
+            if let Some(mut saved) = solver.typed(bindings::Checkpoint::default()) {
                 let at = terms::nowhere();
                 for name in named {
-                    let value = solver.store.lookup(0, name).into_term(&at, solver.meter);
+                    let value = solver.bindings.lookup(0, name).into_term(&at, solver.meter);
                     let own = terms::var(name, &at);
                     if value != own {
                         let equal = terms::call("eq", [own, value], &at);
@@ -227,7 +227,7 @@ impl PartialQuery {
                     }
                 }
                 solver.grow(&saved)?;
-                found.push(propagate::references(saved));
+                found.push(copy_propagation::references(saved));
             }
             Ok(())
         })?;
@@ -235,7 +235,7 @@ impl PartialQuery {
         // From here on nobody else has what was saved, so that it need not be copied.
         solver.solved.clear();
         let queries = found.into_iter();
-        let queries = queries.map(|saved| finish::open(saved, &mut solver.store));
+        let queries = queries.map(|saved| assemble::open(saved, &mut solver.bindings));
         let mut queries: Vec<Body> = queries.collect();
         if queries.iter().any(Body::is_empty) {
             queries = vec![Body::new()];

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::reference::Walk;
-use super::saved::Saved;
-use super::solver::{Each, Flow, Solver};
-use super::store::Store;
+use super::value_ref::Walk;
+use super::expr_stats::Saved;
+use super::solver::{OnValue, Flow, Solver};
+use super::bindings::Bindings;
 use super::terms::{self, Sym, all_vars};
 use super::unknowns::Root;
 use crate::Value;
@@ -40,7 +40,7 @@ impl<'p> Solver<'p> {
         node: &'p Node,
         set: &'p RuleSet,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if set.kind == RuleKind::Function {
             return Ok(());
@@ -68,11 +68,11 @@ impl<'p> Solver<'p> {
     }
 
     /// Visits the values behind rules that depend on nothing unknown.
-    fn known_rules(&mut self, path: &[Value], walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
+    fn known_rules(&mut self, path: &[Value], walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let mut path = path.to_vec();
         let mut rest = walk;
         while let Some((step, behind)) = rest.split()
-            && let Sym::Known(key) = self.store.resolved(step.clone())
+            && let Sym::Known(key) = self.bindings.resolved(step.clone())
         {
             path.push(key);
             rest = behind;
@@ -84,10 +84,10 @@ impl<'p> Solver<'p> {
     }
 
     /// Visits the value of complete rules.
-    fn complete(&mut self, set: &'p RuleSet, walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
+    fn complete(&mut self, set: &'p RuleSet, walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let address = std::ptr::from_ref(set).addr();
         // Rules have one value, so what was chosen before on this way is chosen again.
-        if let Some(value) = self.store.chosen.get(&address).cloned() {
+        if let Some(value) = self.bindings.chosen.get(&address).cloned() {
             return self.walk(value, walk, each);
         }
         let solutions = self.solutions(address, |solver| {
@@ -103,7 +103,7 @@ impl<'p> Solver<'p> {
         let default = default.and_then(|rule| rule.ast().head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
         self.choose(solutions, default, walk, &mut |solver, value| {
-            solver.store.choose(address, value.clone());
+            solver.bindings.choose(address, value.clone());
             solver.walk(value, walk, each)
         })
     }
@@ -114,7 +114,7 @@ impl<'p> Solver<'p> {
         solutions: Vec<Solution>,
         default: Option<Sym>,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if let Some(sure) = solutions.iter().find(|one| one.saved.is_empty()) {
             return match walk.accepts(&sure.value) {
@@ -145,10 +145,10 @@ impl<'p> Solver<'p> {
         next: impl FnOnce(&mut Self) -> Flow,
     ) -> Flow {
         self.step()?;
-        let mark = self.store.mark();
-        self.store.add(saved);
+        let mark = self.bindings.checkpoint();
+        self.bindings.add(saved);
         let flow = next(self);
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow
     }
 
@@ -159,7 +159,7 @@ impl<'p> Solver<'p> {
         node: &'p Node,
         set: &'p RuleSet,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let address = std::ptr::from_ref(set).addr();
         let depth = path.len() + 1;
@@ -196,7 +196,7 @@ impl<'p> Solver<'p> {
         solution: &Solution,
         path: &[Sym],
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if let Some((key, path)) = path.split_first() {
             let Some((step, rest)) = walk.split() else {
@@ -231,9 +231,9 @@ impl<'p> Solver<'p> {
         if let Some(known) = self.solved.get(&address) {
             return Ok(known.clone());
         }
-        let chosen = std::mem::take(&mut self.store.chosen);
+        let chosen = std::mem::take(&mut self.bindings.chosen);
         let found = visit::deep(|| find(self));
-        self.store.chosen = chosen;
+        self.bindings.chosen = chosen;
         let found = Rc::new(found?);
         self.solved.insert(address, found.clone());
         Ok(found)
@@ -254,11 +254,11 @@ impl<'p> Solver<'p> {
         while let Some(ast) = branch {
             branch = ast.else_rule.as_deref();
             let mut own = Vec::new();
-            let mark = self.store.mark();
+            let mark = self.bindings.checkpoint();
             let flow = self.none_of(&earlier, &mut |solver| {
                 solver.branch(rule, ast, (depth, mark), args, &mut own)
             });
-            self.store.undo(mark);
+            self.bindings.undo(mark);
             flow?;
             let is_sure = own.iter().any(|one| one.saved.is_empty());
             if branch.is_some() {
@@ -276,11 +276,11 @@ impl<'p> Solver<'p> {
         &mut self,
         rule: &'p CompiledRule,
         ast: &'p Rule,
-        (depth, mark): (usize, super::store::Mark),
+        (depth, mark): (usize, super::bindings::Checkpoint),
         args: &[Sym],
         found: &mut Vec<Solution>,
     ) -> Flow {
-        let frame = self.store.frame();
+        let frame = self.bindings.frame();
         let head = &ast.head;
         for (parameter, arg) in head.args.iter().zip(args) {
             let parameter = self.plug(frame, parameter);
@@ -288,13 +288,13 @@ impl<'p> Solver<'p> {
                 return Ok(());
             }
         }
-        self.tell_rule(frame, crate::trace::Op::Enter, ast);
+        self.trace_rule(frame, crate::trace::Op::Enter, ast);
         let path = match depth {
             0 => &[],
             depth => rule.reference.get(depth..).unwrap_or_default(),
         };
         self.body(frame, &ast.body, &mut |solver| {
-            solver.tell_rule(frame, crate::trace::Op::Exit, ast);
+            solver.trace_rule(frame, crate::trace::Op::Exit, ast);
             let path = path.iter().map(|step| solver.plug(frame, step)).collect();
             let Some(value) = head.value.as_ref().or(head.key.as_ref()) else {
                 return Ok(());
@@ -317,7 +317,7 @@ impl<'p> Solver<'p> {
     /// The same with variables of its own.
     fn renamed(&mut self, solution: &Solution) -> Solution {
         let mut renaming = Renaming {
-            store: &mut self.store,
+            bindings: &mut self.bindings,
             names: HashMap::default(),
         };
         let mut solution = solution.clone();
@@ -361,7 +361,7 @@ pub(super) fn extent<'n>(node: &'n Node, set: &'n RuleSet) -> Vec<&'n RuleSet> {
 
 /// Gives the variables that are the evaluation's own other names.
 struct Renaming<'s, 'm> {
-    store: &'s mut Store<'m>,
+    bindings: &'s mut Bindings<'m>,
     names: HashMap<Var, Var>,
 }
 
@@ -373,7 +373,7 @@ impl Rewrite for Renaming<'_, '_> {
             if let Some(other) = self.names.get(name) {
                 *name = other.clone();
             } else {
-                let other = self.store.fresh();
+                let other = self.bindings.fresh();
                 self.names.insert(name.clone(), other.clone());
                 *name = other;
             }

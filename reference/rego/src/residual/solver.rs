@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 use thin_vec::thin_vec;
 
 use super::depends::Depends;
-use super::kept::Kept;
+use super::analysis_cache::Analysis;
 use super::rules::Solution;
-use super::saved::Saved;
-use super::store::{Frame, Standing, Store};
+use super::expr_stats::Saved;
+use super::bindings::{Frame, VarState, Bindings};
 use super::support::Supports;
 use super::terms::{self, Sym};
 use super::unknowns::References;
@@ -23,7 +23,7 @@ use crate::Value;
 use crate::compile::Policy;
 use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::error::{EvalCode, EvalError};
-use crate::eval::{Concrete, Prepared};
+use crate::eval::{GroundEvaluator, Prepared};
 use crate::hash::HashMap;
 use crate::meter::Meter;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
@@ -33,10 +33,10 @@ use crate::trace::Op;
 pub(super) type Flow = Result<(), Box<EvalError>>;
 
 /// What remains to be done.
-pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n);
+pub(super) type Continuation<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n);
 
 /// What remains to be done with each value.
-pub(super) type Each<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
+pub(super) type OnValue<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
 
 /// A step of the search takes about as long as so many of an evaluation.
 const STEP: usize = 16;
@@ -60,17 +60,17 @@ pub(super) struct Solver<'p> {
     pub(super) opaque: References,
     /// Whether functions that are not deterministic are left alone.
     pub(super) hold: bool,
-    pub(super) store: Store<'p>,
+    pub(super) bindings: Bindings<'p>,
     pub(super) depends: Depends<'p>,
     pub(super) supports: Supports,
     /// Whether something takes the place of the input where terms are kept.
     pub(super) raw: bool,
     /// What rules give, by their address.
     pub(super) solved: HashMap<usize, Rc<Vec<Solution>>>,
-    pub(super) watch: Option<super::watch::Watch<'p>>,
+    pub(super) watch: Option<super::watch::TraceContext<'p>>,
     pub(super) meter: &'p Meter,
-    concrete: Concrete<'p>,
-    pub(super) kept: Kept,
+    concrete: GroundEvaluator<'p>,
+    pub(super) kept: Analysis,
     steps: usize,
     terms: usize,
 }
@@ -81,7 +81,7 @@ impl<'p> Solver<'p> {
         evaluation: &crate::Evaluation<'e>,
         meter: &'p Meter,
         options: &super::PartialOptions,
-        mut kept: Kept,
+        mut kept: Analysis,
     ) -> Self {
         let hold = options.holds();
         let unknowns = options.unknowns.clone();
@@ -93,7 +93,7 @@ impl<'p> Solver<'p> {
             input: evaluation.input.clone(),
             opaque: options.disable_inlining.clone(),
             hold,
-            store: Store::new(meter, std::mem::take(&mut kept.names)),
+            bindings: Bindings::new(meter, std::mem::take(&mut kept.names)),
             depends,
             supports: Supports::default(),
             raw: false,
@@ -101,7 +101,7 @@ impl<'p> Solver<'p> {
             watch: None,
             unknowns,
             meter,
-            concrete: Concrete::new(policy, evaluation, meter),
+            concrete: GroundEvaluator::new(policy, evaluation, meter),
             kept,
             steps: 0,
             terms: 0,
@@ -109,27 +109,27 @@ impl<'p> Solver<'p> {
     }
 
     /// What the search leaves for those with the same unknowns.
-    pub(super) fn into_kept(self) -> Kept {
+    pub(super) fn into_analysis(self) -> Analysis {
         let mut kept = self.kept;
         kept.rules = self.depends.rules;
-        kept.names = self.store.into_names();
+        kept.names = self.bindings.into_names();
         kept
     }
 
     /// Looks for all ways in which expressions hold.
-    pub(super) fn body(&mut self, frame: Frame, exprs: &'p [Expr], next: Next<'_, 'p>) -> Flow {
+    pub(super) fn body(&mut self, frame: Frame, exprs: &'p [Expr], next: Continuation<'_, 'p>) -> Flow {
         let Some((first, rest)) = exprs.split_first() else {
             return next(self);
         };
         self.step()?;
         stacker::maybe_grow(256 * 1024, 4 * 1024 * 1024, || {
             self.tell(frame, Op::Eval, first);
-            self.tell_note(frame, first);
+            self.trace_note(frame, first);
             let mut found = false;
-            let mark = self.store.mark();
+            let mark = self.bindings.checkpoint();
             self.expr(frame, first, &mut |solver| {
                 found = true;
-                if solver.store.saved.len() > mark.saved {
+                if solver.bindings.saved.len() > mark.saved {
                     solver.tell(frame, Op::Save, first);
                 }
                 let flow = solver.body(frame, rest, next);
@@ -166,30 +166,30 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    fn expr(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
+    fn expr(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
         if matches!(expr.terms, ExprTerms::Some(_)) || is_print(expr) {
             return next(self);
         }
         if let Some((prepared, given)) = self.concrete_form(frame, expr) {
             return self.concrete(frame, (expr, &prepared), given, next);
         }
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         let flow = if !expr.with.is_empty() {
-            self.keep_whole(frame, expr, next)
+            self.preserve_whole(frame, expr, next)
         } else if expr.negated {
             self.negated(frame, expr, next)
         } else {
             self.kind(frame, expr, next)
         };
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow
     }
 
     /// Looks for the ways in which what an expression says holds, without its `not`.
-    pub(super) fn kind(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn kind(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
         match &expr.terms {
             ExprTerms::Term(term) => {
-                self.side(frame, term, Some(&Wanted::Truthy), &mut |s, sym| {
+                self.side(frame, term, Some(&Expectation::Truthy), &mut |s, sym| {
                     s.holds(sym, &expr.location, next)
                 })
             }
@@ -200,7 +200,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn call(&mut self, frame: Frame, expr: &'p Expr, call: &'p [Term], next: Next<'_, 'p>) -> Flow {
+    fn call(&mut self, frame: Frame, expr: &'p Expr, call: &'p [Term], next: Continuation<'_, 'p>) -> Flow {
         let name = operator(call).unwrap_or_default();
         let operands = call.get(1..).unwrap_or_default();
         if name.first().is_some_and(|head| is_var(head, "data")) {
@@ -218,36 +218,36 @@ impl<'p> Solver<'p> {
         frame: Frame,
         left: &'p Term,
         right: &'p Term,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let location = &left.location;
         let wanted = self.wanted(frame, right);
         self.side(frame, left, wanted.as_ref(), &mut |solver, left| {
             let wanted = match &left {
-                Sym::Known(value) => Some(Wanted::Is(value.clone())),
+                Sym::Known(value) => Some(Expectation::Is(value.clone())),
                 Sym::Term(_) => None,
             };
             let left = &left;
             solver.side(frame, right, wanted.as_ref(), &mut |solver, right| {
-                let mark = solver.store.mark();
+                let mark = solver.bindings.checkpoint();
                 let flow = match solver.unify(left.clone(), right, location) {
                     true => next(solver),
                     false => Ok(()),
                 };
-                solver.store.undo(mark);
+                solver.bindings.undo(mark);
                 flow
             })
         })
     }
 
     /// The value that a term has, if it is known without evaluation.
-    fn wanted(&mut self, frame: Frame, term: &Term) -> Option<Wanted> {
+    fn wanted(&mut self, frame: Frame, term: &Term) -> Option<Expectation> {
         match &term.value {
             TermValue::Ref(_)
             | TermValue::ArrayComprehension(_)
             | TermValue::SetComprehension(_)
             | TermValue::ObjectComprehension(_) => None,
-            _ => self.plug(frame, term).known().cloned().map(Wanted::Is),
+            _ => self.plug(frame, term).known().cloned().map(Expectation::Is),
         }
     }
 
@@ -256,8 +256,8 @@ impl<'p> Solver<'p> {
         &mut self,
         frame: Frame,
         term: &'p Term,
-        wanted: Option<&Wanted>,
-        each: Each<'_, 'p>,
+        wanted: Option<&Expectation>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         match &term.value {
             TermValue::Ref(reference) => self.reference(frame, reference, wanted, each),
@@ -267,13 +267,13 @@ impl<'p> Solver<'p> {
             TermValue::ArrayComprehension(_)
             | TermValue::SetComprehension(_)
             | TermValue::ObjectComprehension(_) => {
-                let mark = self.store.mark();
+                let mark = self.bindings.checkpoint();
                 let made = self.comprehension(frame, term)?;
                 let flow = match made {
                     Some(made) => each(self, made),
                     None => Ok(()),
                 };
-                self.store.undo(mark);
+                self.bindings.undo(mark);
                 flow
             }
             _ => {
@@ -303,11 +303,11 @@ impl<'p> Solver<'p> {
             let value = answers.into_iter().flatten().flatten().next();
             return Ok(value.map(Sym::Known));
         }
-        let kept = self.keep_term(frame, term);
-        let name = self.store.fresh();
+        let kept = self.preserve_term(frame, term);
+        let name = self.bindings.fresh();
         let own = terms::var(&name, &term.location);
         let equal = terms::call("eq", [own.clone(), kept], &term.location);
-        self.store.save(equal);
+        self.bindings.save(equal);
         Ok(Some(Sym::Term(own)))
     }
 
@@ -317,7 +317,7 @@ impl<'p> Solver<'p> {
             return Sym::Known(value);
         }
         if let TermValue::Var(name) = &term.value {
-            return match self.store.lookup(frame, name) {
+            return match self.bindings.lookup(frame, name) {
                 Sym::Term(mut found) => {
                     found.location = term.location.clone();
                     Sym::Term(found)
@@ -325,25 +325,25 @@ impl<'p> Solver<'p> {
                 known => known,
             };
         }
-        let plugged = self.keep_term(frame, term);
-        self.store.resolved(Sym::Term(plugged))
+        let plugged = self.preserve_term(frame, term);
+        self.bindings.resolved(Sym::Term(plugged))
     }
 
     /// Goes on if a value is not `false`.
-    pub(super) fn holds(&mut self, sym: Sym, location: &Location, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn holds(&mut self, sym: Sym, location: &Location, next: Continuation<'_, 'p>) -> Flow {
         match sym {
             Sym::Known(Value::Bool(false)) => Ok(()),
             Sym::Known(_) => next(self),
             Sym::Term(term) => match &term.value {
                 TermValue::Array(_) | TermValue::Object(_) | TermValue::Set(_) => next(self),
-                TermValue::Var(name) if self.store.is_free(name) => Ok(()),
+                TermValue::Var(name) if self.bindings.is_free(name) => Ok(()),
                 _ => {
-                    let mark = self.store.mark();
+                    let mark = self.bindings.checkpoint();
                     let mut expr = terms::holds(term);
                     expr.location = location.clone();
-                    self.store.save(expr);
+                    self.bindings.save(expr);
                     let flow = next(self);
-                    self.store.undo(mark);
+                    self.bindings.undo(mark);
                     flow
                 }
             },
@@ -366,21 +366,21 @@ impl<'p> Solver<'p> {
 
     /// The variables of an expression that have values, and those that are free; absent if one
     /// has something else.
-    fn given(&mut self, frame: Frame, prepared: &Prepared) -> Option<Given> {
+    fn given(&mut self, frame: Frame, prepared: &Prepared) -> Option<Args> {
         let mut known = SmallVec::new();
         let mut free = SmallVec::new();
         for (slot, own) in prepared.names().iter().enumerate() {
-            match self.store.standing(frame, own) {
-                Standing::Free => free.push(slot),
-                Standing::Known(value) => known.push((slot, value)),
-                Standing::Unknown => return None,
+            match self.bindings.var_state(frame, own) {
+                VarState::Free => free.push(slot),
+                VarState::Known(value) => known.push((slot, value)),
+                VarState::Unknown => return None,
             }
         }
         Some((known, free))
     }
 
     /// An expression of which nothing is unknown in the form that the machine evaluates.
-    fn concrete_form(&mut self, frame: Frame, expr: &'p Expr) -> Option<(Arc<Prepared>, Given)> {
+    fn concrete_form(&mut self, frame: Frame, expr: &'p Expr) -> Option<(Arc<Prepared>, Args)> {
         let address = std::ptr::from_ref(expr).addr();
         if self.depends(address, expr) && !self.is_replaced(expr) {
             return None;
@@ -409,7 +409,7 @@ impl<'p> Solver<'p> {
     fn replaces(&mut self, expr: &Expr) -> bool {
         let mut unknowns = self.unknowns.clone();
         for with in &expr.with {
-            if let Some((root, path)) = super::keep::target(with) {
+            if let Some((root, path)) = super::preserve::target(with) {
                 unknowns = unknowns.without(root, &path);
             }
         }
@@ -425,8 +425,8 @@ impl<'p> Solver<'p> {
         &mut self,
         frame: Frame,
         (expr, prepared): (&'p Expr, &Prepared),
-        (known, free): Given,
-        next: Next<'_, 'p>,
+        (known, free): Args,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let own = match free.is_empty() {
             true => BTreeSet::new(),
@@ -444,15 +444,15 @@ impl<'p> Solver<'p> {
         let answers = self.concrete.answers(prepared, &known, &outputs)?;
         for answer in answers {
             self.step()?;
-            let mark = self.store.mark();
+            let mark = self.bindings.checkpoint();
             for (slot, value) in outputs.iter().zip(answer) {
                 if let (Some(own), Some(value)) = (names.get(*slot), value) {
-                    let name = self.store.name(frame, own);
-                    self.store.bind(&name, Sym::Known(value));
+                    let name = self.bindings.name(frame, own);
+                    self.bindings.bind(&name, Sym::Known(value));
                 }
             }
             let flow = next(self);
-            self.store.undo(mark);
+            self.bindings.undo(mark);
             flow?;
         }
         Ok(())
@@ -494,20 +494,20 @@ impl<'p> Solver<'p> {
     /// Whether a term may stand in the place of a variable, wherever that is used: it means the
     /// same everywhere, and is small.
     pub(super) fn is_inlined(&self, term: &Term) -> bool {
-        terms::size(term) <= MAX_INLINED && !terms::any_var(term, |name| self.store.is_free(name))
+        terms::size(term) <= MAX_INLINED && !terms::any_var(term, |name| self.bindings.is_free(name))
     }
 }
 
 /// What an expression accepts as the value of a term.
 #[derive(Debug)]
-pub(super) enum Wanted {
+pub(super) enum Expectation {
     /// All but `false`.
     Truthy,
     /// This one.
     Is(Value),
 }
 
-impl Wanted {
+impl Expectation {
     pub(super) fn accepts(&self, value: &Value) -> bool {
         match self {
             Self::Truthy => *value != Value::Bool(false),
@@ -517,7 +517,7 @@ impl Wanted {
 }
 
 /// Slots that have values, and slots that have none yet.
-type Given = (SmallVec<[(usize, Value); 4]>, SmallVec<[usize; 4]>);
+type Args = (SmallVec<[(usize, Value); 4]>, SmallVec<[usize; 4]>);
 
 /// The modules that support a residual, by their packages.
 pub(super) type Packages = BTreeMap<Vec<Value>, Vec<crate::syntax::Rule>>;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::reference::constants;
+use super::value_ref::constants;
 use super::rules::extent;
 use super::solver::Solver;
 use super::terms::{self, term, var};
@@ -35,12 +35,12 @@ enum Entry {
     /// Copies of the rules at a place.
     Copy(Vec<Value>, bool),
     /// The document at a place, none of which is a rule, or the input there.
-    Whole(Made, Vec<Value>, bool),
+    Whole(PartialDocument, Vec<Value>, bool),
 }
 
 /// A document that is known in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Made {
+pub(super) enum PartialDocument {
     /// One below `data`.
     Document,
     /// A part of the input.
@@ -54,7 +54,7 @@ pub(super) enum Made {
 #[derive(Debug, Default)]
 pub(super) struct Supports {
     entries: BTreeMap<Vec<Value>, Entry>,
-    documents: BTreeMap<(Made, Vec<Value>, bool), Vec<Value>>,
+    documents: BTreeMap<(PartialDocument, Vec<Value>, bool), Vec<Value>>,
     made: BTreeSet<Vec<Value>>,
 }
 
@@ -122,12 +122,12 @@ impl<'p> Solver<'p> {
     }
 
     /// A reference to a document that is known in part.
-    pub(super) fn whole(&mut self, made: Made, path: &[Value], location: &Location) -> Term {
+    pub(super) fn whole(&mut self, made: PartialDocument, path: &[Value], location: &Location) -> Term {
         let key = (made, path.to_vec(), self.raw);
         let place = match self.supports.documents.get(&key) {
             Some(place) => place.clone(),
             None => {
-                let name = format!("__doc{}__", self.store.number());
+                let name = format!("__doc{}__", self.bindings.number());
                 let place = vec![Value::from(PACKAGE), Value::from(name)];
                 let entry = Entry::Whole(made, path.to_vec(), self.raw);
                 self.supports.entries.insert(place.clone(), entry);
@@ -180,7 +180,7 @@ impl<'p> Solver<'p> {
     /// The rules of an entry with their packages.
     fn made(&mut self, place: &[Value], entry: Entry) -> Vec<(Vec<Value>, Rule)> {
         let partial = vec![Value::from(PACKAGE)];
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         let made = match entry {
             Entry::Rules(rules) => rules
                 .into_iter()
@@ -205,13 +205,13 @@ impl<'p> Solver<'p> {
             }
         };
         self.raw = false;
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         made
     }
 
     /// The copy of a rule, with its package.
     fn copy(&mut self, rule: &'p CompiledRule) -> (Vec<Value>, Rule) {
-        let frame = self.store.frame();
+        let frame = self.bindings.frame();
         let mut chain = Vec::new();
         let first = &rule.ast().head;
         let mut branch = Some(rule.ast());
@@ -220,8 +220,8 @@ impl<'p> Solver<'p> {
                 if let (TermValue::Var(own), TermValue::Var(other)) = (&own.value, &other.value)
                     && own != other
                 {
-                    let name = self.store.name(frame, own);
-                    self.store.give(frame, other, name);
+                    let name = self.bindings.name(frame, own);
+                    self.bindings.give(frame, other, name);
                 }
             }
             chain.push(self.copy_branch(frame, ast));
@@ -239,16 +239,16 @@ impl<'p> Solver<'p> {
 
     fn copy_branch(&mut self, frame: usize, ast: &Rule) -> Rule {
         let head = &ast.head;
-        let args = head.args.iter().map(|arg| self.keep_term(frame, arg));
+        let args = head.args.iter().map(|arg| self.preserve_term(frame, arg));
         let args = args.collect();
-        let body = self.keep_body(frame, &ast.body);
+        let body = self.preserve_body(frame, &ast.body);
         let mut reference: Ref = head.reference.iter().take(1).cloned().collect();
         for step in head.reference.iter().skip(1) {
-            reference.push(self.keep_term(frame, step));
+            reference.push(self.preserve_term(frame, step));
         }
-        let key = head.key.as_ref().map(|key| self.keep_term(frame, key));
+        let key = head.key.as_ref().map(|key| self.preserve_term(frame, key));
         let value = head.value.as_ref();
-        let value = value.map(|value| self.keep_term(frame, value));
+        let value = value.map(|value| self.preserve_term(frame, value));
         Rule {
             default: ast.default,
             head: Head {
@@ -284,7 +284,7 @@ impl<'p> Solver<'p> {
     /// know nothing, as they know nothing of the input.
     fn untyped(&mut self, name: &Var, value: Term) -> Rule {
         let location = &terms::nowhere();
-        let found = var(&self.store.fresh(), location);
+        let found = var(&self.bindings.fresh(), location);
         let head = head(
             thin_vec![var(name, location)],
             ThinVec::new(),
@@ -303,24 +303,24 @@ impl<'p> Solver<'p> {
     }
 
     /// The rules for the members of a document.
-    fn members(&mut self, made: Made, path: &[Value], name: &Var) -> Vec<Rule> {
+    fn members(&mut self, made: PartialDocument, path: &[Value], name: &Var) -> Vec<Rule> {
         let location = &terms::nowhere();
-        if made == Made::Known {
+        if made == PartialDocument::Known {
             return self.known(path, name);
         }
         let (node, base) = match made {
-            Made::Document => {
+            PartialDocument::Document => {
                 let node: Option<&'p Node> = self.policy.world().find(path);
                 let base = path
                     .iter()
                     .try_fold(self.documents, |value, key| stored(value, key));
                 (node, base.cloned())
             }
-            Made::Input | Made::Known => (None, self.input_at(path)),
+            PartialDocument::Input | PartialDocument::Known => (None, self.input_at(path)),
         };
         let keys = match made {
-            Made::Document => self.keys(path, node, base.as_ref()),
-            Made::Input | Made::Known => self.input_keys(path, base.as_ref()),
+            PartialDocument::Document => self.keys(path, node, base.as_ref()),
+            PartialDocument::Input | PartialDocument::Known => self.input_keys(path, base.as_ref()),
         };
         let members = Var(name.0.replace("__doc", "__members").into());
         let own = var(&members, location);
@@ -336,10 +336,10 @@ impl<'p> Solver<'p> {
                 .map(|step| terms::value(step, location, self.meter))
                 .collect();
             let from = match made {
-                Made::Document => self.keep_document(&steps, location),
-                Made::Input | Made::Known => self.keep_input(&steps, location),
+                PartialDocument::Document => self.preserve_document(&steps, location),
+                PartialDocument::Input | PartialDocument::Known => self.preserve_input(&steps, location),
             };
-            let value = var(&self.store.fresh(), location);
+            let value = var(&self.bindings.fresh(), location);
             let step = terms::value(&key, location, self.meter);
             let mut head = head(
                 thin_vec![own.clone(), step.clone()],

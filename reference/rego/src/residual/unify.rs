@@ -11,7 +11,7 @@ impl Solver<'_> {
     /// Makes two terms equal: binds what variables are free, and saves what cannot be decided.
     /// Tells whether they can be equal at all.
     pub(super) fn unify(&mut self, left: Sym, right: Sym, location: &Location) -> bool {
-        match (self.store.resolved(left), self.store.resolved(right)) {
+        match (self.bindings.resolved(left), self.bindings.resolved(right)) {
             (Sym::Known(left), Sym::Known(right)) => left == right,
             (Sym::Known(value), Sym::Term(term)) => self.unify_value(&value, term, false, location),
             (Sym::Term(term), Sym::Known(value)) => self.unify_value(&value, term, true, location),
@@ -21,14 +21,14 @@ impl Solver<'_> {
 
     fn free(&self, term: &Term) -> Option<Var> {
         match &term.value {
-            TermValue::Var(name) if self.store.is_free(name) => Some(name.clone()),
+            TermValue::Var(name) if self.bindings.is_free(name) => Some(name.clone()),
             _ => None,
         }
     }
 
     fn unify_value(&mut self, value: &Value, term: Term, first: bool, location: &Location) -> bool {
         if let Some(name) = self.free(&term) {
-            self.store.bind(&name, Sym::Known(value.clone()));
+            self.bindings.bind(&name, Sym::Known(value.clone()));
             return true;
         }
         match &term.value {
@@ -66,9 +66,9 @@ impl Solver<'_> {
     }
 
     fn unify_terms(&mut self, left: Term, right: Term, location: &Location) -> bool {
-        if left == right && !any_var(&left, |name| self.store.is_free(name)) {
+        if left == right && !any_var(&left, |name| self.bindings.is_free(name)) {
             if matches!(left.value, TermValue::Ref(_) | TermValue::Call(_)) {
-                self.store.demand(left);
+                self.bindings.demand(left);
             }
             return true;
         }
@@ -117,7 +117,7 @@ impl Solver<'_> {
     fn bind(&mut self, name: &Var, to: Term, location: &Location) -> bool {
         let composite = is_composite(&to.value);
         if let TermValue::Var(_) = &to.value {
-            self.store.bind(name, Sym::Term(to));
+            self.bindings.bind(name, Sym::Term(to));
             return true;
         }
         if any_var(&to, |other| other == name) {
@@ -126,12 +126,12 @@ impl Solver<'_> {
         }
         let is_call = matches!(to.value, TermValue::Ref(_) | TermValue::Call(_));
         if composite && terms::size(&to) < 1_000 {
-            self.store.bind(name, Sym::Term(to));
+            self.bindings.bind(name, Sym::Term(to));
             return true;
         }
         if is_call && self.is_inlined(&to) {
-            self.store.demand(to.clone());
-            self.store.bind(name, Sym::Term(to));
+            self.bindings.demand(to.clone());
+            self.bindings.bind(name, Sym::Term(to));
             return true;
         }
         self.equate(terms::var(name, location), to, true)
@@ -157,7 +157,7 @@ impl Solver<'_> {
             }
             None => terms::call("eq", [left, right], &location),
         };
-        self.store.save(expr);
+        self.bindings.save(expr);
         true
     }
 }

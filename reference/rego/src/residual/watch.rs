@@ -1,7 +1,7 @@
 //! What a partial evaluation tells whoever watches it.
 
 use super::solver::Solver;
-use super::store::Frame;
+use super::bindings::Frame;
 use super::terms::Sym;
 use crate::compile::terms::{dotted, operator};
 use crate::hash::HashMap;
@@ -9,7 +9,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, Var};
 use crate::trace::{Event, Node, Op, Tracer};
 
 /// Whoever watches, and the queries that were told of.
-pub(super) struct Watch<'p> {
+pub(super) struct TraceContext<'p> {
     tracer: &'p mut dyn Tracer,
     written: &'p HashMap<Var, Var>,
     /// The queries that asked the others.
@@ -18,7 +18,7 @@ pub(super) struct Watch<'p> {
     current: Frame,
 }
 
-impl<'p> Watch<'p> {
+impl<'p> TraceContext<'p> {
     pub(super) fn new(tracer: &'p mut dyn Tracer, written: &'p HashMap<Var, Var>) -> Self {
         Self {
             tracer,
@@ -55,7 +55,7 @@ impl Solver<'_> {
     }
 
     /// Tells what a policy says by `trace`.
-    pub(super) fn tell_note(&mut self, frame: Frame, expr: &Expr) {
+    pub(super) fn trace_note(&mut self, frame: Frame, expr: &Expr) {
         if self.watch.is_none() {
             return;
         }
@@ -74,7 +74,7 @@ impl Solver<'_> {
     }
 
     /// Tells that a rule begins or has an answer, which is a query of its own.
-    pub(super) fn tell_rule(&mut self, frame: Frame, op: Op, rule: &Rule) {
+    pub(super) fn trace_rule(&mut self, frame: Frame, op: Op, rule: &Rule) {
         if let Some(watch) = &mut self.watch {
             if op == Op::Enter {
                 let asking = watch.current;
@@ -85,7 +85,7 @@ impl Solver<'_> {
     }
 
     /// Tells about the whole query.
-    pub(super) fn tell_query(&mut self, op: Op, body: &Body) {
+    pub(super) fn trace_query(&mut self, op: Op, body: &Body) {
         if let (Some(watch), Some(first)) = (&mut self.watch, body.first()) {
             watch.send(op, 0, Node::Body(body), &first.location, "");
         }

@@ -1,12 +1,12 @@
 //! Expressions that give a variable the items of a collection, such as `some g in data.grants`: a
 //! loop over the items, with what follows in the body.
 
-use super::held::Held;
+use super::binding::Binding;
 use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
-use super::keyed::Conditions;
-use super::machine::{Deferred, Flow, Frame, Machine, Next, STACK_RESERVE, STACK_SEGMENT};
-use super::once::Ground;
-use super::reference::Walk;
+use super::indexed_scan::Conditions;
+use super::machine::{PendingExits, Flow, Frame, Machine, Continuation, STACK_RESERVE, STACK_SEGMENT};
+use super::deterministic::Ground;
+use super::value_ref::Walk;
 use crate::Value;
 use crate::value::Number;
 
@@ -26,7 +26,7 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         expr: &Expr,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Option<Flow> {
         if self.watched() || expr.negated || !expr.with.is_empty() {
             return None;
@@ -39,9 +39,9 @@ impl<'p> Machine<'p> {
         let (step, key) = self.open_step(frame, reference, *slot)?;
         let above = reference.steps.len().saturating_sub(1);
         let steps = reference.steps.get(..above)?;
-        let list = match self.led_to(frame, reference, steps) {
-            Ground::Value(list) => Held::Own(list.clone()),
-            Ground::Lent(list) => Held::Lent(list),
+        let list = match self.resolved_prefix(frame, reference, steps) {
+            Ground::Value(list) => Binding::Owned(list.clone()),
+            Ground::Lent(list) => Binding::Borrowed(list),
             Ground::Undefined => return Some(Ok(())),
             Ground::Rules(..) | Ground::Unknown => return None,
         };
@@ -55,9 +55,9 @@ impl<'p> Machine<'p> {
             places: (key, place),
         };
         let each = || match &list {
-            Held::Lent(list) => self.each_item(frame, list, &items, next, Self::lend),
-            Held::Own(list) => self.each_item(frame, list, &items, next, Self::give),
-            Held::Nothing => Ok(()),
+            Binding::Borrowed(list) => self.each_item(frame, list, &items, next, Self::borrow_into),
+            Binding::Owned(list) => self.each_item(frame, list, &items, next, Self::give),
+            Binding::Unbound => Ok(()),
         };
         Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, each))
     }
@@ -89,7 +89,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         list: &'v Value,
         items: &Items<'_>,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
         give: impl Fn(&mut Self, usize, &'v Value),
     ) -> Flow {
         let rest = Walk {
@@ -103,7 +103,7 @@ impl<'p> Machine<'p> {
             _ => Conditions::default(),
         };
         let index = conditions.behind(frame.index.get());
-        let mut deferred = Deferred::default();
+        let mut deferred = PendingExits::default();
         let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &'v Value| {
             machine.tick()?;
             if !machine.meets(&conditions, item) {
@@ -116,7 +116,7 @@ impl<'p> Machine<'p> {
             give(machine, place, item);
             let mark = machine.trail.len();
             frame.index.set(index);
-            let flow = machine.work_off(frame, next);
+            let flow = machine.run_body(frame, next);
             machine.undo(mark);
             deferred.hold(frame.find_one, flow)
         };

@@ -4,32 +4,32 @@ use crate::Value;
 
 /// What a variable has while a query is evaluated.
 #[derive(Debug, Clone)]
-pub(super) enum Held<'p> {
+pub(super) enum Binding<'p> {
     /// No value yet.
-    Nothing,
+    Unbound,
     /// A value of its own.
-    Own(Value),
+    Owned(Value),
     /// A part of the base documents or a constant of the policy, which outlive the evaluation.
     /// Threads that hand on the same part would wait for each other if they counted who has it.
-    Lent(&'p Value),
+    Borrowed(&'p Value),
 }
 
-impl From<Option<Value>> for Held<'_> {
+impl From<Option<Value>> for Binding<'_> {
     fn from(value: Option<Value>) -> Self {
-        value.map_or(Self::Nothing, Self::Own)
+        value.map_or(Self::Unbound, Self::Owned)
     }
 }
 
-impl Held<'_> {
+impl Binding<'_> {
     /// The value, if there is one.
     #[inline]
     pub(super) fn get(&self) -> Option<&Value> {
         match self {
-            Self::Nothing => None,
-            Self::Own(value) => Some(value),
-            Self::Lent(value) => Some(value),
+            Self::Unbound => None,
+            Self::Owned(value) => Some(value),
+            Self::Borrowed(value) => Some(value),
         }
     }
 }
 
-const _: () = assert!(size_of::<Held<'_>>() == size_of::<Value>());
+const _: () = assert!(size_of::<Binding<'_>>() == size_of::<Value>());

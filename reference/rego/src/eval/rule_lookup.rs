@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::machine::Machine;
-use super::reference::{member, stored};
-use super::rules::{Candidate, Matched};
+use super::value_ref::{member, stored};
+use super::rules::{Candidate, Candidates};
 use crate::Value;
 use crate::compile::index::{Resolved, Root, Subject};
 use crate::compile::tree::{Node, RuleKind, RuleSet};
@@ -19,8 +19,8 @@ impl<'p> Machine<'p> {
         node: &'p Node,
         set: &'p RuleSet,
         args: Option<&[Value]>,
-    ) -> Matched<'p> {
-        let mut matched = Matched {
+    ) -> Candidates<'p> {
+        let mut matched = Candidates {
             candidates: SmallVec::new(),
             default: set.default.as_deref().map(|rule| Candidate {
                 rule,
@@ -40,7 +40,7 @@ impl<'p> Machine<'p> {
         matched
     }
 
-    fn choose(&self, set: &'p RuleSet, args: Option<&[Value]>, matched: &mut Matched<'p>) {
+    fn choose(&self, set: &'p RuleSet, args: Option<&[Value]>, matched: &mut Candidates<'p>) {
         let meter = &self.meter;
         if meter.is_trial() && !set.is_ready(TRIED_RULES) {
             meter.spoil();
@@ -99,7 +99,7 @@ impl<'p> Machine<'p> {
                 meter.make_value(base);
                 meter
                     .admits(base)
-                    .then(|| Cow::Owned(super::document::merge(overlay, base)))
+                    .then(|| Cow::Owned(super::data_ref::merge(overlay, base)))
             }
             (overlay, base) => overlay.or(base).map(Cow::Borrowed),
         }

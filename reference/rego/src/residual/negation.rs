@@ -3,11 +3,11 @@
 
 use thin_vec::thin_vec;
 
-use super::finish::{closed, open};
+use super::assemble::{closed, open};
 use super::rules::{distinct, saved_vars};
-use super::saved::Saved;
-use super::solver::{Flow, Next, Solver};
-use super::store::Frame;
+use super::expr_stats::Saved;
+use super::solver::{Flow, Continuation, Solver};
+use super::bindings::Frame;
 use super::terms::{self, Sym};
 use crate::Value;
 use crate::compile::terms::is_constant;
@@ -23,7 +23,7 @@ const MAX_MEMBERS: usize = 32;
 
 impl<'p> Solver<'p> {
     /// Goes on if an expression does not hold, without its `not`.
-    pub(super) fn negated(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn negated(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
         let bodies = self.bodies(|solver, next| solver.kind(frame, expr, next))?;
         self.none_of(&bodies, next)
     }
@@ -31,9 +31,9 @@ impl<'p> Solver<'p> {
     /// The ways in which something holds, each as what it saves.
     pub(super) fn bodies(
         &mut self,
-        run: impl FnOnce(&mut Self, Next<'_, 'p>) -> Flow,
+        run: impl FnOnce(&mut Self, Continuation<'_, 'p>) -> Flow,
     ) -> Result<Vec<Vec<Saved>>, Box<crate::EvalError>> {
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         let mut bodies: Vec<Vec<Saved>> = Vec::new();
         let flow = run(self, &mut |solver| {
             if let Some(saved) = solver.typed(mark) {
@@ -42,7 +42,7 @@ impl<'p> Solver<'p> {
             }
             Ok(())
         });
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow?;
         match bodies.iter().any(Vec::is_empty) {
             true => Ok(vec![Vec::new()]),
@@ -51,8 +51,8 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on if none of several bodies holds.
-    pub(super) fn none_of(&mut self, bodies: &[Vec<Saved>], next: Next<'_, 'p>) -> Flow {
-        let mut turned = Vec::new();
+    pub(super) fn none_of(&mut self, bodies: &[Vec<Saved>], next: Continuation<'_, 'p>) -> Flow {
+        let mut negated_terms = Vec::new();
         let mut supported = Vec::new();
         let mut ways = 1_usize;
         for saved in bodies {
@@ -60,7 +60,7 @@ impl<'p> Solver<'p> {
                 return Ok(());
             }
             let body = closed(saved);
-            let is_own = |name: &Var| !self.store.is_saved(name);
+            let is_own = |name: &Var| !self.bindings.is_saved(name);
             let locals = saved_vars(saved).iter().any(is_own);
             let more = ways.saturating_mul(body.len());
             let turns = body.iter().all(|expr| self.turns(expr));
@@ -68,33 +68,33 @@ impl<'p> Solver<'p> {
                 supported.push(saved.clone());
             } else {
                 ways = more;
-                turned.push(body);
+                negated_terms.push(body);
             }
         }
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         if !supported.is_empty() {
             let mut expr = self.any_rule("__not", &supported);
             expr.negated = true;
-            self.store.save(expr);
+            self.bindings.save(expr);
         }
-        let flow = self.each_turned(&turned, next);
-        self.store.undo(mark);
+        let flow = self.each_turned(&negated_terms, next);
+        self.bindings.undo(mark);
         flow
     }
 
     /// Goes on for each choice of an expression of each body, none of which may hold.
-    fn each_turned(&mut self, bodies: &[Body], next: Next<'_, 'p>) -> Flow {
+    fn each_turned(&mut self, bodies: &[Body], next: Continuation<'_, 'p>) -> Flow {
         let Some((first, rest)) = bodies.split_first() else {
             return next(self);
         };
         for expr in first {
             self.step()?;
-            let mark = self.store.mark();
+            let mark = self.bindings.checkpoint();
             let mut expr = expr.clone();
             expr.negated = !expr.negated;
-            self.store.save(expr);
+            self.bindings.save(expr);
             let flow = self.each_turned(rest, next);
-            self.store.undo(mark);
+            self.bindings.undo(mark);
             flow?;
         }
         Ok(())
@@ -112,7 +112,7 @@ impl<'p> Solver<'p> {
                 call.iter().skip(1).all(is_flat)
             }
             ExprTerms::Call(call) => call.iter().skip(1).all(|term| match &term.value {
-                TermValue::Ref(_) => is_flat(term) && self.store.is_demanded(term),
+                TermValue::Ref(_) => is_flat(term) && self.bindings.is_required(term),
                 _ => is_flat(term),
             }),
             _ => false,
@@ -124,14 +124,14 @@ impl<'p> Solver<'p> {
         let location = first_location(bodies);
         let mut args: Vec<Var> = Vec::new();
         for name in bodies.iter().flat_map(|saved| saved_vars(saved)) {
-            if self.store.is_saved(&name) && !args.contains(&name) {
+            if self.bindings.is_saved(&name) && !args.contains(&name) {
                 args.push(name);
             }
         }
-        let name = format!("{name}{}__", self.store.number());
+        let name = format!("{name}{}__", self.bindings.number());
         let args: Vec<_> = args.iter().map(|arg| terms::var(arg, &location)).collect();
         for saved in bodies {
-            let body = open(saved.clone(), &mut self.store);
+            let body = open(saved.clone(), &mut self.bindings);
             self.supports.add(&name, &args, body, &location);
         }
         let steps = ["partial", &name].map(|step| terms::string(step, &location));
@@ -145,16 +145,16 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on if one of several bodies holds.
-    fn one_of(&mut self, bodies: Vec<Vec<Saved>>, next: Next<'_, 'p>) -> Flow {
+    fn any_solution(&mut self, bodies: Vec<Vec<Saved>>, next: Continuation<'_, 'p>) -> Flow {
         if bodies.iter().any(Vec::is_empty) {
             return next(self);
         }
         for saved in bodies {
             self.step()?;
-            let mark = self.store.mark();
-            self.store.add(saved);
+            let mark = self.bindings.checkpoint();
+            self.bindings.add(saved);
             let flow = next(self);
-            self.store.undo(mark);
+            self.bindings.undo(mark);
             flow?;
         }
         Ok(())
@@ -166,19 +166,19 @@ impl<'p> Solver<'p> {
         frame: Frame,
         expr: &'p Expr,
         every: &'p Every,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let domain = self.plug(frame, &every.domain);
         let members = match &domain {
             Sym::Known(value) if !is_collection(value) => return Ok(()),
             Sym::Known(value) => {
-                let members = super::reference::members(value);
+                let members = super::value_ref::members(value);
                 (members.len() <= MAX_MEMBERS).then_some(members)
             }
             Sym::Term(_) => None,
         };
         let Some(members) = members else {
-            return self.keep_whole(frame, expr, next);
+            return self.preserve_whole(frame, expr, next);
         };
         let mut ways = 1_usize;
         let mut all = Vec::new();
@@ -186,16 +186,16 @@ impl<'p> Solver<'p> {
             let key = every.key.as_ref().map(|own| (own, key));
             let given = [key, Some((&every.value, value))];
             let bodies = self.bodies(|solver, next| {
-                let mark = solver.store.mark();
+                let mark = solver.bindings.checkpoint();
                 for (own, value) in given.into_iter().flatten() {
                     if let TermValue::Var(own) = &own.value {
-                        let name = solver.store.fresh();
-                        solver.store.give(frame, own, name.clone());
-                        solver.store.bind(&name, Sym::Known(value));
+                        let name = solver.bindings.fresh();
+                        solver.bindings.give(frame, own, name.clone());
+                        solver.bindings.bind(&name, Sym::Known(value));
                     }
                 }
                 let flow = solver.body(frame, &every.body, next);
-                solver.store.undo(mark);
+                solver.bindings.undo(mark);
                 flow
             })?;
             if bodies.is_empty() {
@@ -214,7 +214,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on if bodies hold as a connective wants them to.
-    pub(super) fn logic(&mut self, frame: Frame, logic: &'p Logic, next: Next<'_, 'p>) -> Flow {
+    pub(super) fn logic(&mut self, frame: Frame, logic: &'p Logic, next: Continuation<'_, 'p>) -> Flow {
         let mut all = Vec::new();
         for operand in &logic.operands {
             let body = &operand.body;
@@ -223,15 +223,15 @@ impl<'p> Solver<'p> {
         match logic.connective {
             Connective::Not => self.none_of(&all.concat(), next),
             Connective::And => self.all_of(&all, next),
-            Connective::Or => self.one_of(all.concat(), next),
+            Connective::Or => self.any_solution(all.concat(), next),
         }
     }
 
-    fn all_of(&mut self, all: &[Vec<Vec<Saved>>], next: Next<'_, 'p>) -> Flow {
+    fn all_of(&mut self, all: &[Vec<Vec<Saved>>], next: Continuation<'_, 'p>) -> Flow {
         match all.split_first() {
             None => next(self),
             Some((first, rest)) => {
-                self.one_of(first.clone(), &mut |solver| solver.all_of(rest, next))
+                self.any_solution(first.clone(), &mut |solver| solver.all_of(rest, next))
             }
         }
     }

@@ -5,13 +5,13 @@
 //! which several are asked, or which read such, because what remains is done between them, where
 //! it may be noticed; and so does everything in a traced evaluation.
 
-use super::functions::Settled;
-use super::held::Held;
+use super::functions::CallOutcome;
+use super::binding::Binding;
 use super::ir::{
     BuiltinCall, Comprehension, Expr, FunctionCall, Kind, Operand, Reference, Root, Slot, Step,
 };
-use super::machine::{Frame, Machine, Stop};
-use super::reference::{member, stored};
+use super::machine::{Frame, Machine, Interrupt};
+use super::value_ref::{member, stored};
 use crate::Value;
 use crate::builtins::Small;
 use crate::compile::tree::{Node, RuleSet};
@@ -19,7 +19,7 @@ use crate::value::Number;
 
 /// What came of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Once {
+pub(super) enum Deterministic {
     /// It has this one solution.
     Holds,
     /// It has none.
@@ -41,7 +41,7 @@ pub(super) enum Ground<'g, 'p> {
 
 impl<'p> Ground<'p, 'p> {
     /// What was found in what outlives the evaluation.
-    fn lent<'g>(self) -> Ground<'g, 'p> {
+    fn borrowed<'g>(self) -> Ground<'g, 'p> {
         match self {
             Self::Value(value) | Self::Lent(value) => Ground::Lent(value),
             Self::Undefined => Ground::Undefined,
@@ -51,7 +51,7 @@ impl<'p> Ground<'p, 'p> {
     }
 }
 
-impl From<bool> for Once {
+impl From<bool> for Deterministic {
     fn from(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Fails }
     }
@@ -59,84 +59,84 @@ impl From<bool> for Once {
 
 impl<'p> Machine<'p> {
     /// Finds the solution of an expression that has one at most.
-    pub(super) fn once(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Once, Stop> {
+    pub(super) fn deterministic(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Deterministic, Interrupt> {
         if self.watched() || !expr.with.is_empty() {
-            return Ok(Once::Many);
+            return Ok(Deterministic::Many);
         }
         if expr.negated {
-            return Ok(Once::from(!self.has_solutions(frame, expr)?));
+            return Ok(Deterministic::from(!self.has_solutions(frame, expr)?));
         }
-        self.once_plain(frame, expr)
+        self.det_plain(frame, expr)
     }
 
     /// The same without a look at modifiers.
-    pub(super) fn once_plain(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Once, Stop> {
+    pub(super) fn det_plain(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Deterministic, Interrupt> {
         Ok(match &expr.kind {
             Kind::Holds(operand) => match self.ground(frame, operand) {
                 Ground::Value(value) | Ground::Lent(value) => {
-                    Once::from(*value != Value::Bool(false))
+                    Deterministic::from(*value != Value::Bool(false))
                 }
-                Ground::Undefined => Once::Fails,
+                Ground::Undefined => Deterministic::Fails,
                 Ground::Rules(node, set, _) => match self.settle(frame, node, set)? {
-                    true => return self.once_plain(frame, expr),
-                    false => Once::Many,
+                    true => return self.det_plain(frame, expr),
+                    false => Deterministic::Many,
                 },
-                Ground::Unknown => Once::Many,
+                Ground::Unknown => Deterministic::Many,
             },
-            Kind::Unify(left, right) => return self.once_equal(frame, left, right),
-            Kind::Builtin(call) => return self.once_called(frame, expr, call),
+            Kind::Unify(left, right) => return self.det_equality(frame, left, right),
+            Kind::Builtin(call) => return self.det_builtin(frame, expr, call),
             Kind::Every(every) => match self.domain(frame, every) {
                 Some(domain) => {
                     let child = frame.aside(self);
-                    Once::from(self.holds_for_all(&child, expr, every, &domain)?)
+                    Deterministic::from(self.holds_for_all(&child, expr, every, &domain)?)
                 }
-                None => Once::Fails,
+                None => Deterministic::Fails,
             },
             Kind::Logic(connective, bodies) => {
-                Once::from(self.connected(frame, *connective, bodies)?)
+                Deterministic::from(self.connected(frame, *connective, bodies)?)
             }
-            Kind::Function(call) => return self.once_function(frame, call),
+            Kind::Function(call) => return self.det_function(frame, call),
         })
     }
 
-    fn once_equal(
+    fn det_equality(
         &mut self,
         frame: &Frame<'_>,
         left: &Operand,
         right: &Operand,
-    ) -> Result<Once, Stop> {
+    ) -> Result<Deterministic, Interrupt> {
         Ok(match (left, right) {
             (Operand::Reference(reference), other) | (other, Operand::Reference(reference)) => {
-                return self.once_found(frame, reference, other);
+                return self.det_reference(frame, reference, other);
             }
-            (Operand::Comprehension(_), Operand::Comprehension(_)) => Once::Many,
+            (Operand::Comprehension(_), Operand::Comprehension(_)) => Deterministic::Many,
             (Operand::Comprehension(comprehension), other)
             | (other, Operand::Comprehension(comprehension)) => {
-                return self.once_made(frame, comprehension, other);
+                return self.det_comprehension(frame, comprehension, other);
             }
             (Operand::Var(slot), other) | (other, Operand::Var(slot))
                 if self.slot(frame, *slot).is_none() =>
             {
                 match self.value(frame, other) {
                     Some(value) => self.bind(frame, *slot, value),
-                    None => Once::from(self.equates(frame, left, right)),
+                    None => Deterministic::from(self.equates(frame, left, right)),
                 }
             }
-            _ => Once::from(self.equates(frame, left, right)),
+            _ => Deterministic::from(self.equates(frame, left, right)),
         })
     }
 
     /// Unifies what a reference leads to with a term.
-    fn once_found(
+    fn det_reference(
         &mut self,
         frame: &Frame<'_>,
         reference: &Reference,
         other: &Operand,
-    ) -> Result<Once, Stop> {
-        let mut ground = self.led_to(frame, reference, &reference.steps);
+    ) -> Result<Deterministic, Interrupt> {
+        let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
         if let Ground::Rules(node, set, taken) = ground {
             if !self.settle(frame, node, set)? {
-                return Ok(Once::Many);
+                return Ok(Deterministic::Many);
             }
             ground = self.behind(frame, set, reference, taken);
         }
@@ -150,49 +150,49 @@ impl<'p> Machine<'p> {
                 }
                 value
             }
-            Ground::Undefined => return Ok(Once::Fails),
-            Ground::Rules(..) | Ground::Unknown => return Ok(Once::Many),
+            Ground::Undefined => return Ok(Deterministic::Fails),
+            Ground::Rules(..) | Ground::Unknown => return Ok(Deterministic::Many),
         };
         Ok(match other {
             Operand::Var(slot) => match self.slot(frame, *slot) {
-                Some(bound) => Once::from(self.equal(bound, value)),
+                Some(bound) => Deterministic::from(self.equal(bound, value)),
                 None => {
                     let value = value.clone();
                     self.bind(frame, *slot, value)
                 }
             },
-            Operand::Known(known) => Once::from(self.equal(known, value)),
-            Operand::Reference(other) => match self.led_to(frame, other, &other.steps) {
-                Ground::Value(other) | Ground::Lent(other) => Once::from(self.equal(value, other)),
-                Ground::Undefined => Once::Fails,
-                Ground::Rules(..) | Ground::Unknown => Once::Many,
+            Operand::Known(known) => Deterministic::from(self.equal(known, value)),
+            Operand::Reference(other) => match self.resolved_prefix(frame, other, &other.steps) {
+                Ground::Value(other) | Ground::Lent(other) => Deterministic::from(self.equal(value, other)),
+                Ground::Undefined => Deterministic::Fails,
+                Ground::Rules(..) | Ground::Unknown => Deterministic::Many,
             },
-            Operand::Comprehension(_) => Once::Many,
+            Operand::Comprehension(_) => Deterministic::Many,
             Operand::Array(_) | Operand::Object(_) | Operand::Set(_) => {
                 let value = value.clone();
-                Once::from(self.matches(frame, &value, other))
+                Deterministic::from(self.matches(frame, &value, other))
             }
         })
     }
 
     /// Unifies what a comprehension makes with a term.
-    fn once_made(
+    fn det_comprehension(
         &mut self,
         frame: &Frame<'_>,
         comprehension: &Comprehension,
         other: &Operand,
-    ) -> Result<Once, Stop> {
+    ) -> Result<Deterministic, Interrupt> {
         let value = self.comprehension(frame, comprehension)?;
-        Ok(self.once_accepted(frame, value, other))
+        Ok(self.det_unify(frame, value, other))
     }
 
     /// Calls a built-in function.
-    fn once_called(
+    fn det_builtin(
         &mut self,
         frame: &Frame<'_>,
         expr: &Expr,
         call: &BuiltinCall,
-    ) -> Result<Once, Stop> {
+    ) -> Result<Deterministic, Interrupt> {
         let builtin = call.builtin;
         let output = call.args.get(builtin.arity);
         let is_simple = !builtin.has_many()
@@ -201,23 +201,23 @@ impl<'p> Machine<'p> {
                 Some(Operand::Reference(_) | Operand::Comprehension(_))
             );
         if !is_simple || !self.mocks.is_empty() {
-            return Ok(Once::Many);
+            return Ok(Deterministic::Many);
         }
         if let Some(small) = self.quickly(frame, builtin, &call.args) {
-            return Ok(self.once_small(frame, small, output));
+            return Ok(self.det_fast_path(frame, small, output));
         }
         let args = call.args.get(..builtin.arity).unwrap_or(&call.args);
         let result = self.computed(frame, expr, builtin, args)?;
         Ok(match (result, output) {
-            (None, _) => Once::Fails,
-            (Some(_), _) if builtin.void => Once::Holds,
-            (Some(value), output) => self.once_given(frame, value, output),
+            (None, _) => Deterministic::Fails,
+            (Some(_), _) if builtin.void => Deterministic::Holds,
+            (Some(value), output) => self.det_output(frame, value, output),
         })
     }
 
-    fn once_small(&mut self, frame: &Frame<'_>, small: Small, output: Option<&Operand>) -> Once {
+    fn det_fast_path(&mut self, frame: &Frame<'_>, small: Small, output: Option<&Operand>) -> Deterministic {
         match (output, small) {
-            (None, small) => Once::from(small != Small::Bool(false)),
+            (None, small) => Deterministic::from(small != Small::Bool(false)),
             (Some(Operand::Var(slot)), small) if self.slot(frame, *slot).is_none() => {
                 let place = frame.base + slot;
                 match small {
@@ -225,58 +225,58 @@ impl<'p> Machine<'p> {
                     Small::Integer(value) => self.set(place, Value::Number(Number::from(value))),
                 }
                 self.trail.push(place);
-                Once::Holds
+                Deterministic::Holds
             }
-            (Some(output), small) => Once::from(self.matches(frame, &Value::from(small), output)),
+            (Some(output), small) => Deterministic::from(self.matches(frame, &Value::from(small), output)),
         }
     }
 
     /// Calls a function of the policy.
-    fn once_function(&mut self, frame: &Frame<'_>, call: &FunctionCall) -> Result<Once, Stop> {
+    fn det_function(&mut self, frame: &Frame<'_>, call: &FunctionCall) -> Result<Deterministic, Interrupt> {
         let is_closed =
             |arg: &Operand| matches!(arg, Operand::Reference(_) | Operand::Comprehension(_));
         if call.args.last().is_some_and(is_closed) {
-            return Ok(Once::Many);
+            return Ok(Deterministic::Many);
         }
         Ok(match self.settle_call(frame, call)? {
-            Settled::Open => Once::Many,
-            Settled::Undefined => Once::Fails,
-            Settled::Value(value, arity) => self.once_given(frame, value, call.args.get(arity)),
+            CallOutcome::Open => Deterministic::Many,
+            CallOutcome::Undefined => Deterministic::Fails,
+            CallOutcome::Value(value, arity) => self.det_output(frame, value, call.args.get(arity)),
         })
     }
 
     /// Unifies the result of a call with its output, or tests it.
-    fn once_given(&mut self, frame: &Frame<'_>, value: Value, output: Option<&Operand>) -> Once {
+    fn det_output(&mut self, frame: &Frame<'_>, value: Value, output: Option<&Operand>) -> Deterministic {
         match output {
-            Some(output) => self.once_accepted(frame, value, output),
-            None => Once::from(value != Value::Bool(false)),
+            Some(output) => self.det_unify(frame, value, output),
+            None => Deterministic::from(value != Value::Bool(false)),
         }
     }
 
     /// Unifies a value with a term that is no reference and no comprehension.
-    fn once_accepted(&mut self, frame: &Frame<'_>, value: Value, operand: &Operand) -> Once {
+    fn det_unify(&mut self, frame: &Frame<'_>, value: Value, operand: &Operand) -> Deterministic {
         match operand {
             Operand::Var(slot) if self.slot(frame, *slot).is_none() => {
                 self.bind(frame, *slot, value)
             }
-            _ => Once::from(self.matches(frame, &value, operand)),
+            _ => Deterministic::from(self.matches(frame, &value, operand)),
         }
     }
 
     /// Gives a variable a value until the body is left.
-    fn bind(&mut self, frame: &Frame<'_>, slot: Slot, value: Value) -> Once {
+    fn bind(&mut self, frame: &Frame<'_>, slot: Slot, value: Value) -> Deterministic {
         let place = frame.base + slot;
         self.set(place, value);
         self.trail.push(place);
-        Once::Holds
+        Deterministic::Holds
     }
 
     /// Gives a variable a part of the base documents until the body is left.
-    fn borrow(&mut self, frame: &Frame<'_>, slot: Slot, value: &'p Value) -> Once {
+    fn borrow(&mut self, frame: &Frame<'_>, slot: Slot, value: &'p Value) -> Deterministic {
         let place = frame.base + slot;
-        self.lend(place, value);
+        self.borrow_into(place, value);
         self.trail.push(place);
-        Once::Holds
+        Deterministic::Holds
     }
 
     /// What a term is, as far as that needs no evaluation.
@@ -286,14 +286,14 @@ impl<'p> Machine<'p> {
             Operand::Var(own) => self
                 .slot(frame, *own)
                 .map_or(Ground::Unknown, Ground::Value),
-            Operand::Reference(reference) => self.led_to(frame, reference, &reference.steps),
+            Operand::Reference(reference) => self.resolved_prefix(frame, reference, &reference.steps),
             _ => Ground::Unknown,
         }
     }
 
     /// Where the first steps of a reference lead, if it has one way and no rules are on it. These
     /// are all of its steps but, at most, a last one that is not fixed.
-    pub(super) fn led_to<'g>(
+    pub(super) fn resolved_prefix<'g>(
         &'g self,
         frame: &Frame<'_>,
         reference: &'g Reference,
@@ -302,15 +302,15 @@ impl<'p> Machine<'p> {
         let mut rest = steps.iter();
         let value = match &reference.root {
             Root::Input => match &self.input {
-                Held::Own(input) => input,
-                Held::Lent(input) => return self.lent(frame, input, reference, steps, false),
-                Held::Nothing => return Ground::Undefined,
+                Binding::Owned(input) => input,
+                Binding::Borrowed(input) => return self.borrowed(frame, input, reference, steps, false),
+                Binding::Unbound => return Ground::Undefined,
             },
             Root::Term(Operand::Known(value)) => value,
             Root::Term(Operand::Var(own)) => match self.slots.get(frame.base + own) {
-                Some(Held::Own(value)) => value,
-                Some(Held::Lent(value)) => return self.below(frame, value, steps, false).lent(),
-                Some(Held::Nothing) | None => return Ground::Unknown,
+                Some(Binding::Owned(value)) => value,
+                Some(Binding::Borrowed(value)) => return self.below(frame, value, steps, false).borrowed(),
+                Some(Binding::Unbound) | None => return Ground::Unknown,
             },
             Root::Term(_) => return Ground::Unknown,
             Root::Data => {
@@ -318,7 +318,7 @@ impl<'p> Machine<'p> {
                     return Ground::Unknown;
                 }
                 if self.seen.get(reference).is_some() {
-                    return self.lent(frame, self.documents, reference, steps, true);
+                    return self.borrowed(frame, self.documents, reference, steps, true);
                 }
                 let policy = self.policy;
                 let mut node = policy.world().root();
@@ -329,9 +329,9 @@ impl<'p> Machine<'p> {
                     match node.child(key) {
                         // What one key has no rules for, another may.
                         None if steps.len() - rest.len() > reference.fixed => {
-                            return self.below(frame, self.documents, steps, true).lent();
+                            return self.below(frame, self.documents, steps, true).borrowed();
                         }
-                        None => return self.lent(frame, self.documents, reference, steps, true),
+                        None => return self.borrowed(frame, self.documents, reference, steps, true),
                         Some(child) => node = child,
                     }
                     if let Some(set) = &node.rules {
@@ -340,7 +340,7 @@ impl<'p> Machine<'p> {
                             Some(None) => return Ground::Undefined,
                             None => match self.unconditional(set) {
                                 Some(value) => {
-                                    return self.below(frame, value, rest.as_slice(), false).lent();
+                                    return self.below(frame, value, rest.as_slice(), false).borrowed();
                                 }
                                 None => {
                                     let taken = steps.len() - rest.len();
@@ -357,7 +357,7 @@ impl<'p> Machine<'p> {
 
     /// Where the steps of a reference lead in what outlives the evaluation.
     #[inline]
-    fn lent(
+    fn borrowed(
         &self,
         frame: &Frame<'_>,
         value: &'p Value,
@@ -377,7 +377,7 @@ impl<'p> Machine<'p> {
         };
         match steps.get(reference.fixed..) {
             None | Some([]) => Ground::Lent(known),
-            Some(behind) => self.below(frame, known, behind, in_store).lent(),
+            Some(behind) => self.below(frame, known, behind, in_store).borrowed(),
         }
     }
 

@@ -8,7 +8,7 @@ use thin_vec::thin_vec;
 use super::evaluation::Evaluation;
 use super::ir::{Program, Slot};
 use super::lower;
-use super::machine::{Machine, Stop};
+use super::machine::{Machine, Interrupt};
 use crate::Value;
 use crate::compile::Policy;
 use crate::error::EvalError;
@@ -20,7 +20,7 @@ use crate::syntax::{Expr, Var};
 pub(crate) struct Prepared(Program);
 
 /// Evaluates expressions, one after the other; what rules give is kept between them.
-pub(crate) struct Concrete<'p>(Machine<'p>);
+pub(crate) struct GroundEvaluator<'p>(Machine<'p>);
 
 impl Prepared {
     /// Makes it of an expression as the compiler left it.
@@ -34,7 +34,7 @@ impl Prepared {
     }
 }
 
-impl<'p> Concrete<'p> {
+impl<'p> GroundEvaluator<'p> {
     /// Begins an evaluation.
     pub(crate) fn new<'e: 'p>(
         policy: &'p Policy,
@@ -81,7 +81,7 @@ impl<'p> Concrete<'p> {
         });
         machine.close(&frame);
         let failed = match flow {
-            Err(Stop::Failed(error)) => Some(error),
+            Err(Interrupt::Failed(error)) => Some(error),
             _ => None,
         };
         match machine.builtin_error.take().or(failed) {
@@ -91,7 +91,7 @@ impl<'p> Concrete<'p> {
     }
 }
 
-impl std::fmt::Debug for Concrete<'_> {
+impl std::fmt::Debug for GroundEvaluator<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Concrete")
     }

@@ -6,12 +6,12 @@ use crate::syntax::{Body, Expr, ExprTerms, Rule, Term, TermValue};
 /// The expressions and bodies of one query or rule, in the order in which lowering meets them:
 /// each before what it holds, the parts of an expression in the order they are written.
 #[derive(Debug, Default)]
-pub(super) struct Nodes<'s> {
+pub(super) struct SourceMap<'s> {
     pub(super) exprs: Vec<&'s Expr>,
     pub(super) bodies: Vec<&'s Body>,
 }
 
-impl<'s> Nodes<'s> {
+impl<'s> SourceMap<'s> {
     /// The nodes of a query.
     pub(super) fn of_query(body: &'s Body) -> Self {
         let mut nodes = Self::default();

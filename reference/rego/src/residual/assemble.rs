@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::saved::Saved;
-use super::store::Store;
+use super::expr_stats::Saved;
+use super::bindings::Bindings;
 use super::terms;
 use crate::compile::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};
@@ -15,9 +15,9 @@ pub(super) fn closed(saved: &[Saved]) -> Body {
 }
 
 /// A body in which what must have a value gives it to a variable.
-pub(super) fn open(saved: Vec<Saved>, store: &mut Store) -> Body {
+pub(super) fn open(saved: Vec<Saved>, bindings: &mut Bindings) -> Body {
     body(saved, &mut |term| {
-        let name: Var = store.fresh();
+        let name: Var = bindings.fresh();
         terms::var(&name, &term.location)
     })
 }

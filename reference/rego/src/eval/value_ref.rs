@@ -1,12 +1,12 @@
 //! References into values.
 
 use super::ir::{Operand, Reference, Root, Step};
-use super::machine::{Deferred, Flow, Frame, Machine, Next};
+use super::machine::{PendingExits, Flow, Frame, Machine, Continuation};
 use crate::Value;
 use crate::value::Number;
 
 /// What remains to be done with each value of a reference.
-pub(super) type Each<'e, 'p> = &'e mut (dyn FnMut(&mut Machine<'p>, &Value) -> Flow + 'e);
+pub(super) type OnValue<'e, 'p> = &'e mut (dyn FnMut(&mut Machine<'p>, &Value) -> Flow + 'e);
 
 /// The steps that a reference still has to take.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         reference: &Reference,
         target: &Operand,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let walk = Walk {
             steps: &reference.steps,
@@ -58,7 +58,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         reference: &Reference,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let root = match &reference.root {
             Root::Data => return self.documents(frame, walk, each),
@@ -77,7 +77,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         mut walk: Walk<'_>,
         value: &Value,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let mut value = value;
         while let Some((step, rest)) = walk.split() {
@@ -122,9 +122,9 @@ impl<'p> Machine<'p> {
         step: &Step,
         rest: Walk<'_>,
         value: &Value,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
-        let mut deferred = Deferred::default();
+        let mut deferred = PendingExits::default();
         let places = self.places(frame, step, rest, value)?;
         match value {
             Value::Array(items) if let Some(places) = places => {
@@ -204,7 +204,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         step: &Step,
         key: impl FnOnce() -> Value,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         self.tick()?;
         match step {

@@ -3,7 +3,7 @@
 
 use thin_vec::ThinVec;
 
-use super::saved::{Saved, Shared};
+use super::expr_stats::{Saved, Shared};
 use super::terms::{self, Sym, each_expr_var, each_var, term};
 use crate::Value;
 use crate::compile::terms::constant;
@@ -35,7 +35,7 @@ enum Undo {
 
 /// What is known of a variable of a frame.
 #[derive(Debug)]
-pub(super) enum Standing {
+pub(super) enum VarState {
     /// Nothing is said of it yet.
     Free,
     /// It has a value.
@@ -46,14 +46,14 @@ pub(super) enum Standing {
 
 /// How far something had come, to go back there.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mark {
+pub(super) struct Checkpoint {
     trail: usize,
     pub(super) saved: usize,
 }
 
 /// Bindings and saved expressions.
 #[derive(Debug)]
-pub(super) struct Store<'m> {
+pub(super) struct Bindings<'m> {
     /// Charged for values that become terms.
     meter: &'m Meter,
     names: HashMap<(Frame, Var), Var>,
@@ -68,7 +68,7 @@ pub(super) struct Store<'m> {
     generated: Vec<Var>,
 }
 
-impl<'m> Store<'m> {
+impl<'m> Bindings<'m> {
     /// An empty store. Generated variables have these names, the first of all that there are.
     pub(super) fn new(meter: &'m Meter, generated: Vec<Var>) -> Self {
         Self {
@@ -89,14 +89,14 @@ impl<'m> Store<'m> {
         self.generated
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
             trail: self.trail.len(),
             saved: self.saved.len(),
         }
     }
 
-    pub(super) fn undo(&mut self, mark: Mark) {
+    pub(super) fn undo(&mut self, mark: Checkpoint) {
         self.saved.truncate(mark.saved);
         while self.trail.len() > mark.trail
             && let Some(undo) = self.trail.pop()
@@ -176,7 +176,7 @@ impl<'m> Store<'m> {
     }
 
     /// Whether saved expressions gave the variable its value before a mark.
-    pub(super) fn is_older(&self, name: &Var, mark: Mark) -> bool {
+    pub(super) fn is_older_than(&self, name: &Var, mark: Checkpoint) -> bool {
         let newer = self.trail.get(mark.trail..).unwrap_or_default();
         let is_own = |undo: &Undo| matches!(undo, Undo::Bound(bound) if bound == name);
         self.is_saved(name) && !newer.iter().any(is_own)
@@ -210,17 +210,17 @@ impl<'m> Store<'m> {
     }
 
     /// What is known of a variable of a frame, which gets no name by that.
-    pub(super) fn standing(&self, frame: Frame, own: &Var) -> Standing {
+    pub(super) fn var_state(&self, frame: Frame, own: &Var) -> VarState {
         let name = self.named(frame, own);
         match name.and_then(|name| self.bindings.get(name)) {
-            None => Standing::Free,
-            Some(Binding::Known(value)) => Standing::Known(value.clone()),
-            Some(Binding::Saved) => Standing::Unknown,
+            None => VarState::Free,
+            Some(Binding::Known(value)) => VarState::Known(value.clone()),
+            Some(Binding::Saved) => VarState::Unknown,
             // Whatever the variables in it stand for, it stays what it is.
-            Some(Binding::Is(term)) if is_asked(&term.value) => Standing::Unknown,
+            Some(Binding::Is(term)) if is_asked(&term.value) => VarState::Unknown,
             Some(Binding::Is(term)) => match self.resolved(Sym::Term(term.clone())) {
-                Sym::Known(value) => Standing::Known(value),
-                Sym::Term(_) => Standing::Unknown,
+                Sym::Known(value) => VarState::Known(value),
+                Sym::Term(_) => VarState::Unknown,
             },
         }
     }
@@ -277,7 +277,7 @@ impl<'m> Store<'m> {
     }
 
     /// Whether it is demanded that a term has a value.
-    pub(super) fn is_demanded(&self, term: &Term) -> bool {
+    pub(super) fn is_required(&self, term: &Term) -> bool {
         let is = |part: &Saved| matches!(part, Saved::Defined(other) if **other == *term);
         self.saved.iter().any(is)
     }
@@ -298,7 +298,7 @@ impl<'m> Store<'m> {
     }
 
     /// What was saved since then, with what its variables stand for.
-    pub(super) fn since(&self, mark: Mark) -> Vec<Saved> {
+    pub(super) fn since(&self, mark: Checkpoint) -> Vec<Saved> {
         let saved = self.saved.get(mark.saved..).unwrap_or_default();
         let mut saved = saved.to_vec();
         for part in saved.iter_mut().filter(|part| !part.is_ground()) {
@@ -318,7 +318,7 @@ impl<'m> Store<'m> {
     /// Whether something stands for a variable of what is looked at.
     fn concerns<'t>(&'t self, visit: impl FnOnce(&mut Bound<'t>)) -> bool {
         let mut look = Bound {
-            store: self,
+            bindings: self,
             found: false,
         };
         visit(&mut look);
@@ -333,14 +333,14 @@ fn is_asked(value: &TermValue) -> bool {
 
 /// Looks for variables that stand for something.
 struct Bound<'s> {
-    store: &'s Store<'s>,
+    bindings: &'s Bindings<'s>,
     found: bool,
 }
 
 impl<'t> Visit<'t> for Bound<'_> {
     fn term(&mut self, term: &'t Term) -> bool {
         if let TermValue::Var(name) = &term.value {
-            let binding = self.store.bindings.get(name);
+            let binding = self.bindings.bindings.get(name);
             self.found |= matches!(binding, Some(Binding::Known(_) | Binding::Is(_)));
         }
         !self.found
@@ -349,7 +349,7 @@ impl<'t> Visit<'t> for Bound<'_> {
 
 /// Puts what variables stand for in their place, and joins references that then begin with
 /// references.
-struct Resolve<'s>(&'s Store<'s>);
+struct Resolve<'s>(&'s Bindings<'s>);
 
 impl Resolve<'_> {
     fn variable(&mut self, term: &mut Term) {
@@ -423,19 +423,19 @@ mod tests {
     use thin_vec::thin_vec;
 
     use super::super::terms::{call, nowhere, reference, string, term, var};
-    use super::{Meter, Saved, Store, Sym, TermValue, Var};
+    use super::{Meter, Saved, Bindings, Sym, TermValue, Var};
 
     #[test]
     fn heads_of_heads_are_joined_with_what_they_stand_for() {
         let at = nowhere();
         let meter = Meter::default();
-        let mut store = Store::new(&meter, Vec::new());
+        let mut bindings = Bindings::new(&meter, Vec::new());
         let name = Var("x".into());
         let to = reference("input", [string("a", &at)], &at);
-        store.bind(&name, Sym::Term(to));
+        bindings.bind(&name, Sym::Term(to));
         let inner = thin_vec![var(&name, &at), string("b", &at)];
         let outer = thin_vec![term(TermValue::Ref(inner), &at), string("c", &at)];
-        let resolved = store.resolved(Sym::Term(term(TermValue::Ref(outer), &at)));
+        let resolved = bindings.resolved(Sym::Term(term(TermValue::Ref(outer), &at)));
         let steps = ["a", "b", "c"].map(|step| string(step, &at));
         assert_eq!(resolved, Sym::Term(reference("input", steps, &at)));
     }
@@ -453,10 +453,10 @@ mod tests {
         let cases = [(outer, joined), (set(["d", "c"]), set(["c", "d"]))];
         for (term, saved) in cases {
             let meter = Meter::default();
-            let mut store = Store::new(&meter, Vec::new());
+            let mut bindings = Bindings::new(&meter, Vec::new());
             let one = string("one", &at);
-            store.save(call("eq", [one.clone(), term], &at));
-            assert_eq!(store.saved, [Saved::expr(call("eq", [one, saved], &at))]);
+            bindings.save(call("eq", [one.clone(), term], &at));
+            assert_eq!(bindings.saved, [Saved::expr(call("eq", [one, saved], &at))]);
         }
     }
 }

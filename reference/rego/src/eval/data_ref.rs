@@ -1,8 +1,8 @@
 //! References into `data`: base documents, what `with` put in their place, and rules, seen as
 //! one tree.
 
-use super::machine::{Deferred, Flow, Frame, Machine, Stop};
-use super::reference::{Each, Walk, member, stored};
+use super::machine::{PendingExits, Flow, Frame, Machine, Interrupt};
+use super::value_ref::{OnValue, Walk, member, stored};
 use crate::Value;
 use crate::compile::tree::Node;
 use crate::meter::Ended;
@@ -13,22 +13,22 @@ const HIDDEN: &str = "system";
 
 /// A place below `data`, as the way to it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
-    above: Option<&'a Place<'a>>,
+pub(super) struct DataPath<'a> {
+    above: Option<&'a DataPath<'a>>,
     key: &'a Value,
     depth: usize,
 }
 
 /// What there is at a place.
 #[derive(Debug, Clone, Copy)]
-struct At<'a, 'p> {
+struct Position<'a, 'p> {
     rules: Option<&'p Node>,
     base: Option<&'p Value>,
     overlay: Option<&'a Value>,
 }
 
-impl<'a> Place<'a> {
-    fn below(above: Option<&'a Place<'a>>, key: &'a Value) -> Self {
+impl<'a> DataPath<'a> {
+    fn below(above: Option<&'a DataPath<'a>>, key: &'a Value) -> Self {
         let depth = above.map_or(0, |above| above.depth) + 1;
         Self { above, key, depth }
     }
@@ -68,10 +68,10 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let overlay = self.overlay.clone();
-        let at = At {
+        let at = Position {
             rules: Some(self.policy.world().root()),
             base: Some(self.documents),
             overlay: overlay.as_ref(),
@@ -84,9 +84,9 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         walk: Walk<'_>,
-        place: Option<&Place<'_>>,
-        at: At<'_, 'p>,
-        each: Each<'_, 'p>,
+        place: Option<&DataPath<'_>>,
+        at: Position<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let Some((step, rest)) = walk.split() else {
             return match self.extent(frame, place, at)? {
@@ -108,12 +108,12 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         rest: Walk<'_>,
-        place: Option<&Place<'_>>,
-        at: At<'_, 'p>,
+        place: Option<&DataPath<'_>>,
+        at: Position<'_, 'p>,
         key: &Value,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
-        let place = Place::below(place, key);
+        let place = DataPath::below(place, key);
         let overlay = at.overlay.and_then(|overlay| member(overlay, key));
         if self.is_replaced(&place) {
             return match overlay {
@@ -139,7 +139,7 @@ impl<'p> Machine<'p> {
             (None, None, Some(value)) => self.walk(frame, rest, value, each),
             (None, None, None) => Ok(()),
             _ => {
-                let at = At {
+                let at = Position {
                     rules,
                     base,
                     overlay,
@@ -154,15 +154,15 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         walk: Walk<'_>,
-        place: Option<&Place<'_>>,
-        at: At<'_, 'p>,
-        each: Each<'_, 'p>,
+        place: Option<&DataPath<'_>>,
+        at: Position<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let Some((step, rest)) = walk.split() else {
             return Ok(());
         };
         let document = self.merged(place, at)?;
-        let mut deferred = Deferred::default();
+        let mut deferred = PendingExits::default();
         match &document {
             Some(Value::Array(items)) => {
                 for index in 0..items.len() {
@@ -213,9 +213,9 @@ impl<'p> Machine<'p> {
     fn extent(
         &mut self,
         frame: &Frame<'_>,
-        place: Option<&Place<'_>>,
-        at: At<'_, 'p>,
-    ) -> Result<Option<Value>, Stop> {
+        place: Option<&DataPath<'_>>,
+        at: Position<'_, 'p>,
+    ) -> Result<Option<Value>, Interrupt> {
         let base = self.merged(place, at)?;
         let made = match at.rules {
             Some(node) => Some(self.leaves(frame, place, node, at.overlay)?),
@@ -231,10 +231,10 @@ impl<'p> Machine<'p> {
     fn leaves(
         &mut self,
         frame: &Frame<'_>,
-        place: Option<&Place<'_>>,
+        place: Option<&DataPath<'_>>,
         node: &'p Node,
         overlay: Option<&Value>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Interrupt> {
         let mut result = Object::new();
         for (key, child) in node.children() {
             self.meter.make(2);
@@ -242,7 +242,7 @@ impl<'p> Machine<'p> {
             if place.is_none() && key.as_str() == Some(HIDDEN) {
                 continue;
             }
-            let here = Place::below(place, key);
+            let here = DataPath::below(place, key);
             let overlay = overlay.and_then(|overlay| member(overlay, key));
             let value = match &child.rules {
                 Some(_) if self.is_covered(&here) => overlay.cloned(),
@@ -269,7 +269,7 @@ impl<'p> Machine<'p> {
     }
 
     /// What there is at a place besides rules.
-    fn merged(&self, place: Option<&Place<'_>>, at: At<'_, '_>) -> Result<Option<Value>, Stop> {
+    fn merged(&self, place: Option<&DataPath<'_>>, at: Position<'_, '_>) -> Result<Option<Value>, Interrupt> {
         let mut base = at.base.cloned();
         if place.is_none()
             && let Some(root) = base.as_mut()
@@ -281,7 +281,7 @@ impl<'p> Machine<'p> {
         Ok(match (at.overlay, base) {
             (Some(overlay), Some(base)) => {
                 if !self.meter.admits(&base) {
-                    return Err(Stop::ended(Ended::Trial));
+                    return Err(Interrupt::ended(Ended::Trial));
                 }
                 self.meter.make_value(&base);
                 Some(merge(overlay, &base))
@@ -291,13 +291,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether `with` replaced the document at this place.
-    fn is_replaced(&self, place: &Place<'_>) -> bool {
+    fn is_replaced(&self, place: &DataPath<'_>) -> bool {
         let mut replaced = self.replaced.iter();
         replaced.any(|path| path.is_empty() || place.is(path))
     }
 
     /// Whether `with` replaced the document at this place or one that holds it.
-    fn is_covered(&self, place: &Place<'_>) -> bool {
+    fn is_covered(&self, place: &DataPath<'_>) -> bool {
         let mut current = Some(place);
         !self.replaced.is_empty()
             && std::iter::from_fn(|| {

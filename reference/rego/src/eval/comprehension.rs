@@ -1,7 +1,7 @@
 //! Comprehensions.
 
 use super::ir::{Collect, Comprehension, Operand};
-use super::machine::{Frame, Machine, Stop};
+use super::machine::{Frame, Machine, Interrupt};
 use crate::Value;
 use crate::error::EvalCode;
 use crate::meter::{Ended, LIGHT, Meter};
@@ -13,7 +13,7 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         comprehension: &Comprehension,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Interrupt> {
         let child = frame.closure(self, &comprehension.body);
         match &comprehension.collect {
             Collect::Array(term) => {
@@ -42,7 +42,7 @@ impl<'p> Machine<'p> {
                         Some(earlier) if !machine.equal(earlier, &value) => {
                             let location = &comprehension.location;
                             let message = "object keys must be unique";
-                            Err(Stop::failed_at(
+                            Err(Interrupt::failed_at(
                                 &child,
                                 EvalCode::Conflict,
                                 location,
@@ -66,7 +66,7 @@ impl<'p> Machine<'p> {
         child: &Frame<'_>,
         term: &Operand,
         all: &mut Vec<Value>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Interrupt> {
         self.run(child, &mut |machine| {
             if let Some(value) = machine.lying(child, term) {
                 all.push(value.clone());
@@ -81,11 +81,11 @@ impl<'p> Machine<'p> {
     }
 
     /// The set of these values.
-    fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Stop> {
+    fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Interrupt> {
         let meter = &self.meter;
         // A trial sorts no more than it could compare twice over.
         if meter.is_trial() && !meter.admits_within(members.iter(), LIGHT) {
-            return Err(Stop::ended(Ended::Trial));
+            return Err(Interrupt::ended(Ended::Trial));
         }
         meter.make(Meter::set(members.len()));
         self.tick()?;

@@ -4,10 +4,10 @@
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::reference::constants;
-use super::solver::{Flow, Next, Solver};
-use super::store::Frame;
-use super::support::Made;
+use super::value_ref::constants;
+use super::solver::{Flow, Continuation, Solver};
+use super::bindings::Frame;
+use super::support::PartialDocument;
 use super::terms::{self, Sym, all_vars, is_composite};
 use super::unknowns::Root;
 use crate::Value;
@@ -23,15 +23,15 @@ use crate::syntax::{
 
 impl<'p> Solver<'p> {
     /// Saves an expression as it is.
-    pub(super) fn keep_whole(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
-        let mark = self.store.mark();
+    pub(super) fn preserve_whole(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
+        let mark = self.bindings.checkpoint();
         if !expr.with.is_empty() {
             self.settle(frame, expr);
         }
-        let kept = self.keep_expr(frame, expr);
-        self.store.save(kept);
+        let kept = self.preserve_expr(frame, expr);
+        self.bindings.save(kept);
         let flow = next(self);
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow
     }
 
@@ -39,30 +39,30 @@ impl<'p> Solver<'p> {
     /// which what they stand for may mean something else.
     fn settle(&mut self, frame: Frame, expr: &Expr) {
         for own in all_vars(expr) {
-            if self.store.named(frame, &own).is_none() {
+            if self.bindings.named(frame, &own).is_none() {
                 continue;
             }
-            let Sym::Term(term) = self.store.lookup(frame, &own) else {
+            let Sym::Term(term) = self.bindings.lookup(frame, &own) else {
                 continue;
             };
             if matches!(term.value, TermValue::Var(_)) {
                 continue;
             }
-            let name = self.store.fresh();
+            let name = self.bindings.fresh();
             let left = terms::var(&name, &expr.location);
-            self.store
+            self.bindings
                 .save(terms::call("eq", [left, term], &expr.location));
-            self.store.give(frame, &own, name);
+            self.bindings.give(frame, &own, name);
         }
     }
 
-    pub(super) fn keep_body(&mut self, frame: Frame, body: &[Expr]) -> Body {
+    pub(super) fn preserve_body(&mut self, frame: Frame, body: &[Expr]) -> Body {
         let mut kept: Body = ThinVec::with_capacity(body.len());
         for expr in body {
             if super::solver::is_print(expr) {
                 continue;
             }
-            let mut expr = self.keep_expr(frame, expr);
+            let mut expr = self.preserve_expr(frame, expr);
             expr.index = kept.len();
             kept.push(expr);
         }
@@ -74,7 +74,7 @@ impl<'p> Solver<'p> {
         kept
     }
 
-    pub(super) fn keep_expr(&mut self, frame: Frame, expr: &Expr) -> Expr {
+    pub(super) fn preserve_expr(&mut self, frame: Frame, expr: &Expr) -> Expr {
         let mut with = ThinVec::new();
         let replaces = |with: &With| matches!(target(with), Some((Root::Input, _)));
         let raw = expr.with.iter().any(replaces);
@@ -82,26 +82,26 @@ impl<'p> Solver<'p> {
             with.extend(self.known_input(&expr.location));
         }
         for one in &expr.with {
-            self.keep_with(frame, one, &mut with);
+            self.preserve_with(frame, one, &mut with);
         }
         let before = self.raw;
         self.raw |= raw;
         let terms = match &expr.terms {
-            ExprTerms::Term(term) => ExprTerms::Term(Box::new(self.keep_term(frame, term))),
-            ExprTerms::Call(parts) => ExprTerms::Call(self.keep_call(frame, parts)),
+            ExprTerms::Term(term) => ExprTerms::Term(Box::new(self.preserve_term(frame, term))),
+            ExprTerms::Call(parts) => ExprTerms::Call(self.preserve_call(frame, parts)),
             ExprTerms::Some(decl) => ExprTerms::Some(decl.clone()),
             ExprTerms::Every(every) => self.closed_in(|solver| {
                 ExprTerms::Every(Box::new(Every {
-                    key: every.key.as_ref().map(|key| solver.keep_term(frame, key)),
-                    value: solver.keep_term(frame, &every.value),
-                    domain: solver.keep_term(frame, &every.domain),
-                    body: visit::deep(|| solver.keep_body(frame, &every.body)),
+                    key: every.key.as_ref().map(|key| solver.preserve_term(frame, key)),
+                    value: solver.preserve_term(frame, &every.value),
+                    domain: solver.preserve_term(frame, &every.domain),
+                    body: visit::deep(|| solver.preserve_body(frame, &every.body)),
                 }))
             }),
             ExprTerms::Logic(logic) => {
                 let operands = logic.operands.iter().map(|operand| {
                     let body = &operand.body;
-                    let body = self.closed_in(|s| visit::deep(|| s.keep_body(frame, body)));
+                    let body = self.closed_in(|s| visit::deep(|| s.preserve_body(frame, body)));
                     // What compilers put in front of an operand is a part of it.
                     let explicit = operand.explicit || body.len() > 1;
                     Operand { body, explicit }
@@ -124,16 +124,16 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn keep_call(&mut self, frame: Frame, parts: &[Term]) -> ThinVec<Term> {
+    fn preserve_call(&mut self, frame: Frame, parts: &[Term]) -> ThinVec<Term> {
         let Some((first, operands)) = parts.split_first() else {
             return ThinVec::new();
         };
         let name = operator(parts).unwrap_or_default();
         let first = match name.first() {
-            Some(head) if is_var(head, "data") => self.keep_term(frame, first),
+            Some(head) if is_var(head, "data") => self.preserve_term(frame, first),
             _ => first.clone(),
         };
-        let operands = operands.iter().map(|term| self.keep_term(frame, term));
+        let operands = operands.iter().map(|term| self.preserve_term(frame, term));
         let mut kept = thin_vec![first];
         kept.extend(operands.collect::<Vec<_>>());
         kept
@@ -141,10 +141,10 @@ impl<'p> Solver<'p> {
 
     /// The modifiers that do the same for what is kept: rules and their copies are replaced
     /// alike.
-    fn keep_with(&mut self, frame: Frame, with: &With, kept: &mut ThinVec<With>) {
+    fn preserve_with(&mut self, frame: Frame, with: &With, kept: &mut ThinVec<With>) {
         let value = match function(&with.value) {
             true => with.value.clone(),
-            false => self.keep_term(frame, &with.value),
+            false => self.preserve_term(frame, &with.value),
         };
         let mut add = |target: Term| {
             kept.push(With {
@@ -206,7 +206,7 @@ impl<'p> Solver<'p> {
         if !self.unknowns.touch(Root::Input, &[]) {
             found.push(one(&[], input));
         } else if !self.unknowns.cover(Root::Input, &[]) {
-            for (key, value) in super::reference::members(input) {
+            for (key, value) in super::value_ref::members(input) {
                 let path = [key];
                 if !self.unknowns.touch(Root::Input, &path) {
                     found.push(one(&path, &value));
@@ -217,49 +217,49 @@ impl<'p> Solver<'p> {
     }
 
     /// A term with what is known of its variables.
-    pub(super) fn keep_term(&mut self, frame: Frame, term: &Term) -> Term {
+    pub(super) fn preserve_term(&mut self, frame: Frame, term: &Term) -> Term {
         let location = &term.location;
         visit::deep(|| match &term.value {
             TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
-                self.keep_reference(frame, std::slice::from_ref(term), location)
+                self.preserve_reference(frame, std::slice::from_ref(term), location)
             }
             TermValue::Var(own) => self
-                .store
+                .bindings
                 .lookup(frame, own)
                 .into_term(location, self.meter),
-            TermValue::Ref(parts) => self.keep_reference(frame, parts, location),
+            TermValue::Ref(parts) => self.preserve_reference(frame, parts, location),
             TermValue::Array(items) => {
-                terms::term(TermValue::Array(self.keep_terms(frame, items)), location)
+                terms::term(TermValue::Array(self.preserve_terms(frame, items)), location)
             }
             TermValue::Set(items) => {
-                let mut items = self.keep_terms(frame, items);
+                let mut items = self.preserve_terms(frame, items);
                 visit::sort_set(&mut items);
                 terms::term(TermValue::Set(items), location)
             }
             TermValue::Object(members) => {
                 let members = members.iter();
                 let members = members
-                    .map(|(key, value)| (self.keep_term(frame, key), self.keep_term(frame, value)));
+                    .map(|(key, value)| (self.preserve_term(frame, key), self.preserve_term(frame, value)));
                 let mut members: ThinVec<_> = members.collect();
                 visit::sort_object(&mut members);
                 terms::term(TermValue::Object(members), location)
             }
             TermValue::Call(parts) => {
-                terms::term(TermValue::Call(self.keep_call(frame, parts)), location)
+                terms::term(TermValue::Call(self.preserve_call(frame, parts)), location)
             }
             TermValue::ArrayComprehension(of) => {
-                let of = self.keep_comprehension(frame, of);
+                let of = self.preserve_comprehension(frame, of);
                 terms::term(TermValue::ArrayComprehension(of), location)
             }
             TermValue::SetComprehension(of) => {
-                let of = self.keep_comprehension(frame, of);
+                let of = self.preserve_comprehension(frame, of);
                 terms::term(TermValue::SetComprehension(of), location)
             }
             TermValue::ObjectComprehension(of) => {
                 let of = self.closed_in(|solver| {
-                    let body = solver.keep_body(frame, &of.body);
-                    let key = solver.keep_term(frame, &of.key);
-                    let value = solver.keep_term(frame, &of.value);
+                    let body = solver.preserve_body(frame, &of.body);
+                    let key = solver.preserve_term(frame, &of.key);
+                    let value = solver.preserve_term(frame, &of.value);
                     Box::new(ObjectComprehension { key, value, body })
                 });
                 terms::term(TermValue::ObjectComprehension(of), location)
@@ -268,15 +268,15 @@ impl<'p> Solver<'p> {
         })
     }
 
-    fn keep_terms(&mut self, frame: Frame, items: &[Term]) -> ThinVec<Term> {
+    fn preserve_terms(&mut self, frame: Frame, items: &[Term]) -> ThinVec<Term> {
         let items = items.iter();
-        items.map(|item| self.keep_term(frame, item)).collect()
+        items.map(|item| self.preserve_term(frame, item)).collect()
     }
 
-    fn keep_comprehension(&mut self, frame: Frame, of: &Comprehension) -> Box<Comprehension> {
+    fn preserve_comprehension(&mut self, frame: Frame, of: &Comprehension) -> Box<Comprehension> {
         self.closed_in(|solver| {
-            let body = solver.keep_body(frame, &of.body);
-            let term = solver.keep_term(frame, &of.term);
+            let body = solver.preserve_body(frame, &of.body);
+            let term = solver.preserve_term(frame, &of.term);
             Box::new(Comprehension { term, body })
         })
     }
@@ -284,24 +284,24 @@ impl<'p> Solver<'p> {
     /// Keeps a closure: the variables that it is the first to have are its own. Bodies are kept
     /// before what is made of them, in the order of their evaluation.
     fn closed_in<T>(&mut self, keep: impl FnOnce(&mut Self) -> T) -> T {
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         let kept = keep(self);
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         kept
     }
 
-    fn keep_reference(&mut self, frame: Frame, parts: &[Term], location: &Location) -> Term {
+    fn preserve_reference(&mut self, frame: Frame, parts: &[Term], location: &Location) -> Term {
         let Some((head, steps)) = parts.split_first() else {
             return terms::term(TermValue::Ref(ThinVec::new()), location);
         };
-        let steps = self.keep_terms(frame, steps);
+        let steps = self.preserve_terms(frame, steps);
         if is_var(head, "data") {
-            return self.keep_document(&steps, location);
+            return self.preserve_document(&steps, location);
         }
         if is_var(head, "input") {
-            return self.keep_input(&steps, location);
+            return self.preserve_input(&steps, location);
         }
-        match Sym::from(self.keep_term(frame, head)) {
+        match Sym::from(self.preserve_term(frame, head)) {
             Sym::Known(value) => known(&value, &steps, location, self.meter),
             Sym::Term(base) => terms::extended(base, steps, location),
         }
@@ -309,7 +309,7 @@ impl<'p> Solver<'p> {
 
     /// A reference into `data`: to the copy of rules, or, for base documents and what is
     /// unknown, as it is.
-    pub(super) fn keep_document(&mut self, steps: &[Term], location: &Location) -> Term {
+    pub(super) fn preserve_document(&mut self, steps: &[Term], location: &Location) -> Term {
         let path = constants(steps);
         let mut node = Some(self.policy.world().root());
         for length in 0..=path.len() {
@@ -329,7 +329,7 @@ impl<'p> Solver<'p> {
                 if here.extent().is_empty() {
                     break;
                 }
-                let base = self.whole(Made::Document, own, location);
+                let base = self.whole(PartialDocument::Document, own, location);
                 return terms::extended(base, rest.iter().cloned(), location);
             };
             node = here.child(step).map(AsRef::as_ref);
@@ -338,7 +338,7 @@ impl<'p> Solver<'p> {
     }
 
     /// A reference into the input: what is known of it is put in.
-    pub(super) fn keep_input(&mut self, steps: &[Term], location: &Location) -> Term {
+    pub(super) fn preserve_input(&mut self, steps: &[Term], location: &Location) -> Term {
         let plain = || terms::reference("input", steps.iter().cloned(), location);
         if self.raw {
             return plain();
@@ -354,14 +354,14 @@ impl<'p> Solver<'p> {
             if !self.unknowns.below(Root::Input, own) {
                 return match value {
                     Some(_) => {
-                        let base = self.whole(Made::Known, own, location);
+                        let base = self.whole(PartialDocument::Known, own, location);
                         terms::extended(base, rest.iter().cloned(), location)
                     }
                     None => undefined(location),
                 };
             }
             let Some(step) = path.get(length) else {
-                let base = self.whole(Made::Input, own, location);
+                let base = self.whole(PartialDocument::Input, own, location);
                 return terms::extended(base, rest.iter().cloned(), location);
             };
             value = value.and_then(|value| member(&value, step).cloned());

@@ -8,11 +8,11 @@
 
 use smallvec::SmallVec;
 
-use super::held::Held;
+use super::binding::Binding;
 use super::ir::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
-use super::machine::{Frame, Machine, Stop};
-use super::once::Ground;
-use super::reference::{Walk, member};
+use super::machine::{Frame, Machine, Interrupt};
+use super::deterministic::Ground;
+use super::value_ref::{Walk, member};
 use crate::meter::Meter;
 use crate::value::{Entry, MemberPlace};
 use crate::{Value, lookup};
@@ -24,7 +24,7 @@ const NEAR: usize = 8;
 pub(super) fn find(exprs: &mut [Expr]) {
     for at in 0..exprs.len() {
         let keyed = exprs.get(at).and_then(|expr| {
-            let item = goes_through(expr)?;
+            let item = scans(expr)?;
             Some(asked(exprs.get(at + 1..)?, at + 1, item))
         });
         if let Some(expr) = exprs.get_mut(at) {
@@ -34,7 +34,7 @@ pub(super) fn find(exprs: &mut [Expr]) {
 }
 
 /// The variable to which an expression gives the items of something.
-fn goes_through(expr: &Expr) -> Option<Slot> {
+fn scans(expr: &Expr) -> Option<Slot> {
     if expr.negated || !expr.with.is_empty() {
         return None;
     }
@@ -133,7 +133,7 @@ pub(super) struct Condition<'x> {
     /// Where the first of them led in the item before.
     place: MemberPlace,
     /// What the part must be equal to; without a value the equation never holds.
-    known: Held<'x>,
+    known: Binding<'x>,
     /// That, if it is a short text.
     text: Option<&'x str>,
     /// The place of the equation in the body.
@@ -186,7 +186,7 @@ impl<'p> Machine<'p> {
         step: &Step,
         rest: Walk<'_>,
         list: &'v Value,
-    ) -> Result<Option<&'v [Entry]>, Stop> {
+    ) -> Result<Option<&'v [Entry]>, Interrupt> {
         if list.lookups().is_none() || self.watched() {
             return Ok(None);
         }
@@ -217,14 +217,14 @@ impl<'p> Machine<'p> {
     {
         let conditions = here(frame, item).filter_map(|(keyed, other)| {
             let known = match (other, self.ground(frame, other)) {
-                (Operand::Known(known), _) => Held::Lent(known),
-                (_, Ground::Lent(known)) => Held::Lent(known),
-                (_, Ground::Value(known)) => Held::Own(known.clone()),
-                (_, Ground::Undefined) => Held::Nothing,
+                (Operand::Known(known), _) => Binding::Borrowed(known),
+                (_, Ground::Lent(known)) => Binding::Borrowed(known),
+                (_, Ground::Value(known)) => Binding::Owned(known.clone()),
+                (_, Ground::Undefined) => Binding::Unbound,
                 (_, Ground::Rules(..) | Ground::Unknown) => return None,
             };
             let text = match known {
-                Held::Lent(Value::String(text)) if text.len() < Meter::SHORT_TEXT => Some(&**text),
+                Binding::Borrowed(Value::String(text)) if text.len() < Meter::SHORT_TEXT => Some(&**text),
                 _ => None,
             };
             Some(Condition {
@@ -265,11 +265,11 @@ impl<'p> Machine<'p> {
         list: &'v Value,
         path: impl Iterator<Item = &'k Value> + Clone,
         sought: Ground<'_, 'p>,
-    ) -> Result<Option<&'v [Entry]>, Stop> {
+    ) -> Result<Option<&'v [Entry]>, Interrupt> {
         match sought {
             Ground::Value(sought) | Ground::Lent(sought) => {
                 let places = lookup::places(self.meter, list, path, sought);
-                places.map_err(Stop::ended)
+                places.map_err(Interrupt::ended)
             }
             Ground::Undefined => Ok(Some(&[])),
             Ground::Rules(..) | Ground::Unknown => Ok(None),

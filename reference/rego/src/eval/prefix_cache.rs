@@ -12,9 +12,9 @@ const PLACES: usize = 8;
 /// Where references led in what outlives the evaluation and does not change in it: the input and
 /// the base documents that it began with.
 #[derive(Default)]
-pub(super) struct Seen<'p>([Cell<Option<(u64, &'p Value)>>; PLACES]);
+pub(super) struct PrefixCache<'p>([Cell<Option<(u64, &'p Value)>>; PLACES]);
 
-impl<'p> Seen<'p> {
+impl<'p> PrefixCache<'p> {
     /// Where the fixed beginning of a reference led, if that is remembered.
     #[inline]
     pub(super) fn get(&self, reference: &Reference) -> Option<&'p Value> {

@@ -2,9 +2,9 @@
 //! them, since nobody writes them; here they come of values that were put into functions.
 
 use super::rules::saved_vars;
-use super::saved::Saved;
+use super::expr_stats::Saved;
 use super::solver::Solver;
-use super::store::Mark;
+use super::bindings::Checkpoint;
 use super::support::Supports;
 use super::terms;
 use crate::Value;
@@ -30,8 +30,8 @@ enum Glance {
 impl Solver<'_> {
     /// What was saved since then, without what its types make always true; nothing if they show
     /// that it cannot hold.
-    pub(super) fn typed(&self, mark: Mark) -> Option<Vec<Saved>> {
-        let saved = self.store.since(mark);
+    pub(super) fn typed(&self, mark: Checkpoint) -> Option<Vec<Saved>> {
+        let saved = self.bindings.since(mark);
         let mut unclear = false;
         for part in &saved {
             match self.glance(part) {
@@ -47,7 +47,7 @@ impl Solver<'_> {
     }
 
     /// The same, as the compiler finds it.
-    fn judged(&self, saved: Vec<Saved>, mark: Mark) -> Option<Vec<Saved>> {
+    fn judged(&self, saved: Vec<Saved>, mark: Checkpoint) -> Option<Vec<Saved>> {
         let around = self.around(&saved, mark);
         if self.compiles(&around, &saved) {
             return Some(saved);
@@ -73,9 +73,9 @@ impl Solver<'_> {
 
     /// Expressions that give the variables which have their values outside of a body something of
     /// which nothing is known.
-    fn around(&self, saved: &[Saved], mark: Mark) -> Body {
+    fn around(&self, saved: &[Saved], mark: Checkpoint) -> Body {
         let names = saved_vars(saved).into_iter();
-        let names = names.filter(|name| self.store.is_older(name, mark));
+        let names = names.filter(|name| self.bindings.is_older_than(name, mark));
         let at = terms::nowhere();
         let equal = |name| {
             let operands = [terms::var(&name, &at), terms::reference("input", [], &at)];

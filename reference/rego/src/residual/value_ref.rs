@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::solver::{Each, Flow, Solver, Wanted};
-use super::store::Frame;
-use super::support::Made;
+use super::solver::{OnValue, Flow, Solver, Expectation};
+use super::bindings::Frame;
+use super::support::PartialDocument;
 use super::terms::{self, Sym};
 use super::unknowns::Root;
 use crate::Value;
@@ -19,7 +19,7 @@ use crate::syntax::{Location, Term, TermValue};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Sym],
-    pub(super) wanted: Option<&'w Wanted>,
+    pub(super) wanted: Option<&'w Expectation>,
     pub(super) location: &'w Location,
 }
 
@@ -50,8 +50,8 @@ impl<'p> Solver<'p> {
         &mut self,
         frame: Frame,
         reference: &'p [Term],
-        wanted: Option<&Wanted>,
-        each: Each<'_, 'p>,
+        wanted: Option<&Expectation>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if let Some(known) = self.unknown_input(reference) {
             return each(self, Sym::Term(Term::clone(&known)));
@@ -103,7 +103,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Takes steps in a value.
-    pub(super) fn walk(&mut self, base: Sym, walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
+    pub(super) fn walk(&mut self, base: Sym, walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let Some((step, rest)) = walk.split() else {
             return each(self, base);
         };
@@ -112,7 +112,7 @@ impl<'p> Solver<'p> {
             Sym::Term(term) => term,
         };
         match &term.value {
-            TermValue::Var(name) if self.store.is_free(name) => Ok(()),
+            TermValue::Var(name) if self.bindings.is_free(name) => Ok(()),
             TermValue::Array(items) => {
                 let items: Vec<_> = items.iter().enumerate().collect();
                 for (index, item) in items {
@@ -151,9 +151,9 @@ impl<'p> Solver<'p> {
         value: &Value,
         step: &Sym,
         rest: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
-        if let Sym::Known(key) = self.store.resolved(step.clone()) {
+        if let Sym::Known(key) = self.bindings.resolved(step.clone()) {
             return match member(value, &key) {
                 Some(found) => self.walk(Sym::Known(found.clone()), rest, each),
                 None => Ok(()),
@@ -176,12 +176,12 @@ impl<'p> Solver<'p> {
         location: &Location,
         next: impl FnOnce(&mut Self) -> Flow,
     ) -> Flow {
-        let mark = self.store.mark();
+        let mark = self.bindings.checkpoint();
         let flow = match self.unify(step.clone(), key, location) {
             true => next(self),
             false => Ok(()),
         };
-        self.store.undo(mark);
+        self.bindings.undo(mark);
         flow
     }
 
@@ -192,7 +192,7 @@ impl<'p> Solver<'p> {
         node: Option<&'p Node>,
         base: Option<&'p Value>,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if self.unknowns.cover(Root::Data, path) {
             return self.unknown("data", path, walk, each);
@@ -215,7 +215,7 @@ impl<'p> Solver<'p> {
                 None => Ok(()),
             };
         }
-        if let Sym::Known(key) = self.store.resolved(step.clone()) {
+        if let Sym::Known(key) = self.bindings.resolved(step.clone()) {
             let base = base.and_then(|base| stored(base, &key));
             let node = node.and_then(|node| node.child(&key)).map(AsRef::as_ref);
             path.push(key);
@@ -241,8 +241,8 @@ impl<'p> Solver<'p> {
     }
 
     /// Takes steps in a base document, whose members are found by the text of numbers too.
-    fn stored(&mut self, base: &'p Value, step: &Sym, rest: Walk<'_>, each: Each<'_, 'p>) -> Flow {
-        match self.store.resolved(step.clone()) {
+    fn stored(&mut self, base: &'p Value, step: &Sym, rest: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
+        match self.bindings.resolved(step.clone()) {
             Sym::Known(key) => match (stored(base, &key), rest.steps) {
                 (Some(found), []) => each(self, Sym::Known(found.clone())),
                 (Some(found), [step, steps @ ..]) if base_is_object(found) => {
@@ -285,7 +285,7 @@ impl<'p> Solver<'p> {
         base: Option<&'p Value>,
         below: bool,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let location = walk.location;
         let depends = below
@@ -305,7 +305,7 @@ impl<'p> Solver<'p> {
                 None => Ok(()),
             };
         }
-        let whole = self.whole(Made::Document, path, location);
+        let whole = self.whole(PartialDocument::Document, path, location);
         each(self, Sym::Term(whole))
     }
 
@@ -325,7 +325,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on with a reference into something unknown.
-    fn unknown(&mut self, root: &str, path: &[Value], walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
+    fn unknown(&mut self, root: &str, path: &[Value], walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let steps = path
             .iter()
             .map(|step| terms::value(step, walk.location, self.meter));
@@ -339,7 +339,7 @@ impl<'p> Solver<'p> {
         path: &mut Vec<Value>,
         value: Option<&Value>,
         walk: Walk<'_>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         if self.unknowns.cover(Root::Input, path) {
             return self.unknown("input", path, walk, each);
@@ -351,10 +351,10 @@ impl<'p> Solver<'p> {
             };
         }
         let Some((step, rest)) = walk.split() else {
-            let whole = self.whole(Made::Input, path, walk.location);
+            let whole = self.whole(PartialDocument::Input, path, walk.location);
             return each(self, Sym::Term(whole));
         };
-        if let Sym::Known(key) = self.store.resolved(step.clone()) {
+        if let Sym::Known(key) = self.bindings.resolved(step.clone()) {
             let value = value.and_then(|value| member(value, &key));
             path.push(key);
             let flow = self.input(path, value, rest, each);

@@ -1,13 +1,13 @@
 //! `walk`: every value in a document, with the way to it.
 
 use super::ir::Operand;
-use super::machine::{Flow, Frame, Machine, Next};
-use super::reference::member;
+use super::machine::{Flow, Frame, Machine, Continuation};
+use super::value_ref::member;
 use crate::Value;
 use crate::value::Number;
 
 /// What results are unified with.
-struct Wanted<'w> {
+struct WalkFilter<'w> {
     /// The pair as a whole, if its parts are not known apart.
     pair: Option<&'w Operand>,
     /// The steps to the value.
@@ -22,18 +22,18 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         document: &Value,
         output: Option<&Operand>,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         let wanted = match output {
             Some(Operand::Array(pair)) => match pair.as_slice() {
-                [path, value] => Wanted {
+                [path, value] => WalkFilter {
                     pair: None,
                     path: Some(path).filter(|path| !self.is_wildcard(frame, path)),
                     value: Some(value),
                 },
                 _ => return Ok(()),
             },
-            pair => Wanted {
+            pair => WalkFilter {
                 pair,
                 path: None,
                 value: None,
@@ -63,10 +63,10 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         value: &Value,
-        wanted: &Wanted<'_>,
+        wanted: &WalkFilter<'_>,
         steps: &[Operand],
         path: &mut Vec<Value>,
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         self.tick()?;
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
@@ -123,9 +123,9 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         value: &Value,
-        wanted: &Wanted<'_>,
+        wanted: &WalkFilter<'_>,
         path: &[Value],
-        next: Next<'_, 'p>,
+        next: Continuation<'_, 'p>,
     ) -> Flow {
         match (wanted.value, wanted.path, wanted.pair) {
             (Some(operand), None, _) => self.accept(frame, value, operand, next),

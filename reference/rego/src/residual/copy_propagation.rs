@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::saved::Saved;
-use super::store::Flatten;
+use super::expr_stats::Saved;
+use super::bindings::Flatten;
 use super::terms::{self, all_term_vars, all_vars, sides};
 use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;

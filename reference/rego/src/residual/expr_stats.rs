@@ -54,7 +54,7 @@ pub(super) struct Shared<T> {
 
 impl<T: Node> Shared<T> {
     pub(super) fn new(node: T) -> Self {
-        let mut look = Look::default();
+        let mut look = ExprStats::default();
         node.look(&mut look);
         Self {
             node: Rc::new(node),
@@ -67,7 +67,7 @@ impl<T: Node> Shared<T> {
     pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         let node = Rc::make_mut(&mut self.node);
         change(node);
-        let mut look = Look::default();
+        let mut look = ExprStats::default();
         node.look(&mut look);
         self.size = look.size;
         self.is_ground = !look.is_open;
@@ -116,29 +116,29 @@ impl<T: Ord> Ord for Shared<T> {
 
 /// A node of the syntax tree that can be a part of a residual.
 pub(super) trait Node: Clone {
-    fn look(&self, look: &mut Look);
+    fn look(&self, look: &mut ExprStats);
 }
 
 impl Node for Expr {
-    fn look(&self, look: &mut Look) {
+    fn look(&self, look: &mut ExprStats) {
         visit::expr(self, look);
     }
 }
 
 impl Node for Term {
-    fn look(&self, look: &mut Look) {
+    fn look(&self, look: &mut ExprStats) {
         visit::term(self, look);
     }
 }
 
 /// Counts terms, and looks for variables and for what is to be sorted or joined.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct ExprStats {
     size: usize,
     is_open: bool,
 }
 
-impl Look {
+impl ExprStats {
     /// The name of a function is no variable.
     fn call(&mut self, parts: &[Term]) {
         if let Some((name, operands)) = parts.split_first() {
@@ -150,7 +150,7 @@ impl Look {
     }
 }
 
-impl<'t> Visit<'t> for Look {
+impl<'t> Visit<'t> for ExprStats {
     fn term(&mut self, term: &'t Term) -> bool {
         self.size += 1;
         match &term.value {

@@ -17,7 +17,7 @@ const MAX_NAMES: usize = 1000;
 /// What a search has found out. Addresses are those of nodes of the policy and of the query,
 /// which stay where they are as long as the query does.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct Analysis {
     unknowns: References,
     hold: bool,
     /// Whether expressions and terms depend on something unknown, by their addresses.
@@ -35,7 +35,7 @@ pub(super) struct Kept {
     pub(super) names: Vec<Var>,
 }
 
-impl Kept {
+impl Analysis {
     /// Nothing yet. `hold` tells whether functions that are not deterministic count as unknown.
     pub(super) fn new(unknowns: &References, hold: bool) -> Self {
         Self {
@@ -48,21 +48,21 @@ impl Kept {
 
 /// What the searches of one query have left. Each takes it for itself while it lasts.
 #[derive(Debug, Default)]
-pub(super) struct Shelf(Mutex<Vec<Kept>>);
+pub(super) struct AnalysisPool(Mutex<Vec<Analysis>>);
 
-impl Shelf {
+impl AnalysisPool {
     /// What an earlier search with the same unknowns left.
-    pub(super) fn take(&self, unknowns: &References, hold: bool) -> Kept {
+    pub(super) fn take(&self, unknowns: &References, hold: bool) -> Analysis {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |kept: &Kept| kept.hold == hold && kept.unknowns == *unknowns;
+        let fits = |kept: &Analysis| kept.hold == hold && kept.unknowns == *unknowns;
         match all.iter().rposition(fits) {
             Some(place) => all.remove(place),
-            None => Kept::new(unknowns, hold),
+            None => Analysis::new(unknowns, hold),
         }
     }
 
     /// Keeps what a search leaves; what was left long ago makes room.
-    pub(super) fn put(&self, mut kept: Kept) {
+    pub(super) fn put(&self, mut kept: Analysis) {
         kept.names.truncate(MAX_NAMES);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_KEPT {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ir::{Operand, Program, Step};
-use super::machine::{Flow, Frame, Machine, Stop};
+use super::machine::{Flow, Frame, Machine, Interrupt};
 use super::memo::Part;
-use super::reference::{Each, Walk, member};
-use super::rules::{Candidate, Matched};
+use super::value_ref::{OnValue, Walk, member};
+use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
 use crate::compile::tree::{RuleKind, RuleSet};
@@ -20,7 +20,7 @@ use crate::value::{Object, Set};
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a, 'p> {
     pub(super) set: &'p RuleSet,
-    pub(super) matched: &'a Matched<'p>,
+    pub(super) matched: &'a Candidates<'p>,
     /// The number of steps to the place.
     pub(super) depth: usize,
 }
@@ -43,7 +43,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         walk: Walk<'_>,
         rules: Rules<'_, 'p>,
-        each: Each<'_, 'p>,
+        each: OnValue<'_, 'p>,
     ) -> Flow {
         let whole = Part::default();
         let is_open = match walk.steps.first() {
@@ -126,7 +126,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The whole document.
-    fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Stop> {
+    fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Interrupt> {
         let mut making = Making::new(rules);
         for candidate in rules.candidates() {
             let Some(program) = self.program(candidate) else {
@@ -158,7 +158,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         walk: Walk<'_>,
         rules: Rules<'_, 'p>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Interrupt> {
         let mut making = Making::new(rules);
         for candidate in rules.candidates() {
             let Some(program) = self.program(candidate) else {
@@ -231,7 +231,7 @@ impl<'p> Machine<'p> {
         program: &Program,
         depth: usize,
         making: &mut Making,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         let head = &program.head;
         let path = head.path.get(depth..).unwrap_or_default();
         let path = path.iter().map(|step| self.value(child, step));
@@ -252,14 +252,14 @@ impl<'p> Machine<'p> {
                 .chain([&member])
                 .all(|value| meter.admits(value))
         {
-            return Err(Stop::ended(Ended::Trial));
+            return Err(Interrupt::ended(Ended::Trial));
         }
         making
             .add(&path, member, head.value.is_none())
             .map_err(|Conflict| {
                 let location = candidate.ast().map(|rule| &rule.head.location);
                 let location = location.unwrap_or(&candidate.rule.ast().location);
-                Stop::failed_at(
+                Interrupt::failed_at(
                     child,
                     EvalCode::Conflict,
                     location,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::held::Held;
+use super::binding::Binding;
 use super::memo::Memos;
 
 /// As many slots have room when an evaluation leaves it to the next.
@@ -10,17 +10,17 @@ const SLOTS: usize = 1024;
 
 /// Where an evaluation keeps values; empty between evaluations.
 #[derive(Debug, Default)]
-pub(super) struct Room<'p> {
-    pub(super) slots: Vec<Held<'p>>,
+pub(super) struct Scratch<'p> {
+    pub(super) slots: Vec<Binding<'p>>,
     pub(super) trail: Vec<usize>,
     pub(super) memos: Box<Memos>,
 }
 
 thread_local! {
-    static LEFT: Cell<Option<Room<'static>>> = const { Cell::new(None) };
+    static LEFT: Cell<Option<Scratch<'static>>> = const { Cell::new(None) };
 }
 
-impl Room<'_> {
+impl Scratch<'_> {
     /// The room that the last evaluation left, or new room.
     pub(super) fn take() -> Self {
         LEFT.try_with(Cell::take).ok().flatten().unwrap_or_default()
@@ -34,9 +34,9 @@ impl Room<'_> {
             return;
         }
         self.memos.clear();
-        let room = Room {
+        let room = Scratch {
             // There are none, and an empty list keeps its room when it is collected.
-            slots: self.slots.into_iter().map(|_| Held::Nothing).collect(),
+            slots: self.slots.into_iter().map(|_| Binding::Unbound).collect(),
             trail: self.trail,
             memos: self.memos,
         };
