@@ -2,7 +2,7 @@
 //! decision log list it.
 
 use rego::error::LanguageError;
-use rego::filter::Refusal;
+use rego::filter::Unsupported;
 use rego::syntax::Location;
 use rego::value::Object;
 use rego::{EvalError, Value};
@@ -33,7 +33,7 @@ pub(crate) fn evaluation(error: &EvalError) -> Value {
 }
 
 /// An expression of a rule that is no filter.
-pub(crate) fn filter(refusal: &Refusal) -> Value {
+pub(crate) fn filter(refusal: &Unsupported) -> Value {
     let mut item = item(refusal.code, &refusal.message, refusal.location.as_ref());
     if let Some(advice) = &refusal.advice {
         let details = Value::object([("details", Value::from(advice.as_str()))]);

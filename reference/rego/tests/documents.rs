@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use rego::Value;
-use rego::value::{JsonPieces, document_from_json, from_json};
+use rego::value::{JsonChunks, document_from_json, from_json};
 
 /// JSON texts, many of them long enough to be kept in parts: with spaces, members in any order and
 /// several of one name, escapes, and texts and numbers of all lengths.
@@ -76,7 +76,7 @@ fn check(text: &str) {
         );
         assert!(document.to_json(pretty, whole.len() - 1).is_err(), "{text}");
         for size in [100, 60 << 10] {
-            let pieces: Vec<Vec<u8>> = JsonPieces::new(document.clone(), pretty)
+            let pieces: Vec<Vec<u8>> = JsonChunks::new(document.clone(), pretty)
                 .sized(size)
                 .collect();
             assert!(pieces.concat() == whole, "{pretty} {size}: {text}");

@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rego::Value;
-use rego::value::{JsonPieces, Object, Set, from_json};
+use rego::value::{JsonChunks, Object, Set, from_json};
 
 /// An object of keys that are written as JSON, with the numbers of their places.
 fn object(keys: impl IntoIterator<Item = Value>) -> Value {
@@ -24,7 +24,7 @@ fn check(value: &Value, expected: &str) {
             assert_eq!(String::from_utf8_lossy(&whole), expected);
         }
         for size in [1, 64 << 10] {
-            let pieces = JsonPieces::new(value.clone(), pretty).sized(size);
+            let pieces = JsonChunks::new(value.clone(), pretty).sized(size);
             assert_eq!(pieces.collect::<Vec<_>>().concat(), whole, "{size}");
         }
         let measured = value.measure(pretty, whole.len(), &AtomicBool::new(false));

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use rego::Value;
-use rego::value::{JsonPieces, Measured, Number, Object, Set, from_json};
+use rego::value::{JsonChunks, Measured, Number, Object, Set, from_json};
 
 /// Values of all kinds: numbers as written, strings that are short, long and to be escaped, sets,
 /// keys that are no strings, and parts that stand at several places.
@@ -43,7 +43,7 @@ fn check(value: &Value, pretty: bool, size: usize) {
     let Ok(whole) = value.to_json(pretty, usize::MAX) else {
         panic!("{value} is not written");
     };
-    let pieces: Vec<Vec<u8>> = JsonPieces::new(value.clone(), pretty).sized(size).collect();
+    let pieces: Vec<Vec<u8>> = JsonChunks::new(value.clone(), pretty).sized(size).collect();
     assert!(pieces.concat() == whole, "{pretty} {size}: {value}");
     // A short part, its name and the line breaks before them may still follow.
     let longest = pieces.iter().map(Vec::len).max().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! How everything that may go wrong in the engine is answered.
 
 use rego::error::EvalCode;
-use rego::filter::Refusal;
+use rego::filter::Unsupported;
 use rego::value::NotMeasured;
 use rego::{Errors, EvalError};
 
@@ -181,7 +181,7 @@ pub(super) fn disable_inlining(errors: &Errors) -> ApiError {
 }
 
 /// 400: a rule that is no filter.
-pub(super) fn filter(refusals: &[Refusal]) -> ApiError {
+pub(super) fn filter(refusals: &[Unsupported]) -> ApiError {
     ApiError {
         errors: refusals.iter().map(diagnostic::filter).collect(),
         ..ApiError::new(Code::EvaluationError, EVALUATION)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use http::Method;
-use rego::filter::Declared;
+use rego::filter::FilterAnnotations;
 use rego::value::Object;
 use rego::{Caches, Evaluation, InputReferences, Limits, PartialQuery, Policy, Query, Value};
 use rpds::HashTrieMapSync;
@@ -84,7 +84,7 @@ pub(super) struct Prepared {
 #[derive(Debug)]
 pub(super) struct PreparedFilter {
     /// What its policy says about it.
-    pub(super) declared: Declared,
+    pub(super) declared: FilterAnnotations,
     /// The query that asks for it.
     pub(super) query: PartialQuery,
     /// What it and the rules that it reads refer to.

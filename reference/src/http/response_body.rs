@@ -8,7 +8,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rego::Value;
-use rego::value::{JsonPieces, Measured, NotMeasured};
+use rego::value::{JsonChunks, Measured, NotMeasured};
 use tokio::sync::Semaphore;
 
 use super::aside::aside;
@@ -212,8 +212,8 @@ impl Body {
             } => {
                 let whole = value.0.clone();
                 let text = match measured {
-                    Some(_) => JsonPieces::of_distinct(whole, pretty),
-                    None => JsonPieces::new(whole, pretty),
+                    Some(_) => JsonChunks::of_distinct(whole, pretty),
+                    None => JsonChunks::new(whole, pretty),
                 };
                 let text = match self.level {
                     Some(_) => text.sized(step),
@@ -265,7 +265,7 @@ enum Source {
     /// The bytes that are left, and how many of them are taken at once.
     Whole { bytes: Bytes, step: usize },
     /// The text of a document, behind which a newline stands.
-    Document { text: JsonPieces, _whole: Kept },
+    Document { text: JsonChunks, _whole: Kept },
     /// Nothing.
     Done,
 }

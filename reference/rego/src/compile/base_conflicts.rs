@@ -1,23 +1,23 @@
-//! Rules and base documents in one place.
+//! Conflicts between rules and base documents.
 
-use super::Found;
+use super::Diagnostics;
 use super::build::Build;
 use super::policy::Policy;
+use super::rule_tree::{CompiledRule, Node};
 use super::terms::Path;
-use super::tree::{CompiledRule, Node};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
 use crate::syntax::Rule;
 
 /// Finds changed rules that stand where a base document is.
-pub(super) fn changed(build: &Build) -> Found {
+pub(super) fn changed(build: &Build) -> Diagnostics {
     let Some(documents) = &build.documents else {
-        return Found::new();
+        return Diagnostics::new();
     };
     let places = build
         .changed
         .iter()
-        .filter_map(|path| Some((path, build.world.find(path)?)));
+        .filter_map(|path| Some((path, build.module_set.find(path)?)));
     places
         .filter_map(|(path, node)| conflict(build, path, node, documents))
         .collect()
@@ -30,7 +30,7 @@ impl Policy {
     /// # Errors
     /// One `rego_compile_error` for each rule that is in the way, at its place.
     pub fn conflicts(&self, path: &[Value], document: &Value) -> Result<(), Errors> {
-        let mut node = self.world().root();
+        let mut node = self.module_set().root();
         let mut at = Path::new();
         for step in path {
             let Some(child) = node.child(step) else {
@@ -47,7 +47,7 @@ impl Policy {
                 return Err(Errors(vec![error]));
             }
         }
-        let mut found = Found::new();
+        let mut found = Diagnostics::new();
         let mut open = vec![(at, node, Some(document))];
         while let Some((at, node, document)) = open.pop() {
             let Some(document) = document else {

@@ -1,13 +1,13 @@
-//! One run of the compiler: from the policy that is there and the changes to the next policy.
+//! One run of the compiler: from a policy and its changes to the next policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::module_set::ModuleSet;
 use super::policy::{CompiledModule, Policy};
+use super::rule_tree::{CompiledRule, ModuleInterface};
 use super::terms::{Path, data_path, data_prefix, rule_reference};
-use super::tree::{CompiledRule, Outline};
-use super::world::World;
-use super::{Found, ModuleStage, STAGES, Step, Unit};
+use super::{CompilationUnit, Diagnostics, ModuleStage, STAGES, Step};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
 use crate::hash::HashMap;
@@ -24,9 +24,9 @@ pub(super) const MAX_STEPS: usize = 256;
 #[derive(Debug)]
 pub(super) struct Build {
     /// All modules that are not compiled again, and from some stage on the rules of the others.
-    pub(super) world: World,
+    pub(super) module_set: ModuleSet,
     /// The modules that are compiled, in the order of their ids.
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<CompilationUnit>,
     /// The base documents that rules must not stand in for.
     pub(super) documents: Option<Value>,
     /// The places whose rules have changed, those that are empty now among them.
@@ -76,9 +76,9 @@ impl Build {
         changes: BTreeMap<Arc<str>, Option<Box<Module>>>,
         documents: Option<Value>,
     ) -> Result<Self, Errors> {
-        let mut world = World::clone(&base.world);
+        let mut module_set = ModuleSet::clone(&base.module_set);
         let mut touching: Vec<_> = changes.iter().collect();
-        let modules = &world.modules;
+        let modules = &module_set.modules;
         let touched = parallel::each(&mut touching, |(id, module)| {
             Touched::by(modules.get(*id).map(Arc::as_ref), module.as_deref())
         });
@@ -99,16 +99,16 @@ impl Build {
         let mut again: BTreeMap<Arc<str>, Box<Module>> = BTreeMap::new();
         let mut concerned = BTreeSet::new();
         for path in &changed {
-            world.readers.overlapping(path, &mut concerned);
+            module_set.readers.overlapping(path, &mut concerned);
         }
         for path in &packages {
-            let node = world.find(path);
+            let node = module_set.find(path);
             let modules = node.iter().flat_map(|node| &node.modules);
             concerned.extend(modules.map(|module| module.id.clone()));
         }
         for path in &above {
             // What is said about subpackages can be read by all modules below.
-            if let Some(node) = world.find(path) {
+            if let Some(node) = module_set.find(path) {
                 node.walk(&mut |node| {
                     concerned.extend(node.modules.iter().map(|module| module.id.clone()));
                     true
@@ -119,7 +119,7 @@ impl Build {
             if changes.contains_key(&id) {
                 continue;
             }
-            if let Some(module) = world.modules.get(&id) {
+            if let Some(module) = module_set.modules.get(&id) {
                 again.insert(id, Box::new(module.parsed()?));
             }
         }
@@ -128,17 +128,17 @@ impl Build {
             match module {
                 Some(module) => again.insert(id, module),
                 None => {
-                    uproot(&mut world, &id);
+                    uproot(&mut module_set, &id);
                     None
                 }
             };
         }
         for id in again.keys() {
-            let order = uproot(&mut world, id);
-            let next = world.next;
+            let order = uproot(&mut module_set, id);
+            let next = module_set.next;
             orders.insert(id.clone(), order.unwrap_or(next));
             if order.is_none() {
-                world.next = next.saturating_add(1);
+                module_set.next = next.saturating_add(1);
             }
         }
 
@@ -148,12 +148,12 @@ impl Build {
             // Longer paths are refused before anyone looks there.
             let path = data_path(&module.package.path).filter(|path| path.len() < MAX_STEPS);
             if let Some(path) = path {
-                world.root.update(&path, &mut |node| {
+                module_set.root.update(&path, &mut |node| {
                     let at = node.modules.partition_point(|other| other.id < id);
                     node.modules.insert(at, outline.clone());
                 });
             }
-            units.push(Unit {
+            units.push(CompilationUnit {
                 given: module
                     .text
                     .is_empty()
@@ -166,7 +166,7 @@ impl Build {
             });
         }
         Ok(Self {
-            world,
+            module_set,
             units,
             documents,
             changed,
@@ -186,7 +186,7 @@ impl Build {
 
     /// Runs the stages, and puts the policy together if none of them finds a mistake.
     pub(super) fn run(mut self) -> Result<Policy, Errors> {
-        let mut found = Found::new();
+        let mut found = Diagnostics::new();
         for step in STAGES {
             match step {
                 Step::Modules(stages) => self.run_modules(stages, &mut found)?,
@@ -210,12 +210,16 @@ impl Build {
 
     /// Runs stages that look at one module each. Modules go through them side by side, but what is
     /// found counts as if each stage had looked at all modules before the next began.
-    fn run_modules(&mut self, stages: &[ModuleStage], found: &mut Found) -> Result<(), Errors> {
-        let world = &self.world;
+    fn run_modules(
+        &mut self,
+        stages: &[ModuleStage],
+        found: &mut Diagnostics,
+    ) -> Result<(), Errors> {
+        let module_set = &self.module_set;
         let mut outcomes = parallel::each(&mut self.units, |unit| {
             let mut outcomes = Vec::new();
             for (stage, run) in stages.iter().enumerate() {
-                let (found, stops) = run.run(unit, world);
+                let (found, stops) = run.run(unit, module_set);
                 if stops || !found.is_empty() {
                     outcomes.push((stage, found, stops));
                 }
@@ -227,7 +231,7 @@ impl Build {
         });
         outcomes.retain(|outcomes| !outcomes.is_empty());
         for stage in 0..stages.len() {
-            let (mut more, mut stops) = (Found::new(), false);
+            let (mut more, mut stops) = (Diagnostics::new(), false);
             for (of, found, is_last) in outcomes.iter_mut().flatten() {
                 if *of == stage {
                     more.append(found);
@@ -244,7 +248,7 @@ impl Build {
 ///
 /// # Errors
 /// All that was found, if this was the last stage.
-fn go_on(found: &mut Found, mut more: Found, stops: bool) -> Result<(), Errors> {
+fn go_on(found: &mut Diagnostics, mut more: Diagnostics, stops: bool) -> Result<(), Errors> {
     found.append(&mut more);
     if stops || found.len() >= MAX_ERRORS {
         return Err(limited(std::mem::take(found)));
@@ -253,7 +257,7 @@ fn go_on(found: &mut Found, mut more: Found, stops: bool) -> Result<(), Errors> 
 }
 
 /// Sorts mistakes by their places and ends the list where it gets too long.
-pub(super) fn limited(mut found: Found) -> Errors {
+pub(super) fn limited(mut found: Diagnostics) -> Errors {
     let reached = found.len() >= MAX_ERRORS;
     found.truncate(MAX_ERRORS);
     found.sort_by_cached_key(|error| {
@@ -277,14 +281,14 @@ pub(super) fn limit_reached() -> LanguageError {
     }
 }
 
-/// Takes a module out of the world; its place in the order is the answer.
-fn uproot(world: &mut World, id: &str) -> Option<u64> {
-    let module = world.modules.get(id)?.clone();
-    world.modules.remove_mut(id);
+/// Takes a module out of the module_set; its place in the order is the answer.
+fn uproot(module_set: &mut ModuleSet, id: &str) -> Option<u64> {
+    let module = module_set.modules.get(id)?.clone();
+    module_set.modules.remove_mut(id);
     let labelled = usize::from(module.outline.has_labels());
-    world.labelled = world.labelled.saturating_sub(labelled);
+    module_set.labelled = module_set.labelled.saturating_sub(labelled);
     for path in &module.reads {
-        world.readers.remove(path, id);
+        module_set.readers.remove(path, id);
     }
     let paths: BTreeSet<Path> = module
         .rules
@@ -293,24 +297,24 @@ fn uproot(world: &mut World, id: &str) -> Option<u64> {
         .map(|rule| rule.path().collect())
         .collect();
     for path in &paths {
-        world
+        module_set
             .root
             .update(path, &mut |node| node.take(&|module| module == id));
     }
     if let Some(path) = data_path(&module.outline.package) {
-        world.root.update(&path, &mut |node| {
+        module_set.root.update(&path, &mut |node| {
             node.modules.retain(|module| *module.id != *id)
         });
     }
     Some(module.order)
 }
 
-fn outline(id: &Arc<str>, module: &Module) -> Outline {
+fn outline(id: &Arc<str>, module: &Module) -> ModuleInterface {
     let names = module
         .rules
         .iter()
         .filter_map(|rule| rule.head.reference.first());
-    Outline {
+    ModuleInterface {
         id: id.clone(),
         package: module.package.path.clone(),
         exports: names.filter_map(super::terms::as_var).cloned().collect(),

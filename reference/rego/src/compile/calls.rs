@@ -1,21 +1,21 @@
-//! Calls of what is no function, and calls with the wrong number of operands.
+//! Checks calls: undefined functions and wrong numbers of operands.
 
 use std::sync::Arc;
 
 use thin_vec::ThinVec;
 
+use super::rule_tree::Written;
 use super::terms::{is_equality, operator, shown};
-use super::tree::Written;
 use super::types::{Scope, Type, argument_error};
 use super::visit::{self, Visit};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Expr, ExprTerms, Term, Var};
 
 /// Looks at a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
     // What rules give is not known yet, so only built-in functions show their types.
-    let mut calls = Calls::new(world, written(&unit.written), Scope::new(world));
+    let mut calls = Calls::new(module_set, written(&unit.written), Scope::new(module_set));
     for rule in visit::all_rules(&unit.module.rules) {
         visit::rule(rule, &mut calls);
     }
@@ -23,10 +23,10 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 }
 
 /// Looks at a query.
-pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let written = written(&unit.written);
-    let scope = Scope::of_rules(world, world.types(), written.clone());
-    let mut calls = Calls::new(world, written, scope);
+    let scope = Scope::of_rules(module_set, module_set.types(), written.clone());
+    let mut calls = Calls::new(module_set, written, scope);
     visit::body(&unit.body, &mut calls);
     calls.found
 }
@@ -36,19 +36,19 @@ fn written(names: &[(Var, Var)]) -> Written {
 }
 
 struct Calls<'w> {
-    world: &'w World,
+    module_set: &'w ModuleSet,
     written: Written,
     scope: Scope<'w>,
-    found: Found,
+    found: Diagnostics,
 }
 
 impl<'w> Calls<'w> {
-    fn new(world: &'w World, written: Written, scope: Scope<'w>) -> Self {
+    fn new(module_set: &'w ModuleSet, written: Written, scope: Scope<'w>) -> Self {
         Self {
-            world,
+            module_set,
             written,
             scope,
-            found: Found::new(),
+            found: Diagnostics::new(),
         }
     }
 
@@ -58,7 +58,7 @@ impl<'w> Calls<'w> {
 
     fn check(&mut self, expr: &Expr, call: &[Term]) -> Option<LanguageError> {
         let (target, operands) = (operator(call)?, call.get(1..)?);
-        let Some(arity) = self.world.arity(target) else {
+        let Some(arity) = self.module_set.arity(target) else {
             let message = format!("undefined function {}", self.name(target));
             return Some(LanguageError::at(Code::Type, &expr.location, message));
         };

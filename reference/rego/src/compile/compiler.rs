@@ -1,4 +1,4 @@
-//! How one policy becomes the next.
+//! The compiler: applies changes of modules and documents to a policy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,27 +1,27 @@
-//! Moves what must be evaluated out of the terms of comprehensions into their bodies:
-//! `[x[0] | x = y]` becomes `[a | x = y; a = x[0]]`.
+//! Moves expressions out of the terms of comprehensions into their bodies: `[x[0] | x = y]` becomes
+//! `[a | x = y; a = x[0]]`.
 
 use super::names::Names;
 use super::vars::{append, requires_evaluation};
 use super::visit::{self, Rewrite, each_rule};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::syntax::{Body, Term, TermValue};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let mut rewrite = Comprehensions(Names::of_module(&mut unit.next_local));
     each_rule(&mut unit.module.rules, |rule| {
         visit::rewrite_head(&mut rule.head, &mut rewrite);
         visit::rewrite_body(&mut rule.body, &mut rewrite);
     });
-    Found::new()
+    Diagnostics::new()
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
     let names = Names::of_query(&mut unit.next_local, &unit.body);
     visit::rewrite_body(&mut unit.body, &mut Comprehensions(names));
-    Found::new()
+    Diagnostics::new()
 }
 
 struct Comprehensions<'n>(Names<'n>);

@@ -1,6 +1,6 @@
-//! Calls of functions that modules which keep the rules of v1 may no longer call.
+//! Refuses calls of deprecated functions in modules of version 1.
 
-use super::Found;
+use super::Diagnostics;
 use super::build::Build;
 use super::terms::{dotted, operator};
 use super::visit::{self, Visit};
@@ -11,7 +11,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Version};
 
 /// Finds calls of deprecated functions in the units that may not call them. The bodies of `every`, `not`, `and` and `or`
 /// are part of that only where others call one too.
-pub(super) fn run(build: &mut Build) -> Found {
+pub(super) fn run(build: &mut Build) -> Diagnostics {
     let calls = parallel::each(&mut build.units, |unit| {
         let mut calls = Deprecated {
             are_allowed: unit.module.version == Version::V0,
@@ -24,13 +24,13 @@ pub(super) fn run(build: &mut Build) -> Found {
     });
     match calls.iter().any(|calls| calls.noticed) {
         true => calls.into_iter().flat_map(|calls| calls.found).collect(),
-        false => Found::new(),
+        false => Diagnostics::new(),
     }
 }
 
 #[derive(Default)]
 struct Deprecated {
-    found: Found,
+    found: Diagnostics,
     /// Whether the module may call them.
     are_allowed: bool,
     /// Whether one of the calls is outside of operands.

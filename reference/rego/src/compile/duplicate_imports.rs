@@ -1,24 +1,24 @@
-//! Refuses imports of the same name in modules that keep the rules of v1, then forgets all imports:
-//! references are resolved by now.
+//! Refuses duplicate imports in modules of version 1, then removes all imports: references are
+//! resolved by now.
 
 use super::resolve::import_name;
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 use crate::syntax::{Import, Version};
 
 /// Looks at a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let found = match unit.module.version {
-        Version::V0 => Found::new(),
+        Version::V0 => Diagnostics::new(),
         Version::V1 => look(&unit.module.imports),
     };
     unit.module.imports.clear();
     found
 }
 
-fn look(imports: &[Import]) -> Found {
-    let mut found = Found::new();
+fn look(imports: &[Import]) -> Diagnostics {
+    let mut found = Diagnostics::new();
     let mut names = HashMap::default();
     for import in imports {
         let Some(name) = import_name(import) else {

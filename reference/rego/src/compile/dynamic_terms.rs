@@ -1,14 +1,14 @@
-//! Gives references and comprehensions inside of terms expressions of their own, before the
-//! expression they are in: `f(data.x)` becomes `a = data.x; f(a)`.
+//! Moves references and comprehensions inside terms into expressions of their own in front of their
+//! expression: `f(data.x)` becomes `a = data.x; f(a)`.
 
 use super::names::Names;
 use super::vars::{equality, push};
 use super::visit::{deep, each_rule, sort_object, sort_set};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, With};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let names = Names::of_module(&mut unit.next_local);
     let mut dynamics = Dynamics(names);
     each_rule(&mut unit.module.rules, |rule| dynamics.body(&mut rule.body));
@@ -16,7 +16,7 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
     let names = Names::of_query(&mut unit.next_local, &unit.body);
     let mut dynamics = Dynamics(names);
     dynamics.body(&mut unit.body);

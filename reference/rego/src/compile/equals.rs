@@ -3,16 +3,16 @@
 use super::names::operator;
 use super::vars::call_of;
 use super::visit::{self, Rewrite, each_rule};
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::syntax::{Expr, ExprTerms, Term};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     each_rule(&mut unit.module.rules, |rule| {
         visit::rewrite_head(&mut rule.head, &mut Equals);
         visit::rewrite_body(&mut rule.body, &mut Equals);
     });
-    Found::new()
+    Diagnostics::new()
 }
 
 /// Writes the comparisons of a term as its author did, for messages.

@@ -1,24 +1,24 @@
-//! Gives calls inside of terms expressions of their own, before the expression they are in:
-//! `x = f(g(y))` becomes `g(y, a); f(a, b); x = b`. References into collections that stand in
-//! place become references into variables.
+//! Moves calls inside terms into expressions of their own in front of their expression: `x =
+//! f(g(y))` becomes `g(y, a); f(a, b); x = b`. References into literal collections become
+//! references into variables.
 
 use thin_vec::ThinVec;
 
 use super::names::{Names, equal, expression};
 use super::vars::{append, push};
 use super::visit::{deep, each_rule, sort_object, sort_set};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, TermValue};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let mut names = Names::of_module(&mut unit.next_local);
     each_rule(&mut unit.module.rules, |rule| rewrite(rule, &mut names));
     names.finish()
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
     let mut names = Names::of_query(&mut unit.next_local, &unit.body);
     expand_body(&mut unit.body, &mut names);
     names.finish()

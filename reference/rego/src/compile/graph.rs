@@ -1,4 +1,4 @@
-//! What rules read, and which rules that can be.
+//! Dependency graph of rules.
 //!
 //! A variable that can only have values which the text shows stands for those, so that
 //! `some x in ["a", "b"]; data[x].p` does not read every rule there is.
@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::build::Build;
+use super::module_set::ModuleSet;
+use super::rule_tree::{CompiledRule, Node};
 use super::terms::{Path, constant, data_prefix, is_equality, operands};
-use super::tree::{CompiledRule, Node};
 use super::visit::{self, Visit};
-use super::world::World;
-use super::{Found, Unit};
+use super::{CompilationUnit, Diagnostics};
 use crate::Value;
 use crate::hash::HashMap;
 use crate::parallel;
@@ -57,9 +57,13 @@ impl Dependency {
     }
 
     /// The rules that can be meant.
-    pub(crate) fn rules<'w>(&self, world: &'w World, found: &mut Vec<&'w Arc<CompiledRule>>) {
+    pub(crate) fn rules<'w>(
+        &self,
+        module_set: &'w ModuleSet,
+        found: &mut Vec<&'w Arc<CompiledRule>>,
+    ) {
         for target in &self.targets {
-            selected(world.root(), target, found);
+            selected(module_set.root(), target, found);
         }
     }
 }
@@ -68,20 +72,20 @@ impl Dependency {
 pub(crate) type Reads = Arc<[Vec<Dependency>]>;
 
 /// Finds what the rules of all units read, and notes it for those in the tree.
-pub(super) fn connect(build: &mut Build) -> Found {
-    let world = &build.world;
-    let paths = parallel::each(&mut build.units, |unit| reads_of(unit, world));
+pub(super) fn connect(build: &mut Build) -> Diagnostics {
+    let module_set = &build.module_set;
+    let paths = parallel::each(&mut build.units, |unit| reads_of(unit, module_set));
     for (unit, paths) in build.units.iter().zip(paths) {
         for path in paths {
-            build.world.readers.add(&path, &unit.id);
+            build.module_set.readers.add(&path, &unit.id);
         }
     }
-    Found::new()
+    Diagnostics::new()
 }
 
 /// Finds what the rules of a unit read, and notes it for those in the tree.
-fn reads_of(unit: &Unit, world: &World) -> BTreeSet<Path> {
-    let planted = world.planted.get(&unit.id);
+fn reads_of(unit: &CompilationUnit, module_set: &ModuleSet) -> BTreeSet<Path> {
+    let planted = module_set.planted.get(&unit.id);
     let planted = planted.iter().flat_map(|rules| &rules.all);
     let mut paths = BTreeSet::new();
     for (rule, planted) in unit.module.rules.iter().zip(planted) {

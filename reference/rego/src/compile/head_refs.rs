@@ -1,19 +1,19 @@
-//! Moves what must be evaluated out of the references of rule heads: `p[x.y]` becomes `p[v]` with
-//! `v = x.y` in the body.
+//! Moves expressions out of the references of rule heads: `p[x.y]` becomes `p[v]` with `v = x.y` in
+//! the body.
 
 use super::names::Names;
 use super::terms::{as_var, is_scalar};
 use super::vars::append;
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::syntax::Rule;
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let mut names = Names::of_module(&mut unit.next_local);
     for rule in &mut unit.module.rules {
         rewrite(rule, &mut names);
     }
-    Found::new()
+    Diagnostics::new()
 }
 
 fn rewrite(rule: &mut Rule, names: &mut Names<'_>) {

@@ -1,13 +1,12 @@
-//! Moves what must be evaluated out of the key, the value and the parameters of rule heads into
-//! the bodies.
+//! Moves expressions out of keys, values and parameters of rule heads into the bodies.
 
 use super::names::Names;
 use super::vars::{append, requires_evaluation};
 use super::visit::each_rule;
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let mut names = Names::of_module(&mut unit.next_local);
     each_rule(&mut unit.module.rules, |rule| {
         let head = &mut rule.head;
@@ -23,5 +22,5 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
             }
         }
     });
-    Found::new()
+    Diagnostics::new()
 }

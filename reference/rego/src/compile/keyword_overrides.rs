@@ -1,22 +1,21 @@
-//! Refuses rules, parameters and local variables that are named `input` or `data`, in
-//! modules that keep the rules of v1.
+//! Refuses rules, parameters and local variables named `input` or `data` in modules of version 1.
 
 use super::vars::{call_of, is_root, root_document};
 use super::visit::{self, Visit, all_rules};
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Expr, Module, TermValue, Version};
 
 /// Looks at a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     match unit.module.version {
-        Version::V0 => Found::new(),
+        Version::V0 => Diagnostics::new(),
         Version::V1 => look(&unit.module),
     }
 }
 
-fn look(module: &Module) -> Found {
-    let mut found = Shadows(Found::new());
+fn look(module: &Module) -> Diagnostics {
+    let mut found = Shadows(Diagnostics::new());
     for rule in &module.rules {
         if let Some(TermValue::Var(name)) = rule.head.reference.first().map(|term| &term.value)
             && is_root(name)
@@ -47,7 +46,7 @@ fn look(module: &Module) -> Found {
     found.0
 }
 
-struct Shadows(Found);
+struct Shadows(Diagnostics);
 
 impl<'t> Visit<'t> for Shadows {
     fn expr(&mut self, expr: &'t Expr) -> bool {

@@ -1,12 +1,12 @@
-//! Puts what METADATA blocks say in the place of calls that ask for it: the blocks around a rule
-//! are constants of its body.
+//! Replaces calls of `rego.metadata.rule` and `rego.metadata.chain` by constants made of the
+//! METADATA blocks around a rule.
 
 use super::names::{Names, equal, expression};
+use super::rule_tree::ground_steps;
 use super::terms::{constant, dotted, operator};
-use super::tree::ground_steps;
 use super::vars::steps;
 use super::visit::{self, Rewrite, Visit};
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::Value;
 use crate::syntax::{
     Annotations, Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var,
@@ -17,7 +17,7 @@ const CHAIN: &str = "rego.metadata.chain";
 const RULE: &str = "rego.metadata.rule";
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
     let mut rules = std::mem::take(&mut unit.module.rules);
     let mut names = Names::of_module(&mut unit.next_local);
     let places: Vec<_> = rules.iter().map(|rule| rule.location.row).collect();
@@ -27,14 +27,14 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
             let around = Around {
                 module: &unit.module,
                 places: &places,
-                world,
+                module_set,
             };
             around.rewrite(rule, &mut names);
             next = rule.else_rule.as_deref_mut();
         }
     }
     unit.module.rules = rules;
-    Found::new()
+    Diagnostics::new()
 }
 
 /// What the blocks around a rule say.
@@ -42,7 +42,7 @@ struct Around<'m> {
     module: &'m Module,
     /// The rows on which rules begin.
     places: &'m [u32],
-    world: &'m World,
+    module_set: &'m ModuleSet,
 }
 
 impl Around<'_> {
@@ -124,15 +124,15 @@ impl Around<'_> {
         if links.is_empty() {
             links.push(link(&path, None));
         }
-        if let Some(block) = self.world.block_of_document(&path) {
+        if let Some(block) = self.module_set.block_of_document(&path) {
             links.push(link(&path, Some(block)));
         }
-        if let Some(block) = self.world.block_of_package(package, "package") {
+        if let Some(block) = self.module_set.block_of_package(package, "package") {
             links.push(link(package, Some(block)));
         }
         for end in (1..=package.len()).rev() {
             let outer = package.get(..end).unwrap_or_default();
-            if let Some(block) = self.world.block_of_package(outer, "subpackages") {
+            if let Some(block) = self.module_set.block_of_package(outer, "subpackages") {
                 links.push(link(outer, Some(block)));
             }
         }

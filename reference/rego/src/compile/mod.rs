@@ -1,4 +1,4 @@
-//! From syntax trees to a policy that can be evaluated: the stages, in the order they run.
+//! The compiler stages, from syntax trees to a policy that can be evaluated, in the order they run.
 //!
 //! A stage looks at every touched module before the next stage begins, and the first stage that
 //! finds mistakes is the last to run, so that mistakes do not breed others.
@@ -11,8 +11,6 @@ use crate::syntax::{Body, Module, Var};
 mod base_conflicts;
 mod build;
 mod calls;
-mod cause;
-mod children;
 mod compiler;
 mod comprehension_terms;
 mod deprecated;
@@ -27,39 +25,41 @@ pub(crate) mod index;
 mod keyword_overrides;
 mod locals;
 mod metadata_calls;
+mod module_set;
 mod names;
 mod outputs;
-mod places;
+mod persistent_tree;
 mod policy;
 mod print_calls;
 mod query;
 mod recursion;
+mod recursion_cause;
 mod references;
 mod resolve;
 mod rule;
 mod rule_conflicts;
+mod rule_paths;
+pub(crate) mod rule_tree;
 mod safety;
 mod template_strings;
 pub(crate) mod terms;
-pub(crate) mod tree;
 pub(crate) mod types;
 mod unify;
 mod vars;
 pub(crate) mod visit;
 mod void_calls;
 mod with;
-mod world;
 
 pub use compiler::Compiler;
+pub(crate) use module_set::ModuleSet;
 pub use policy::{CompiledModule, Policy};
-pub(crate) use world::World;
 
 use build::Build;
-use tree::Outline;
+use rule_tree::ModuleInterface;
 
 /// A module on its way through the stages.
 #[derive(Debug)]
-pub(crate) struct Unit {
+pub(crate) struct CompilationUnit {
     /// Its id.
     pub(crate) id: Arc<str>,
     /// Its tree, rewritten by each stage.
@@ -71,7 +71,7 @@ pub(crate) struct Unit {
     /// The tree that was given, if it has no text.
     given: Option<Arc<Module>>,
     /// What others see of it.
-    outline: Arc<Outline>,
+    outline: Arc<ModuleInterface>,
 }
 
 /// A query on its way through the stages.
@@ -86,7 +86,7 @@ pub(crate) struct QueryUnit {
 }
 
 /// Mistakes of a stage.
-pub(crate) type Found = Vec<LanguageError>;
+pub(crate) type Diagnostics = Vec<LanguageError>;
 
 /// A step of a run.
 enum Step {
@@ -94,32 +94,32 @@ enum Step {
     /// goes through all of them before the next does, unless a stage finds what stops it.
     Modules(&'static [ModuleStage]),
     /// Looks at all modules together.
-    All(fn(&mut Build) -> Found),
+    All(fn(&mut Build) -> Diagnostics),
     /// The same, and the next stage runs even after mistakes.
-    Lenient(fn(&mut Build) -> Found),
+    Lenient(fn(&mut Build) -> Diagnostics),
 }
 
 /// A stage that looks at each module by itself.
 enum ModuleStage {
     /// After mistakes the next stage does not run.
-    Strict(fn(&mut Unit, &World) -> Found),
+    Strict(fn(&mut CompilationUnit, &ModuleSet) -> Diagnostics),
     /// The next stage runs even after mistakes.
-    Lenient(fn(&mut Unit, &World) -> Found),
+    Lenient(fn(&mut CompilationUnit, &ModuleSet) -> Diagnostics),
     /// The answer tells whether the next stage must not run.
-    Mixed(fn(&mut Unit, &World) -> (Found, bool)),
+    Mixed(fn(&mut CompilationUnit, &ModuleSet) -> (Diagnostics, bool)),
 }
 
 impl ModuleStage {
     /// What it finds, and whether the next stage must not run.
-    fn run(&self, unit: &mut Unit, world: &World) -> (Found, bool) {
+    fn run(&self, unit: &mut CompilationUnit, module_set: &ModuleSet) -> (Diagnostics, bool) {
         match self {
             Self::Strict(run) => {
-                let found = run(unit, world);
+                let found = run(unit, module_set);
                 let stops = !found.is_empty();
                 (found, stops)
             }
-            Self::Lenient(run) => (run(unit, world), false),
-            Self::Mixed(run) => run(unit, world),
+            Self::Lenient(run) => (run(unit, module_set), false),
+            Self::Mixed(run) => run(unit, module_set),
         }
     }
 }
@@ -162,7 +162,7 @@ const STAGES: &[Step] = &[
 ];
 
 /// What looks at a query, step by step.
-type QueryStage = fn(&mut QueryUnit, &World) -> Found;
+type QueryStage = fn(&mut QueryUnit, &ModuleSet) -> Diagnostics;
 
 /// The stages of queries, of which the first makes the values of expressions answers.
 const QUERY_STAGES: &[QueryStage] = &[
@@ -192,7 +192,7 @@ pub(crate) fn query(policy: &Policy, body: Body) -> Result<QueryUnit, crate::Err
 /// for.
 ///
 /// # Errors
-/// As [`query`].
+/// As [`query()`].
 pub(crate) fn partial_query(policy: &Policy, body: Body) -> Result<QueryUnit, crate::Errors> {
     run_query(policy, body, QUERY_STAGES.get(1..).unwrap_or_default())
 }
@@ -208,7 +208,7 @@ fn run_query(
         next_local: 0,
     };
     for stage in stages {
-        let mut found = stage(&mut unit, policy.world());
+        let mut found = stage(&mut unit, policy.module_set());
         if !found.is_empty() {
             if found.len() > build::MAX_ERRORS {
                 found.truncate(build::MAX_ERRORS);

@@ -1,10 +1,10 @@
-//! Names for the variables that the compiler makes, and the expressions that give them values.
+//! Generated variables, and the expressions that assign to them.
 
 use std::sync::Arc;
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::Found;
+use super::Diagnostics;
 use super::vars::ALL;
 use super::visit::all_rules;
 use crate::error::{Code, LanguageError};
@@ -91,7 +91,7 @@ impl<'n> Names<'n> {
     }
 
     /// Refuses a text with too many modifiers.
-    pub(super) fn finish(self) -> Found {
+    pub(super) fn finish(self) -> Diagnostics {
         let message = "too many with modifiers on expressions of many parts";
         let excess = self.excess.iter();
         excess

@@ -1,6 +1,6 @@
-//! Which variables an expression binds when it is evaluated.
+//! Output variables: those that an expression binds when it is evaluated.
 
-use super::World;
+use super::ModuleSet;
 use super::terms::as_var;
 use super::unify::unify;
 use super::vars::{ALL, NEEDED, RESULT, STEPS, Vars, equality, steps};
@@ -36,7 +36,7 @@ fn are_modifiers_safe(with: &[With], safe: Safe<'_>) -> bool {
 }
 
 /// The variables that an expression binds; some may be bound already.
-pub(super) fn of_expr<'t>(expr: &'t Expr, world: &World, safe: Safe<'_>) -> Vars<'t> {
+pub(super) fn of_expr<'t>(expr: &'t Expr, module_set: &ModuleSet, safe: Safe<'_>) -> Vars<'t> {
     if expr.negated || !are_modifiers_safe(&expr.with, safe) {
         return Vars::default();
     }
@@ -49,7 +49,7 @@ pub(super) fn of_expr<'t>(expr: &'t Expr, world: &World, safe: Safe<'_>) -> Vars
                 let bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
                 of_equality(left, right, expr.assigned, bound, safe)
             }
-            None => of_call(expr, call, world, safe),
+            None => of_call(expr, call, module_set, safe),
         },
     }
 }
@@ -75,8 +75,13 @@ pub(super) fn of_equality<'t>(
     bound
 }
 
-fn of_call<'t>(expr: &'t Expr, call: &'t [Term], world: &World, safe: Safe<'_>) -> Vars<'t> {
-    let arity = super::terms::operator(call).and_then(|operator| world.arity(operator));
+fn of_call<'t>(
+    expr: &'t Expr,
+    call: &'t [Term],
+    module_set: &ModuleSet,
+    safe: Safe<'_>,
+) -> Vars<'t> {
+    let arity = super::terms::operator(call).and_then(|operator| module_set.arity(operator));
     let Some(arity) = arity else {
         return Vars::default();
     };
@@ -141,12 +146,12 @@ impl<'t> Visit<'t> for Steps<'_, 't> {
 
 /// Variables that are bound at a place. Scopes are left by forgetting what was added.
 #[derive(Debug, Default)]
-pub(super) struct Bound {
+pub(super) struct BoundVars {
     vars: HashSet<Var>,
     order: Vec<Var>,
 }
 
-impl Bound {
+impl BoundVars {
     /// What is bound everywhere, and parameters.
     pub(super) fn of_parameters(args: &[Term]) -> Self {
         let mut bound = Self::default();
@@ -186,8 +191,8 @@ impl Bound {
     }
 
     /// Adds what an expression binds.
-    pub(super) fn evaluate(&mut self, expr: &Expr, world: &World) {
-        let found = of_expr(expr, world, &|var| self.contains(var));
+    pub(super) fn evaluate(&mut self, expr: &Expr, module_set: &ModuleSet) {
+        let found = of_expr(expr, module_set, &|var| self.contains(var));
         let found: Vec<Var> = found.into_iter().cloned().collect();
         for var in found {
             self.insert(var);

@@ -1,11 +1,11 @@
-//! Compiled modules, ready to be evaluated.
+//! Compiled policy, ready to be evaluated.
 
 use std::fmt;
 use std::sync::Arc;
 
+use super::module_set::{ModuleRules, ModuleSet};
+use super::rule_tree::ModuleInterface;
 use super::terms::Path;
-use super::tree::Outline;
-use super::world::{ModuleRules, World};
 use crate::Value;
 use crate::error::Errors;
 use crate::syntax::{Module, Package};
@@ -26,7 +26,7 @@ use crate::syntax::{Module, Package};
 /// ```
 #[derive(Clone, Default)]
 pub struct Policy {
-    pub(super) world: Arc<World>,
+    pub(super) module_set: Arc<ModuleSet>,
 }
 
 /// A module of a [`Policy`].
@@ -39,7 +39,7 @@ pub struct CompiledModule {
     /// The tree that the stages left, without its rules.
     pub(super) frame: Module,
     pub(super) rules: Arc<ModuleRules>,
-    pub(super) outline: Arc<Outline>,
+    pub(super) outline: Arc<ModuleInterface>,
     /// What it reads below `data`.
     pub(super) reads: Vec<Path>,
 }
@@ -48,19 +48,19 @@ impl Policy {
     /// The modules in the order in which they came. A module that takes another's place keeps
     /// that place.
     pub fn modules(&self) -> impl Iterator<Item = &CompiledModule> {
-        let mut modules: Vec<_> = self.world.modules.values().map(Arc::as_ref).collect();
+        let mut modules: Vec<_> = self.module_set.modules.values().map(Arc::as_ref).collect();
         modules.sort_unstable_by_key(|module| module.order);
         modules.into_iter()
     }
 
     /// The module of this id.
     pub fn module(&self, id: &str) -> Option<&CompiledModule> {
-        self.world.modules.get(id).map(Arc::as_ref)
+        self.module_set.modules.get(id).map(Arc::as_ref)
     }
 
     /// The rules, for the evaluator.
-    pub(crate) fn world(&self) -> &World {
-        &self.world
+    pub(crate) fn module_set(&self) -> &ModuleSet {
+        &self.module_set
     }
 }
 

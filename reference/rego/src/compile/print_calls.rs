@@ -1,30 +1,30 @@
-//! Lets `print` see operands that are undefined: each is collected by a comprehension of its own,
-//! so `print(x.y)` becomes `internal.print([{a | a = x.y}])`.
+//! Rewrites `print` so that undefined operands are printed: `print(x.y)` becomes
+//! `internal.print([{a | a = x.y}])`.
 
 use thin_vec::{ThinVec, thin_vec};
 
 use super::names::{Names, equal, expression, operator};
-use super::outputs::Bound;
+use super::outputs::BoundVars;
 use super::vars::{ALL, NEEDED, call_of, is_local, shown};
 use super::visit::{self, Rewrite, Visit, deep, each_rule};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
 use crate::syntax::{Body, Comprehension, Expr, ExprTerms, Location, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
-    let mut found = Found::new();
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
+    let mut found = Diagnostics::new();
     let mut names = Names::of_module(&mut unit.next_local);
     each_rule(&mut unit.module.rules, |rule| {
         if prints(rule) {
             let mut prints = Prints {
                 names: &mut names,
-                world,
+                module_set,
                 written: &unit.written,
-                bound: Bound::of_parameters(&rule.head.args),
+                bound: BoundVars::of_parameters(&rule.head.args),
                 local: HashSet::default(),
-                found: Found::new(),
+                found: Diagnostics::new(),
             };
             visit::rewrite_head(&mut rule.head, &mut prints);
             prints.body(&mut rule.body);
@@ -35,15 +35,15 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let mut names = Names::of_query(&mut unit.next_local, &unit.body);
     let mut prints = Prints {
         names: &mut names,
-        world,
+        module_set,
         written: &unit.written,
-        bound: Bound::of_parameters(&[]),
+        bound: BoundVars::of_parameters(&[]),
         local: HashSet::default(),
-        found: Found::new(),
+        found: Diagnostics::new(),
     };
     prints.body(&mut unit.body);
     prints.found
@@ -65,12 +65,12 @@ fn prints(rule: &Rule) -> bool {
 
 struct Prints<'p, 'n> {
     names: &'p mut Names<'n>,
-    world: &'p World,
+    module_set: &'p ModuleSet,
     written: &'p [(Var, Var)],
-    bound: Bound,
+    bound: BoundVars,
     /// Generated variables of earlier expressions, which are bound when they matter.
     local: HashSet<Var>,
-    found: Found,
+    found: Diagnostics,
 }
 
 impl Rewrite for Prints<'_, '_> {
@@ -78,7 +78,7 @@ impl Rewrite for Prints<'_, '_> {
     fn body(&mut self, body: &mut Body) -> bool {
         let mark = self.bound.mark();
         let before = self.found.len();
-        let mut own = Found::new();
+        let mut own = Diagnostics::new();
         let around = std::mem::take(&mut self.local);
         for expr in body {
             let inner = self.bound.mark();
@@ -108,7 +108,7 @@ impl Rewrite for Prints<'_, '_> {
                     own = mistakes;
                 }
             }
-            self.bound.evaluate(expr, self.world);
+            self.bound.evaluate(expr, self.module_set);
             ALL.expr(expr, &mut |var, _| {
                 if is_local(var) {
                     self.local.insert(var.clone());
@@ -123,8 +123,8 @@ impl Rewrite for Prints<'_, '_> {
 }
 
 impl Prints<'_, '_> {
-    fn print(&mut self, expr: &mut Expr, operands: ThinVec<Term>) -> Found {
-        let mut found = Found::new();
+    fn print(&mut self, expr: &mut Expr, operands: ThinVec<Term>) -> Diagnostics {
+        let mut found = Diagnostics::new();
         let at = expr.location.clone();
         let mut collected = ThinVec::with_capacity(operands.len());
         for operand in operands {
@@ -160,7 +160,7 @@ pub(super) fn undeclared<'v>(
     mut vars: Vec<&'v Var>,
     written: &'v [(Var, Var)],
     at: Option<&Location>,
-) -> Found {
+) -> Diagnostics {
     vars.sort();
     let found = vars.into_iter().map(|var| {
         let name = written.iter().find(|(local, _)| local == var);

@@ -1,4 +1,4 @@
-//! Makes the values of a query's expressions answers.
+//! Rewrites a query so that the values of its expressions are part of its results.
 
 use thin_vec::thin_vec;
 
@@ -6,14 +6,14 @@ use super::names::{expression, operator};
 use super::terms::{as_var, dotted, operator as called};
 use super::vars::{call_of, push, steps};
 use super::visit::{self, Visit};
-use super::{Found, QueryUnit, World};
+use super::{Diagnostics, ModuleSet, QueryUnit};
 use crate::builtins::signature;
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
 
 /// Gives each expression that has a value a variable for it: a lone term is unified with it, and
 /// a call has it as its result. Where there can be several answers, a later expression demands
 /// that the value is not false, as the expression itself did.
-pub(super) fn capture(unit: &mut QueryUnit, world: &World) -> Found {
+pub(super) fn capture(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let must_hold = unit.body.len() > 1 || iterates(&unit.body);
     let mut held = Body::new();
     let mut count = 0_usize;
@@ -32,7 +32,7 @@ pub(super) fn capture(unit: &mut QueryUnit, world: &World) -> Found {
                 let eq = operator("eq", &term.location);
                 expr.terms = ExprTerms::Call(thin_vec![eq, term, captured.clone()]);
             }
-            ExprTerms::Call(call) if has_result(call, world) => call.push(captured.clone()),
+            ExprTerms::Call(call) if has_result(call, module_set) => call.push(captured.clone()),
             _ => continue,
         }
         count += 1;
@@ -45,18 +45,18 @@ pub(super) fn capture(unit: &mut QueryUnit, world: &World) -> Found {
     for expr in held {
         push(&mut unit.body, expr);
     }
-    Found::new()
+    Diagnostics::new()
 }
 
 /// Whether a call has a result that it does not name yet.
-fn has_result(call: &[Term], world: &World) -> bool {
+fn has_result(call: &[Term], module_set: &ModuleSet) -> bool {
     let Some(name) = called(call) else {
         return false;
     };
     let is_void = dotted(name)
         .and_then(|name| signature(&name))
         .is_some_and(|function| function.void);
-    !is_void && world.arity(name) == Some(call.len().saturating_sub(1))
+    !is_void && module_set.arity(name) == Some(call.len().saturating_sub(1))
 }
 
 /// Whether a body can have several answers.

@@ -1,14 +1,14 @@
-//! Rules that need themselves.
+//! Detects recursive rules.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Found;
+use super::Diagnostics;
 use super::build::Build;
-use super::cause;
 use super::graph::Dependency;
+use super::recursion_cause;
+use super::rule_tree::CompiledRule;
 use super::terms::shown;
-use super::tree::CompiledRule;
 use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
@@ -20,7 +20,7 @@ pub(super) type Vertex = (usize, usize);
 
 /// The rules that were reached from the units, and what each of them reads.
 #[derive(Debug)]
-pub(super) struct Reached<'b> {
+pub(super) struct ReachableRules<'b> {
     build: &'b Build,
     numbers: HashMap<*const CompiledRule, usize>,
     pub(super) rules: Vec<&'b Arc<CompiledRule>>,
@@ -30,9 +30,9 @@ pub(super) struct Reached<'b> {
 }
 
 /// Finds rules that need themselves, among the rules that are new and all that lead back to them.
-pub(super) fn run(build: &mut Build) -> Found {
+pub(super) fn run(build: &mut Build) -> Diagnostics {
     let build = &*build;
-    let mut reached = Reached::new(build);
+    let mut reached = ReachableRules::new(build);
     let units = &reached.units;
     let mut changed: Vec<_> = build.changed.iter().collect();
     let starts = parallel::each(&mut changed, |path| starts_at(build, units, path));
@@ -60,7 +60,10 @@ fn starts_at<'b>(
     units: &HashMap<&str, usize>,
     path: &[Value],
 ) -> Vec<(&'b Arc<CompiledRule>, usize)> {
-    let rules = build.world.find(path).and_then(|node| node.rules.as_ref());
+    let rules = build
+        .module_set
+        .find(path)
+        .and_then(|node| node.rules.as_ref());
     let mut starts = Vec::new();
     for rule in rules.iter().flat_map(|rules| rules.all()) {
         if !units.contains_key(&*rule.module) {
@@ -69,7 +72,7 @@ fn starts_at<'b>(
         for (depth, reads) in rule.reads().iter().enumerate() {
             let mut targets = Vec::new();
             for dependency in reads {
-                dependency.rules(&build.world, &mut targets);
+                dependency.rules(&build.module_set, &mut targets);
             }
             // What leads only to what reads nothing does not lead back to itself.
             if targets.iter().any(|target| target.reads_any()) {
@@ -80,7 +83,7 @@ fn starts_at<'b>(
     starts
 }
 
-impl<'b> Reached<'b> {
+impl<'b> ReachableRules<'b> {
     fn new(build: &'b Build) -> Self {
         let units = build.units.iter().enumerate();
         Self {
@@ -124,7 +127,7 @@ impl<'b> Reached<'b> {
         }
         let mut targets = Vec::new();
         for dependency in self.dependencies(vertex) {
-            dependency.rules(&self.build.world, &mut targets);
+            dependency.rules(&self.build.module_set, &mut targets);
         }
         let mut seen = HashSet::default();
         let mut edges = Vec::new();
@@ -262,12 +265,13 @@ impl<'b> Reached<'b> {
     }
 
     fn error(&mut self, vertex: Vertex, looped: &BTreeSet<Vertex>) -> Option<LanguageError> {
-        let certain = |reached: &Self, from, to| cause::variable(reached, from, to).is_none();
+        let certain =
+            |reached: &Self, from, to| recursion_cause::variable(reached, from, to).is_none();
         let (path, verb, cause) = match self.way(vertex, looped, &certain) {
             Some(path) => (path, "is", String::new()),
             None => {
                 let path = self.way(vertex, looped, &|_, _, _| true)?;
-                let cause = cause::explain(self, &path);
+                let cause = recursion_cause::explain(self, &path);
                 (path, "may be", cause)
             }
         };

@@ -1,15 +1,15 @@
-//! Which modules, and which rules of a module, read which places below `data`, to find those that
-//! a change concerns.
+//! Reverse dependencies: the modules and rules that refer to a path below `data`, to find those
+//! that a change affects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::children::change_child;
 use super::graph::Dependency;
+use super::persistent_tree::change_child;
+use super::rule_tree::CompiledRule;
 use super::terms::Path;
-use super::tree::CompiledRule;
 use crate::Value;
 
 /// References are followed this far; what is deeper counts as reading the place there.

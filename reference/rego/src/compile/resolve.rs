@@ -1,20 +1,20 @@
-//! Resolves names: what imports and the rules of the own package are called becomes references
-//! from the root, unless a local variable has the name.
+//! Name resolution: imports and the rules of the own package become references from the root,
+//! unless a local variable shadows them.
 
 use super::names::first_number;
 use super::vars::{ALL, declared, root_document};
 use super::visit::{deep, each_rule, sort_object, sort_set};
-use super::{Found, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
 use crate::syntax::{Expr, ExprTerms, Import, Location, Ref, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
     unit.next_local = unit.next_local.max(first_number(&unit.module.rules));
     let package = unit.module.package.path.clone();
-    let mut resolver = Resolver::new(&package, &unit.module.imports, world);
-    let mut found = Found::new();
+    let mut resolver = Resolver::new(&package, &unit.module.imports, module_set);
+    let mut found = Diagnostics::new();
     each_rule(&mut unit.module.rules, |rule| {
         found.extend(resolver.rule(rule));
     });
@@ -46,9 +46,9 @@ struct Resolver {
 
 impl Resolver {
     /// The names of a package, over which imports go.
-    fn new(package: &[Term], imports: &[Import], world: &World) -> Self {
+    fn new(package: &[Term], imports: &[Import], module_set: &ModuleSet) -> Self {
         let mut globals = HashMap::default();
-        for name in world.exports(package) {
+        for name in module_set.exports(package) {
             let mut path = Ref::from(package);
             if let Some(location) = package.first().map(|term| term.location.clone()) {
                 path.push(Term {

@@ -1,10 +1,10 @@
-//! A rule of a policy: what others must know of it, then what the stages left of it.
+//! A compiled rule: its signature, and its body after each stage.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use thin_vec::ThinVec;
 
-use super::Unit;
+use super::CompilationUnit;
 use super::graph::{Dependency, Reads};
 use super::terms::{constant, is_scalar};
 use crate::Value;
@@ -98,7 +98,12 @@ static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
 impl CompiledRule {
     /// What others must know of the rule at some position of a unit. The reference is its own
     /// from the root.
-    pub(super) fn new(unit: &Unit, position: usize, rule: &Rule, reference: Arc<[Term]>) -> Self {
+    pub(super) fn new(
+        unit: &CompilationUnit,
+        position: usize,
+        rule: &Rule,
+        reference: Arc<[Term]>,
+    ) -> Self {
         Self {
             ground: ground_steps(&reference),
             reference,

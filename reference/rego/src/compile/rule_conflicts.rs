@@ -1,20 +1,20 @@
-//! Rules that cannot stand together: different kinds in one place, one inside another, a package
-//! where a rule is.
+//! Conflicts between rules: different kinds at one path, a rule below another, a package at the
+//! path of a rule.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Found;
+use super::Diagnostics;
 use super::build::Build;
+use super::rule_tree::{CompiledRule, Node};
 use super::terms::{Path, data_path, shown};
-use super::tree::{CompiledRule, Node};
 use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::parallel;
 use crate::syntax::Var;
 
 /// Looks at the places that have changed, and at those above, whose inside has changed.
-pub(super) fn run(build: &mut Build) -> Found {
+pub(super) fn run(build: &mut Build) -> Diagnostics {
     let build = &*build;
     let mut places = Vec::with_capacity(build.changed.len());
     let mut before: &[Value] = &[];
@@ -27,10 +27,10 @@ pub(super) fn run(build: &mut Build) -> Found {
         before = path;
     }
     let conflicts = parallel::each(&mut places.clone(), |place| {
-        let node = build.world.find(place)?;
+        let node = build.module_set.find(place)?;
         conflict(build, node)
     });
-    let mut found: Found = conflicts.into_iter().flatten().collect();
+    let mut found: Diagnostics = conflicts.into_iter().flatten().collect();
     found.extend(super::base_conflicts::changed(build));
     found.extend(packages(build, &places));
     found
@@ -101,7 +101,7 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
             .iter()
             .map(|unit| (&unit.id, &unit.module.package.location));
         let others = build
-            .world
+            .module_set
             .modules
             .get(module)
             .map(|other| (&other.id, &other.frame.package.location));
@@ -143,10 +143,10 @@ fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<Compil
 }
 
 /// Finds packages that stand where a rule is.
-fn packages(build: &Build, changed: &[&[Value]]) -> Found {
-    let mut found = Found::new();
+fn packages(build: &Build, changed: &[&[Value]]) -> Diagnostics {
+    let mut found = Diagnostics::new();
     let both = |place: &[Value]| {
-        let node = build.world.find(place);
+        let node = build.module_set.find(place);
         node.is_some_and(|node| !node.modules.is_empty() && node.rules.is_some())
     };
     let changed = changed.iter().filter(|place| both(place));
@@ -155,7 +155,7 @@ fn packages(build: &Build, changed: &[&[Value]]) -> Found {
         places.extend(data_path(&unit.module.package.path).filter(|place| both(place)));
     }
     for place in &places {
-        let Some(node) = build.world.find(place) else {
+        let Some(node) = build.module_set.find(place) else {
             continue;
         };
         for rule in node.rules.iter().flat_map(|rules| rules.all()) {
@@ -163,7 +163,7 @@ fn packages(build: &Build, changed: &[&[Value]]) -> Found {
                 continue;
             }
             let unit = build.units.iter().find(|unit| *unit.id == *rule.module);
-            let other = build.world.modules.get(&rule.module);
+            let other = build.module_set.modules.get(&rule.module);
             let package = unit.map(|unit| &unit.module.package.location);
             let package = package.or_else(|| other.map(|other| &other.frame.package.location));
             let tree = build.tree(rule);

@@ -1,15 +1,15 @@
-//! Turns template strings into calls. Each expression in one is collected by a comprehension of
-//! its own, so that the string can say where a value is undefined.
+//! Rewrites template strings to calls. Each expression becomes a comprehension of its own, so that
+//! undefined values can be shown in the string.
 
 use thin_vec::{ThinVec, thin_vec};
 
 use super::names::{Names, equal, operator};
-use super::outputs::Bound;
+use super::outputs::BoundVars;
 use super::print_calls::undeclared;
 use super::terms::{dotted, operator as called};
 use super::vars::{ALL, NEEDED};
 use super::visit::{self, Rewrite, Visit, deep, each_rule};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{
@@ -18,17 +18,17 @@ use crate::syntax::{
 };
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
-    let mut found = Found::new();
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
+    let mut found = Diagnostics::new();
     let mut names = Names::of_module(&mut unit.next_local);
     each_rule(&mut unit.module.rules, |rule| {
         if has_templates(rule) {
             let mut templates = Templates {
                 names: &mut names,
-                world,
+                module_set,
                 written: &unit.written,
-                bound: Bound::of_parameters(&rule.head.args),
-                found: Found::new(),
+                bound: BoundVars::of_parameters(&rule.head.args),
+                found: Diagnostics::new(),
             };
             templates.exprs(&mut rule.body);
             visit::rewrite_head(&mut rule.head, &mut templates);
@@ -39,14 +39,14 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let mut names = Names::of_query(&mut unit.next_local, &unit.body);
     let mut templates = Templates {
         names: &mut names,
-        world,
+        module_set,
         written: &unit.written,
-        bound: Bound::of_parameters(&[]),
-        found: Found::new(),
+        bound: BoundVars::of_parameters(&[]),
+        found: Diagnostics::new(),
     };
     templates.exprs(&mut unit.body);
     templates.found
@@ -68,10 +68,10 @@ fn has_templates(rule: &Rule) -> bool {
 
 struct Templates<'p, 'n> {
     names: &'p mut Names<'n>,
-    world: &'p World,
+    module_set: &'p ModuleSet,
     written: &'p [(Var, Var)],
-    bound: Bound,
-    found: Found,
+    bound: BoundVars,
+    found: Diagnostics,
 }
 
 impl Rewrite for Templates<'_, '_> {
@@ -139,7 +139,7 @@ impl Templates<'_, '_> {
     /// Rewrites a body, all of whose variables are bound in all of it.
     fn exprs(&mut self, body: &mut Body) {
         for expr in &*body {
-            self.bound.evaluate(expr, self.world);
+            self.bound.evaluate(expr, self.module_set);
         }
         for expr in body {
             visit::rewrite_expr(expr, self);
@@ -199,7 +199,7 @@ impl Templates<'_, '_> {
             };
             let is_plain = literal
                 || matches!(term.value, TermValue::Var(_))
-                || matches!(&term.value, TermValue::Ref(path) if self.world.always_defined(path));
+                || matches!(&term.value, TermValue::Ref(path) if self.module_set.always_defined(path));
             if !is_plain {
                 term = self.collect(term, part.with);
             } else if !literal {

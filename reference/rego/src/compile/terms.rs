@@ -1,4 +1,4 @@
-//! Questions about terms and references that several stages ask.
+//! Helper functions on terms and references.
 
 use smol_str::SmolStrBuilder;
 

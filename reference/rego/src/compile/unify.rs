@@ -1,4 +1,4 @@
-//! Which variables an equality binds when it is evaluated.
+//! Output variables of equalities.
 
 use super::outputs::{Safe, is_ref_safe, is_safe_value};
 use super::vars::{PATTERN, Vars};

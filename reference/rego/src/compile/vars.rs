@@ -1,4 +1,4 @@
-//! The variables of nodes.
+//! Collects the variables of nodes.
 
 use super::terms::{as_var, is_var};
 use super::visit::deep;

@@ -1,5 +1,5 @@
-//! Walks over the syntax tree. A walk asks its visitor at each node, then looks at the parts of
-//! the node in the order of the text, unless the visitor says no.
+//! Visitors of the syntax tree, in the order of the text. A visitor decides at each node whether
+//! its children are visited.
 
 use thin_vec::ThinVec;
 

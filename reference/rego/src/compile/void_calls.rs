@@ -2,14 +2,14 @@
 
 use super::terms::{dotted, operator};
 use super::visit::{self, Visit, all_rules};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Term, TermValue};
 
 /// Looks at a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
-    let mut calls = VoidCalls(Found::new());
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
+    let mut calls = VoidCalls(Diagnostics::new());
     for rule in all_rules(&unit.module.rules) {
         visit::rule(rule, &mut calls);
     }
@@ -17,13 +17,13 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
 }
 
 /// Looks at a query.
-pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
-    let mut calls = VoidCalls(Found::new());
+pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
+    let mut calls = VoidCalls(Diagnostics::new());
     visit::body(&unit.body, &mut calls);
     calls.0
 }
 
-struct VoidCalls(Found);
+struct VoidCalls(Diagnostics);
 
 impl<'t> Visit<'t> for VoidCalls {
     fn term(&mut self, term: &'t Term) -> bool {

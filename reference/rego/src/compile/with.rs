@@ -1,23 +1,23 @@
-//! Checks what `with` modifiers name, and moves values that must be evaluated in front of the
+//! Checks the targets of `with`, and moves values that must be evaluated in front of the
 //! expression.
 
 use super::names::{Names, operator};
 use super::terms::{constant, dotted, operator as name_of};
 use super::vars::{is_operator, push, requires_evaluation};
 use super::visit::{self, Rewrite, each_rule};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::builtins::{Signature, signature};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 use crate::syntax::{Body, Term, TermValue, With};
 
 /// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
     let mut modifiers = Modifiers {
         names: Names::of_module(&mut unit.next_local),
-        world,
+        module_set,
         unsafe_functions: &[],
-        found: Found::new(),
+        found: Diagnostics::new(),
     };
     each_rule(&mut unit.module.rules, |rule| {
         visit::rewrite_head(&mut rule.head, &mut modifiers);
@@ -27,12 +27,12 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let mut modifiers = Modifiers {
         names: Names::of_query(&mut unit.next_local, &unit.body),
-        world,
+        module_set,
         unsafe_functions: UNSAFE_IN_QUERIES,
-        found: Found::new(),
+        found: Diagnostics::new(),
     };
     visit::rewrite_body(&mut unit.body, &mut modifiers);
     modifiers.found
@@ -43,9 +43,9 @@ pub(super) const UNSAFE_IN_QUERIES: &[&str] = &["http.send"];
 
 struct Modifiers<'n, 'w> {
     names: Names<'n>,
-    world: &'w World,
+    module_set: &'w ModuleSet,
     unsafe_functions: &'static [&'static str],
-    found: Found,
+    found: Diagnostics,
 }
 
 impl Rewrite for Modifiers<'_, '_> {
@@ -108,7 +108,7 @@ impl Modifiers<'_, '_> {
         let TermValue::Ref(reference) = &with.target.value else {
             return Ok(requires_evaluation(&with.value));
         };
-        let mut node = Some(self.world.root());
+        let mut node = Some(self.module_set.root());
         let steps = reference.get(1..).unwrap_or_default();
         for (index, step) in steps.iter().enumerate() {
             let key = constant(step);
@@ -126,7 +126,10 @@ impl Modifiers<'_, '_> {
             return self.value_of_function(&with.value);
         }
         if let TermValue::Ref(value) = &with.value.value
-            && self.world.rules(value).is_some_and(|rules| rules.arity > 0)
+            && self
+                .module_set
+                .rules(value)
+                .is_some_and(|rules| rules.arity > 0)
         {
             return Ok(false);
         }
@@ -144,7 +147,7 @@ impl Modifiers<'_, '_> {
     }
 
     fn exists(&self, reference: &[Term]) -> bool {
-        super::terms::data_path(reference).is_some_and(|path| self.world.find(&path).is_some())
+        super::terms::data_path(reference).is_some_and(|path| self.module_set.find(&path).is_some())
     }
 
     /// The built-in function that a term names.

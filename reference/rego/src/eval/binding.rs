@@ -1,4 +1,4 @@
-//! What variables have.
+//! Variable bindings.
 
 use crate::Value;
 

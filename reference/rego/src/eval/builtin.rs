@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
-use super::machine::{Flow, Frame, Machine, Continuation, Interrupt};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use crate::Value;
 use crate::builtins::{self, Call, Cost, Failure, Function, Small};
 use crate::error::{EvalCode, EvalError};

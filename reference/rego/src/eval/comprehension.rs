@@ -1,7 +1,7 @@
 //! Comprehensions.
 
 use super::ir::{Collect, Comprehension, Operand};
-use super::machine::{Frame, Machine, Interrupt};
+use super::machine::{Frame, Interrupt, Machine};
 use crate::Value;
 use crate::error::EvalCode;
 use crate::meter::{Ended, LIGHT, Meter};

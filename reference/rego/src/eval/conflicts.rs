@@ -1,8 +1,8 @@
-//! Errors of rules that give different values, with all the values there are.
+//! Conflict errors of rules with different values, listing the values.
 
 use super::functions::Args;
 use super::ir::Program;
-use super::machine::{Flow, Frame, Machine, Interrupt};
+use super::machine::{Flow, Frame, Interrupt, Machine};
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
@@ -143,7 +143,11 @@ impl Values {
         }
         let is_first = self.found.is_empty();
         self.found.push((candidate.location().clone(), value));
-        if is_first { Ok(()) } else { Err(Interrupt::Shown) }
+        if is_first {
+            Ok(())
+        } else {
+            Err(Interrupt::Shown)
+        }
     }
 
     fn write_to(mut self, message: &mut String) {

@@ -1,10 +1,10 @@
-//! References into `data`: base documents, what `with` put in their place, and rules, seen as
-//! one tree.
+//! Resolution of references into `data`: base documents, `with` overrides and virtual documents,
+//! seen as one tree.
 
-use super::machine::{PendingExits, Flow, Frame, Machine, Interrupt};
+use super::machine::{Flow, Frame, Interrupt, Machine, PendingExits};
 use super::value_ref::{OnValue, Walk, member, stored};
 use crate::Value;
-use crate::compile::tree::Node;
+use crate::compile::rule_tree::Node;
 use crate::meter::Ended;
 use crate::value::Object;
 
@@ -72,7 +72,7 @@ impl<'p> Machine<'p> {
     ) -> Flow {
         let overlay = self.overlay.clone();
         let at = Position {
-            rules: Some(self.policy.world().root()),
+            rules: Some(self.policy.module_set().root()),
             base: Some(self.documents),
             overlay: overlay.as_ref(),
         };
@@ -269,7 +269,11 @@ impl<'p> Machine<'p> {
     }
 
     /// What there is at a place besides rules.
-    fn merged(&self, place: Option<&DataPath<'_>>, at: Position<'_, '_>) -> Result<Option<Value>, Interrupt> {
+    fn merged(
+        &self,
+        place: Option<&DataPath<'_>>,
+        at: Position<'_, '_>,
+    ) -> Result<Option<Value>, Interrupt> {
         let mut base = at.base.cloned();
         if place.is_none()
             && let Some(root) = base.as_mut()

@@ -1,20 +1,20 @@
-//! Expressions that have one solution at most and are found in place, so that a body goes on
-//! behind them in a loop. What they bind stands on the trail until the body is left.
+//! Deterministic expressions: those with at most one solution, evaluated inline without a
+//! continuation. Their bindings stay on the trail until the body is left.
 //!
 //! What may have several solutions takes a continuation. So do rules and functions of the policy of
 //! which several are asked, or which read such, because what remains is done between them, where
 //! it may be noticed; and so does everything in a traced evaluation.
 
-use super::functions::CallOutcome;
 use super::binding::Binding;
+use super::functions::CallOutcome;
 use super::ir::{
     BuiltinCall, Comprehension, Expr, FunctionCall, Kind, Operand, Reference, Root, Slot, Step,
 };
-use super::machine::{Frame, Machine, Interrupt};
+use super::machine::{Frame, Interrupt, Machine};
 use super::value_ref::{member, stored};
 use crate::Value;
 use crate::builtins::Small;
-use crate::compile::tree::{Node, RuleSet};
+use crate::compile::rule_tree::{Node, RuleSet};
 use crate::value::Number;
 
 /// What came of an expression.
@@ -59,7 +59,11 @@ impl From<bool> for Deterministic {
 
 impl<'p> Machine<'p> {
     /// Finds the solution of an expression that has one at most.
-    pub(super) fn deterministic(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Deterministic, Interrupt> {
+    pub(super) fn deterministic(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+    ) -> Result<Deterministic, Interrupt> {
         if self.watched() || !expr.with.is_empty() {
             return Ok(Deterministic::Many);
         }
@@ -70,7 +74,11 @@ impl<'p> Machine<'p> {
     }
 
     /// The same without a look at modifiers.
-    pub(super) fn det_plain(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Deterministic, Interrupt> {
+    pub(super) fn det_plain(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+    ) -> Result<Deterministic, Interrupt> {
         Ok(match &expr.kind {
             Kind::Holds(operand) => match self.ground(frame, operand) {
                 Ground::Value(value) | Ground::Lent(value) => {
@@ -163,7 +171,9 @@ impl<'p> Machine<'p> {
             },
             Operand::Known(known) => Deterministic::from(self.equal(known, value)),
             Operand::Reference(other) => match self.resolved_prefix(frame, other, &other.steps) {
-                Ground::Value(other) | Ground::Lent(other) => Deterministic::from(self.equal(value, other)),
+                Ground::Value(other) | Ground::Lent(other) => {
+                    Deterministic::from(self.equal(value, other))
+                }
                 Ground::Undefined => Deterministic::Fails,
                 Ground::Rules(..) | Ground::Unknown => Deterministic::Many,
             },
@@ -215,7 +225,12 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn det_fast_path(&mut self, frame: &Frame<'_>, small: Small, output: Option<&Operand>) -> Deterministic {
+    fn det_fast_path(
+        &mut self,
+        frame: &Frame<'_>,
+        small: Small,
+        output: Option<&Operand>,
+    ) -> Deterministic {
         match (output, small) {
             (None, small) => Deterministic::from(small != Small::Bool(false)),
             (Some(Operand::Var(slot)), small) if self.slot(frame, *slot).is_none() => {
@@ -227,12 +242,18 @@ impl<'p> Machine<'p> {
                 self.trail.push(place);
                 Deterministic::Holds
             }
-            (Some(output), small) => Deterministic::from(self.matches(frame, &Value::from(small), output)),
+            (Some(output), small) => {
+                Deterministic::from(self.matches(frame, &Value::from(small), output))
+            }
         }
     }
 
     /// Calls a function of the policy.
-    fn det_function(&mut self, frame: &Frame<'_>, call: &FunctionCall) -> Result<Deterministic, Interrupt> {
+    fn det_function(
+        &mut self,
+        frame: &Frame<'_>,
+        call: &FunctionCall,
+    ) -> Result<Deterministic, Interrupt> {
         let is_closed =
             |arg: &Operand| matches!(arg, Operand::Reference(_) | Operand::Comprehension(_));
         if call.args.last().is_some_and(is_closed) {
@@ -246,7 +267,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Unifies the result of a call with its output, or tests it.
-    fn det_output(&mut self, frame: &Frame<'_>, value: Value, output: Option<&Operand>) -> Deterministic {
+    fn det_output(
+        &mut self,
+        frame: &Frame<'_>,
+        value: Value,
+        output: Option<&Operand>,
+    ) -> Deterministic {
         match output {
             Some(output) => self.det_unify(frame, value, output),
             None => Deterministic::from(value != Value::Bool(false)),
@@ -286,7 +312,9 @@ impl<'p> Machine<'p> {
             Operand::Var(own) => self
                 .slot(frame, *own)
                 .map_or(Ground::Unknown, Ground::Value),
-            Operand::Reference(reference) => self.resolved_prefix(frame, reference, &reference.steps),
+            Operand::Reference(reference) => {
+                self.resolved_prefix(frame, reference, &reference.steps)
+            }
             _ => Ground::Unknown,
         }
     }
@@ -303,13 +331,17 @@ impl<'p> Machine<'p> {
         let value = match &reference.root {
             Root::Input => match &self.input {
                 Binding::Owned(input) => input,
-                Binding::Borrowed(input) => return self.borrowed(frame, input, reference, steps, false),
+                Binding::Borrowed(input) => {
+                    return self.borrowed(frame, input, reference, steps, false);
+                }
                 Binding::Unbound => return Ground::Undefined,
             },
             Root::Term(Operand::Known(value)) => value,
             Root::Term(Operand::Var(own)) => match self.slots.get(frame.base + own) {
                 Some(Binding::Owned(value)) => value,
-                Some(Binding::Borrowed(value)) => return self.below(frame, value, steps, false).borrowed(),
+                Some(Binding::Borrowed(value)) => {
+                    return self.below(frame, value, steps, false).borrowed();
+                }
                 Some(Binding::Unbound) | None => return Ground::Unknown,
             },
             Root::Term(_) => return Ground::Unknown,
@@ -321,7 +353,7 @@ impl<'p> Machine<'p> {
                     return self.borrowed(frame, self.documents, reference, steps, true);
                 }
                 let policy = self.policy;
-                let mut node = policy.world().root();
+                let mut node = policy.module_set().root();
                 loop {
                     let Some(key) = rest.next().and_then(|step| self.name(frame, step)) else {
                         return Ground::Unknown;
@@ -331,7 +363,9 @@ impl<'p> Machine<'p> {
                         None if steps.len() - rest.len() > reference.fixed => {
                             return self.below(frame, self.documents, steps, true).borrowed();
                         }
-                        None => return self.borrowed(frame, self.documents, reference, steps, true),
+                        None => {
+                            return self.borrowed(frame, self.documents, reference, steps, true);
+                        }
                         Some(child) => node = child,
                     }
                     if let Some(set) = &node.rules {
@@ -340,7 +374,9 @@ impl<'p> Machine<'p> {
                             Some(None) => return Ground::Undefined,
                             None => match self.unconditional(set) {
                                 Some(value) => {
-                                    return self.below(frame, value, rest.as_slice(), false).borrowed();
+                                    return self
+                                        .below(frame, value, rest.as_slice(), false)
+                                        .borrowed();
                                 }
                                 None => {
                                     let taken = steps.len() - rest.len();

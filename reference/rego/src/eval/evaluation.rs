@@ -1,4 +1,4 @@
-//! What a query is evaluated against, and its solutions.
+//! Options, state and solutions of one evaluation.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use super::binding::Binding;
 use super::ir::{Every, Expr, Operand};
-use super::machine::{Flow, Frame, Machine, Continuation, Interrupt, leave};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, leave};
 use super::trace::Subject;
 use crate::Value;
 use crate::trace::Op;

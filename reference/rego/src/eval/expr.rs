@@ -1,15 +1,20 @@
 //! Expressions.
 
-use super::ir::{Expr, Kind, Operand};
-use super::machine::{Flow, Frame, Machine, Continuation, Interrupt};
 use super::deterministic::Deterministic;
+use super::ir::{Expr, Kind, Operand};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use super::trace::Subject;
 use crate::Value;
 use crate::trace::Op;
 
 impl<'p> Machine<'p> {
     /// Evaluates an expression, for each solution the rest of its body and what remains.
-    pub(super) fn expr(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn expr(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         if self.watched() {
             self.tell(frame, Op::Eval, Subject::Expr(expr));
         }
@@ -21,7 +26,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Finds the solutions of an expression without its modifiers.
-    pub(super) fn solve(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn solve(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         if expr.negated {
             self.negated(frame, expr, next)
         } else {
@@ -103,7 +113,11 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether what is negated has solutions, all of which are looked for.
-    pub(super) fn has_solutions(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<bool, Interrupt> {
+    pub(super) fn has_solutions(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+    ) -> Result<bool, Interrupt> {
         let mut child = frame.aside(self);
         child.bare = true;
         if self.watched() {

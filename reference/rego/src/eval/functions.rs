@@ -1,16 +1,16 @@
-//! Calls of functions of the policy.
+//! Calls of functions that policies define.
 
 use std::sync::Arc;
 
 use super::conflicts::conflict;
 use super::ir::Program;
 use super::ir::{FunctionCall, FunctionName, Operand};
-use super::machine::{PendingExits, Flow, Frame, Machine, Continuation, Interrupt, leave};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, PendingExits, leave};
 use super::mocks::Mock;
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
-use crate::compile::tree::RuleSet;
+use crate::compile::rule_tree::RuleSet;
 use crate::trace::Op;
 
 /// What a call gives to the rules of a function.
@@ -121,7 +121,7 @@ impl<'p> Machine<'p> {
     fn arity(&self, path: &[Value]) -> usize {
         let rules = self
             .policy
-            .world()
+            .module_set()
             .find(path)
             .and_then(|node| node.rules.as_ref());
         rules.map_or(0, |rules| rules.arity)
@@ -157,7 +157,9 @@ impl<'p> Machine<'p> {
         match self.asked(frame, path, args)? {
             CallRequest::Undefined => Ok(()),
             CallRequest::Known(value, arity) => self.result(frame, &value, args.get(arity), next),
-            CallRequest::Open(call, matched) => leave(self.first_result(frame, &call, &matched, next)),
+            CallRequest::Open(call, matched) => {
+                leave(self.first_result(frame, &call, &matched, next))
+            }
         }
     }
 
@@ -168,7 +170,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         call: &FunctionCall,
     ) -> Result<CallOutcome, Interrupt> {
-        let node = self.policy.world().find(&call.path);
+        let node = self.policy.module_set().find(&call.path);
         let set = node.and_then(|node| node.rules.as_ref());
         if !set.is_some_and(|set| set.may_settle() && self.is_alone(set)) {
             return Ok(CallOutcome::Open);
@@ -195,7 +197,7 @@ impl<'p> Machine<'p> {
         args: &'c [Operand],
     ) -> Result<CallRequest<'c, 'p>, Interrupt> {
         let policy = self.policy;
-        let node = policy.world().find(path);
+        let node = policy.module_set().find(path);
         let Some((node, set)) = node.and_then(|node| Some((node, node.rules.as_ref()?))) else {
             return Ok(CallRequest::Undefined);
         };

@@ -1,5 +1,5 @@
-//! Evaluation of single expressions some of whose variables have values: what partial evaluation
-//! needs of the machine for everything that is known.
+//! Evaluation of single expressions with given bindings, used by partial evaluation for everything
+//! that is known.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use thin_vec::thin_vec;
 use super::evaluation::Evaluation;
 use super::ir::{Program, Slot};
 use super::lower;
-use super::machine::{Machine, Interrupt};
+use super::machine::{Interrupt, Machine};
 use crate::Value;
 use crate::compile::Policy;
 use crate::error::EvalError;

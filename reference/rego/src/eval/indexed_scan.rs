@@ -1,7 +1,7 @@
-//! Going through the items of a list of which only few can matter, because something known is asked
-//! of all of them: `some g in data.grants; g.user == input.user`, or `data.xs[_].k == 1`. In a long
-//! list these few are looked up; a short one is gone through, and each item is compared before
-//! anything else is done with it.
+//! Indexed scans: iteration over only those items of a collection that can match a known value, as
+//! in `some g in data.grants; g.user == input.user` or `data.xs[_].k == 1`. Items of a long list
+//! are found through an index; in a short list each item is compared before anything else is
+//! evaluated.
 //!
 //! What is left out would have no solution, and nothing could tell. What is not left out is
 //! evaluated as ever. A traced evaluation leaves out nothing.
@@ -9,9 +9,9 @@
 use smallvec::SmallVec;
 
 use super::binding::Binding;
-use super::ir::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
-use super::machine::{Frame, Machine, Interrupt};
 use super::deterministic::Ground;
+use super::ir::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
+use super::machine::{Frame, Interrupt, Machine};
 use super::value_ref::{Walk, member};
 use crate::meter::Meter;
 use crate::value::{Entry, MemberPlace};
@@ -224,7 +224,9 @@ impl<'p> Machine<'p> {
                 (_, Ground::Rules(..) | Ground::Unknown) => return None,
             };
             let text = match known {
-                Binding::Borrowed(Value::String(text)) if text.len() < Meter::SHORT_TEXT => Some(&**text),
+                Binding::Borrowed(Value::String(text)) if text.len() < Meter::SHORT_TEXT => {
+                    Some(&**text)
+                }
                 _ => None,
             };
             Some(Condition {

@@ -1,8 +1,9 @@
-//! The compiled form that is evaluated: variables are numbered slots of a frame, constants are
-//! shared values, references are split into their steps, and built-in functions are found.
+//! Intermediate representation (IR) that is evaluated: variables are numbered slots of a frame,
+//! constants are shared values, references are split into their steps, and built-in functions are
+//! resolved.
 //!
 //! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order
-//! in which [`super::nodes`] meets them, and only a traced evaluation looks them up.
+//! in which [`super::source_map`] meets them, and only a traced evaluation looks them up.
 
 use std::sync::Arc;
 

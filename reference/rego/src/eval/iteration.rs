@@ -1,11 +1,13 @@
-//! Expressions that give a variable the items of a collection, such as `some g in data.grants`: a
-//! loop over the items, with what follows in the body.
+//! Iteration over a collection, such as `some g in data.grants`: a loop over the items that
+//! evaluates the rest of the body for each.
 
 use super::binding::Binding;
-use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
-use super::indexed_scan::Conditions;
-use super::machine::{PendingExits, Flow, Frame, Machine, Continuation, STACK_RESERVE, STACK_SEGMENT};
 use super::deterministic::Ground;
+use super::indexed_scan::Conditions;
+use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
+use super::machine::{
+    Continuation, Flow, Frame, Machine, PendingExits, STACK_RESERVE, STACK_SEGMENT,
+};
 use super::value_ref::Walk;
 use crate::Value;
 use crate::value::Number;

@@ -6,8 +6,8 @@ use super::machine::{Frame, Machine};
 use super::rules::Candidate;
 use super::trace::Subject;
 use crate::Value;
-use crate::compile::World;
-use crate::compile::tree::ground_steps;
+use crate::compile::ModuleSet;
+use crate::compile::rule_tree::ground_steps;
 use crate::hash::HashSet;
 use crate::syntax::Annotations;
 use crate::trace::Op;
@@ -25,11 +25,11 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Notes a rule that has an answer; gives its labels if they are new.
-    fn note(&mut self, world: &World, candidate: Candidate<'_>) -> Option<&Value> {
+    fn note(&mut self, module_set: &ModuleSet, candidate: Candidate<'_>) -> Option<&Value> {
         if !self.rules.insert((candidate.address(), candidate.branch)) {
             return None;
         }
-        let labels = labels(world, candidate);
+        let labels = labels(module_set, candidate);
         if labels.is_empty() {
             return None;
         }
@@ -54,7 +54,7 @@ impl<'p> Machine<'p> {
             self.tell(child, Op::Exit, Subject::Rule(candidate));
         }
         if let Some(labels) = &mut self.labels
-            && let Some(new) = labels.note(self.policy.world(), candidate)
+            && let Some(new) = labels.note(self.policy.module_set(), candidate)
         {
             self.meter.unfolds(new);
         }
@@ -63,19 +63,19 @@ impl<'p> Machine<'p> {
 
 /// The labels of a rule: those of the packages around it, of its package, of its document and its
 /// own, of which the innermost counts. An `else` has none of its own.
-fn labels(world: &World, candidate: Candidate<'_>) -> Object {
+fn labels(module_set: &ModuleSet, candidate: Candidate<'_>) -> Object {
     let rule = candidate.rule;
     let package = rule.reference.get(..rule.package).unwrap_or_default();
     let around = (1..=package.len()).filter_map(|end| {
         let outer = package.get(..end)?;
-        world.block_of_package(outer, "subpackages")
+        module_set.block_of_package(outer, "subpackages")
     });
     let own = rule.ast().annotations.iter().map(AsRef::as_ref);
     let own = own.filter(|block: &&Annotations| &*block.scope == "rule" && candidate.branch == 0);
     let document = rule.reference.get(..ground_steps(&rule.reference));
     let blocks = around
-        .chain(world.block_of_package(package, "package"))
-        .chain(document.and_then(|document| world.block_of_document(document)))
+        .chain(module_set.block_of_package(package, "package"))
+        .chain(document.and_then(|document| module_set.block_of_document(document)))
         .chain(own);
     let mut labels = Object::new();
     for (name, value) in blocks.filter_map(Annotations::labels).flatten() {

@@ -1,14 +1,14 @@
-//! From the compiler's tree to the form that is evaluated.
+//! Lowering of the syntax tree to the IR.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::indexed_scan;
 use super::ir::{
     Body, Builtin, BuiltinCall, Callee, Collect, Comprehension, Every, Expr, FunctionCall,
     FunctionName, Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target,
     With,
 };
-use super::indexed_scan;
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var};

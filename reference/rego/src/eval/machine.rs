@@ -1,4 +1,4 @@
-//! The machine that evaluates: what it holds, and how bodies are worked off.
+//! The evaluator: its state, and the evaluation of bodies.
 //!
 //! It is written in continuation-passing style where there may be several solutions. What remains
 //! to be done is a function that is called for each, so that answers come in the order of a
@@ -8,15 +8,15 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::evaluation::{Evaluation, Print};
 use super::binding::Binding;
+use super::deterministic::{Deterministic, Ground};
+use super::evaluation::{Evaluation, Print};
 use super::ir::{Body, Expr, Kind, Operand, Program, Slot};
 use super::labels::Labels;
 use super::memo::Memos;
 use super::mocks::Mocks;
-use super::deterministic::{Ground, Deterministic};
-use super::scratch::Scratch;
 use super::prefix_cache::PrefixCache;
+use super::scratch::Scratch;
 use super::trace::TraceContext;
 use crate::Value;
 use crate::builtins::{Outside, Session};
@@ -397,7 +397,8 @@ impl<'p> Machine<'p> {
         find_one: bool,
     ) -> Frame<'f> {
         let base = self.slots.len();
-        self.slots.resize(base + program.names.len(), Binding::Unbound);
+        self.slots
+            .resize(base + program.names.len(), Binding::Unbound);
         Frame {
             id: self.next_id(),
             parent,

@@ -1,11 +1,11 @@
-//! What an evaluation knows already, so that nothing is evaluated twice.
+//! Memoization of rule results within one evaluation.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use crate::Value;
-use crate::compile::tree::RuleSet;
+use crate::compile::rule_tree::RuleSet;
 
 /// The values of rules and calls. Below `with` other values hold, so it has memos of its own.
 #[derive(Debug, Default)]

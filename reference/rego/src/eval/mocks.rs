@@ -1,4 +1,4 @@
-//! Functions that `with` replaced.
+//! Functions replaced by `with`.
 
 use std::sync::Arc;
 

@@ -1,48 +1,50 @@
 //! Evaluation of queries over a compiled policy.
 //!
-//! [`lower`] makes the compiled form ([`ir`]) of queries, and of rules when they are first needed. The
-//! [`machine`] works off bodies: [`once`] finds what has one solution at most, [`items`] goes through collections, [`expr`] says what each
-//! kind of expression does otherwise, [`unify`] makes terms equal, [`reference`] and [`document`] follow references, [`rules`], [`partial`] and [`functions`]
-//! evaluate what policies define. What was found is kept in [`memo`].
+//! [`lower`] turns queries, and rules when they are first needed, into the IR ([`ir`]). The
+//! [`machine`] evaluates bodies: [`deterministic`] evaluates expressions with at most one solution
+//! inline, [`iteration`] loops over collections, [`expr`] evaluates all other expressions with a
+//! continuation, [`unify`] is unification, [`value_ref`] and [`data_ref`] resolve references, and
+//! [`rules`], [`partial_rules`] and [`functions`] evaluate the rules of policies. Results are
+//! memoized in [`memo`].
 
 use crate::syntax::Location;
 
+mod binding;
 mod builtin;
-mod rule_lookup;
 mod comprehension;
-mod ground_eval;
 mod conflicts;
 mod data_ref;
+mod deterministic;
 mod evaluation;
 mod every;
 mod expr;
 mod functions;
-mod binding;
+mod ground_eval;
+mod indexed_scan;
 mod ir;
 mod iteration;
-mod indexed_scan;
 mod labels;
 mod logic;
 mod lower;
 mod machine;
 mod memo;
 mod mocks;
-mod source_map;
-mod deterministic;
 mod partial_rules;
-mod query;
-mod value_ref;
-mod scratch;
-mod rules;
 mod prefix_cache;
-mod unparse;
+mod query;
+mod rule_lookup;
+mod rules;
+mod scratch;
+mod source_map;
 mod trace;
-mod walk;
 mod unify;
+mod unparse;
+mod value_ref;
+mod walk;
 mod with;
 
-pub(crate) use ground_eval::{GroundEvaluator, Prepared};
 pub use evaluation::{Evaluation, Print, Solution};
+pub(crate) use ground_eval::{GroundEvaluator, Prepared};
 pub(crate) use lower::Lowered;
 pub(crate) use query::forbidden;
 pub use query::{Query, QueryOptions};

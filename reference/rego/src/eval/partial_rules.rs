@@ -1,16 +1,16 @@
-//! Documents that rules give in parts: sets, and objects of any depth.
+//! Partial rules: sets, and objects of any depth, that several rules define together.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ir::{Operand, Program, Step};
-use super::machine::{Flow, Frame, Machine, Interrupt};
+use super::machine::{Flow, Frame, Interrupt, Machine};
 use super::memo::Part;
-use super::value_ref::{OnValue, Walk, member};
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
+use super::value_ref::{OnValue, Walk, member};
 use crate::Value;
-use crate::compile::tree::{RuleKind, RuleSet};
+use crate::compile::rule_tree::{RuleKind, RuleSet};
 use crate::error::EvalCode;
 use crate::meter::Ended;
 use crate::trace::Op;

@@ -1,5 +1,4 @@
-//! Where the fixed beginnings of references led, so that what is asked for again and again, such as
-//! `input.action` for each item of a loop, is found once.
+//! Cache of constant reference prefixes, such as `input.action` within a loop.
 
 use std::cell::Cell;
 

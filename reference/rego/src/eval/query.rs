@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::evaluation::{Evaluation, Solution};
 use super::binding::Binding;
+use super::evaluation::{Evaluation, Solution};
 use super::ir::{Program, Slot};
 use super::labels::Labels;
 use super::lower;
@@ -14,7 +14,7 @@ use super::machine::{Machine, Values};
 use super::scratch::Scratch;
 use super::trace::TraceContext;
 use crate::Value;
-use crate::compile::tree::Written;
+use crate::compile::rule_tree::Written;
 use crate::compile::{self, Policy};
 use crate::error::{Code, Errors, EvalError, LanguageError};
 use crate::hash::HashMap;
@@ -207,13 +207,14 @@ impl Query {
                 let tracer = &mut **tracer;
                 let first = self.body.first();
                 let start = first.map_or_else(super::no_location, |expr| expr.location.clone());
-                let watch = TraceContext::new(tracer, &self.body, &self.program, &self.written, start);
+                let watch =
+                    TraceContext::new(tracer, &self.body, &self.program, &self.written, start);
                 Some(Box::new(watch))
             }
             None => None,
         };
         let wanted = evaluation.rule_labels.is_some();
-        let labels = wanted && self.policy.world().has_labels();
+        let labels = wanted && self.policy.module_set().has_labels();
         machine.labels = labels.then(Box::<Labels>::default);
         machine.notes_exits = labels || machine.watch.is_some();
         let evaluated = evaluate(&mut machine);

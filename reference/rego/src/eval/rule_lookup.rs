@@ -1,15 +1,15 @@
-//! Which rules of a place can matter for the documents and operands that there are.
+//! Rule lookup: the candidate rules for the documents and operands of a call or reference.
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
 use super::machine::Machine;
-use super::value_ref::{member, stored};
 use super::rules::{Candidate, Candidates};
+use super::value_ref::{member, stored};
 use crate::Value;
-use crate::compile::index::{Resolved, Root, Subject};
-use crate::compile::tree::{Node, RuleKind, RuleSet};
+use crate::compile::index::{IndexKey, Resolved, Root};
+use crate::compile::rule_tree::{Node, RuleKind, RuleSet};
 
 impl<'p> Machine<'p> {
     /// The rules of a place that can matter. Where references have variables, the rules below
@@ -46,7 +46,7 @@ impl<'p> Machine<'p> {
             meter.spoil();
             return;
         }
-        let index = set.index(self.policy.world().root());
+        let index = set.index(self.policy.module_set().root());
         meter.count(index.breadth() / 16);
         matched.early_exit = index.matching(
             |subject| self.resolve(subject, args),
@@ -63,7 +63,7 @@ impl<'p> Machine<'p> {
         );
     }
 
-    fn resolve<'v>(&'v self, subject: &Subject, args: Option<&'v [Value]>) -> Resolved<'v> {
+    fn resolve<'v>(&'v self, subject: &IndexKey, args: Option<&'v [Value]>) -> Resolved<'v> {
         let found = match subject.root {
             Root::Input => below(self.input.get(), &subject.steps).map(Cow::Borrowed),
             Root::Argument(place) => match args.and_then(|args| args.get(place)) {

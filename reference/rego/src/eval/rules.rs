@@ -1,4 +1,4 @@
-//! Documents that rules give: which rules can matter, and complete rules.
+//! Complete rules, and the choice of the rules to evaluate.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::conflicts::conflict;
 use super::data_ref::DataPath;
 use super::ir::Program;
 use super::lower::{self, Lowered};
-use super::machine::{PendingExits, Flow, Frame, Machine, Interrupt, leave};
+use super::machine::{Flow, Frame, Interrupt, Machine, PendingExits, leave};
 use super::partial_rules::Rules;
-use super::value_ref::{OnValue, Walk};
 use super::trace::Subject;
+use super::value_ref::{OnValue, Walk};
 use crate::Value;
-use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
+use crate::compile::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::syntax::{Location, Rule};
 use crate::trace::Op;
 
@@ -222,7 +222,11 @@ impl<'p> Machine<'p> {
     }
 
     /// The value that the first of several rules gives, if one does.
-    fn settled(&mut self, frame: &Frame<'_>, matched: &Candidates<'p>) -> Result<Option<Value>, Interrupt> {
+    fn settled(
+        &mut self,
+        frame: &Frame<'_>,
+        matched: &Candidates<'p>,
+    ) -> Result<Option<Value>, Interrupt> {
         let default = matched.default.as_slice();
         for candidate in matched.candidates.iter().chain(default).copied() {
             let Some(program) = self.program(candidate) else {
@@ -250,7 +254,7 @@ impl<'p> Machine<'p> {
     /// Whether the rules need no others, or only such of which one is always enough.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
         let is_trial = self.meter.is_trial();
-        self.mocks.is_empty() && set.is_alone(self.policy.world(), is_trial)
+        self.mocks.is_empty() && set.is_alone(self.policy.module_set(), is_trial)
     }
 
     fn first_value(

@@ -1,4 +1,5 @@
-//! Room that evaluations of one thread leave for each other, so that a small one allocates nothing.
+//! Scratch memory: buffers that the evaluations of one thread reuse, so that small ones do not
+//! allocate.
 
 use std::cell::Cell;
 

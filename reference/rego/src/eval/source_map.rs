@@ -1,4 +1,4 @@
-//! The nodes of the syntax tree, by the numbers that the compiled form has for them.
+//! Source map: nodes of the syntax tree by their numbers in the IR.
 
 use crate::compile::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Rule, Term, TermValue};

@@ -1,4 +1,4 @@
-//! What a watched evaluation tells.
+//! Trace events of an evaluation.
 
 use std::rc::Rc;
 
@@ -6,11 +6,11 @@ use thin_vec::thin_vec;
 
 use super::ir::{Every, Expr, Operand, Program};
 use super::machine::{Frame, Machine};
-use super::source_map::SourceMap;
 use super::rules::{Candidate, Candidates};
+use super::source_map::SourceMap;
 use super::unparse;
 use crate::Value;
-use crate::compile::tree::Written;
+use crate::compile::rule_tree::Written;
 use crate::hash::HashMap;
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
@@ -137,7 +137,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Tells which rules can matter.
-    pub(super) fn trace_index(&mut self, frame: &Frame<'_>, matched: &Candidates<'p>, path: &[Value]) {
+    pub(super) fn trace_index(
+        &mut self,
+        frame: &Frame<'_>,
+        matched: &Candidates<'p>,
+        path: &[Value],
+    ) {
         let Some(source) = self.source(frame) else {
             return;
         };

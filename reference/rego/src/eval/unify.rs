@@ -1,7 +1,7 @@
 //! Making terms equal.
 
 use super::ir::Operand;
-use super::machine::{Flow, Frame, Machine, Continuation};
+use super::machine::{Continuation, Flow, Frame, Machine};
 use crate::Value;
 
 impl<'p> Machine<'p> {

@@ -1,4 +1,4 @@
-//! Parts of the compiled form as nodes of the syntax tree, for whoever watches.
+//! Conversion of the IR back to the syntax tree, for traces.
 
 use thin_vec::{ThinVec, thin_vec};
 

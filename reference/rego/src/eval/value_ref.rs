@@ -1,7 +1,7 @@
-//! References into values.
+//! Resolution of references into values.
 
 use super::ir::{Operand, Reference, Root, Step};
-use super::machine::{PendingExits, Flow, Frame, Machine, Continuation};
+use super::machine::{Continuation, Flow, Frame, Machine, PendingExits};
 use crate::Value;
 use crate::value::Number;
 

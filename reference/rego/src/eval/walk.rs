@@ -1,7 +1,7 @@
-//! `walk`: every value in a document, with the way to it.
+//! The built-in function `walk`: all values in a document, with their paths.
 
 use super::ir::Operand;
-use super::machine::{Flow, Frame, Machine, Continuation};
+use super::machine::{Continuation, Flow, Frame, Machine};
 use super::value_ref::member;
 use crate::Value;
 use crate::value::Number;

@@ -1,10 +1,10 @@
-//! `with`: evaluation with something else in the place of documents and functions.
+//! `with`: evaluation with documents and functions replaced.
 
 use std::sync::Arc;
 
 use super::binding::Binding;
 use super::ir::{Expr, FunctionName, Replacement, Target};
-use super::machine::{Flow, Frame, Machine, Continuation, Interrupt};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use super::mocks::Mock;
 use crate::Value;
 use crate::error::EvalCode;
@@ -30,7 +30,12 @@ struct Before<'p> {
 
 impl<'p> Machine<'p> {
     /// Evaluates an expression with its modifiers, and what remains without them.
-    pub(super) fn with(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn with(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         let Some(changed) = self.changed(frame, expr) else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! What kinds of values columns have, where a request tells.
+//! Column types given by requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The one form between residual queries and the languages of databases: conditions over columns
+//! Conditions: the intermediate form between residual queries and database languages, over columns
 //! and constants.
 
 use std::sync::Arc;
@@ -30,14 +30,14 @@ pub struct Test {
     /// The column.
     pub column: Column,
     /// The question.
-    pub ask: Ask,
+    pub ask: Predicate,
     /// The expression that asks.
     pub location: Location,
 }
 
 /// A question about a column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ask {
+pub enum Predicate {
     /// How it compares to null, a boolean, a number or a string.
     Compare(Comparison, Value),
     /// How it compares to another column.
@@ -45,7 +45,7 @@ pub enum Ask {
     /// Whether it is one of these scalars.
     Among(Vec<Value>),
     /// Whether it is a string and has this text at that place.
-    Text(Place, Arc<str>),
+    Text(MatchPosition, Arc<str>),
     /// Whether there is such a column, which every row has.
     Exists,
 }
@@ -78,7 +78,7 @@ pub enum Comparison {
 
 /// Where in a string a text is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum MatchPosition {
     /// `startswith`
     Start,
     /// `endswith`
@@ -136,7 +136,7 @@ impl Condition {
             Self::All(parts) | Self::Any(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
             Self::Not(inner, _) => 1 + inner.size(),
             Self::Test(test) => match &test.ask {
-                Ask::Among(values) => 1 + values.len(),
+                Predicate::Among(values) => 1 + values.len(),
                 _ => 1,
             },
         }
@@ -241,7 +241,7 @@ impl Comparison {
     }
 }
 
-impl Place {
+impl MatchPosition {
     /// The built-in function that looks there, whose name is the operator in UCAST too.
     pub(super) fn name(self) -> &'static str {
         match self {

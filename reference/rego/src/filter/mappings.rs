@@ -1,4 +1,4 @@
-//! The names of tables and columns in a database, where a policy uses others.
+//! Mappings from names in policies to tables and columns of a database.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Mappings(Object);
 
 /// A column by the names of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ColumnName {
     /// The schema and table, outermost first; none if the name stands alone.
     pub(super) table: Vec<String>,
     /// The column.
@@ -66,16 +66,16 @@ impl Mappings {
             .collect()
     }
 
-    pub(super) fn place(&self, column: &Column) -> Place {
+    pub(super) fn place(&self, column: &Column) -> ColumnName {
         let name = |table: &str, key: &str| self.0.get(table)?.get(key)?.as_str();
         let Some(own) = column.table.as_deref() else {
             let own = &*column.name;
             return match name(own, "$table") {
-                Some(table) => Place {
+                Some(table) => ColumnName {
                     table: parts(name(table, "$self").unwrap_or(table)),
                     column: name(table, own).unwrap_or(own).to_owned(),
                 },
-                None => Place {
+                None => ColumnName {
                     table: Vec::new(),
                     column: name(own, "$self").unwrap_or(own).to_owned(),
                 },
@@ -89,7 +89,7 @@ impl Mappings {
             Some(table) => parts(table),
             None => vec![own.to_owned()],
         };
-        Place {
+        ColumnName {
             table,
             column: named.unwrap_or(&column.name).to_owned(),
         }
@@ -101,7 +101,7 @@ fn parts(name: &str) -> Vec<String> {
     name.split('.').map(str::to_owned).collect()
 }
 
-impl Place {
+impl ColumnName {
     /// The field of a UCAST condition.
     pub(super) fn field(&self) -> String {
         let mut names = self.table.clone();

@@ -1,4 +1,4 @@
-//! Data filters: what partial evaluation leaves of a rule, as a condition on the rows of tables.
+//! Data filters: the residual of a rule as a condition on the rows of tables.
 //!
 //! [`Filter::of`] makes residual queries one [`Condition`] over columns (`input.table.column`) and
 //! constants, or refuses them: what is not understood is never left out. [`Filter::check`] says
@@ -6,15 +6,15 @@
 //! the condition, so that a row is selected exactly if the rule is true for it. A column without
 //! a value is Rego's null; a row has every column.
 
+mod annotations;
 mod column_types;
 mod condition;
-mod declared;
 mod mappings;
-mod refusal;
 mod sql;
 mod target;
 mod translate;
 mod ucast;
+mod unsupported;
 
 #[cfg(test)]
 mod tests;
@@ -22,12 +22,12 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use annotations::{FilterAnnotations, query, rule_path};
 pub use column_types::{ColumnType, ColumnTypes};
-pub use condition::{Ask, Column, Comparison, Condition, Place, Test};
-pub use declared::{Declared, query, rule_path};
+pub use condition::{Column, Comparison, Condition, MatchPosition, Predicate, Test};
 pub use mappings::Mappings;
-pub use refusal::Refusal;
 pub use target::{Dialect, Target, Variant};
+pub use unsupported::Unsupported;
 
 use crate::Value;
 use crate::syntax::{Body, Module};
@@ -47,7 +47,7 @@ impl Filter {
         queries: &[Body],
         support: &[Module],
         short_names: &BTreeSet<Arc<str>>,
-    ) -> Result<Self, Vec<Refusal>> {
+    ) -> Result<Self, Vec<Unsupported>> {
         translate::queries(queries, support, short_names).map(Self)
     }
 
@@ -65,7 +65,7 @@ impl Filter {
     ///
     /// # Errors
     /// What some of them do not understand.
-    pub fn check(&self, targets: &[Target]) -> Result<(), Vec<Refusal>> {
+    pub fn check(&self, targets: &[Target]) -> Result<(), Vec<Unsupported>> {
         let found = target::check(&self.0, targets);
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
@@ -85,14 +85,14 @@ impl Filter {
         dialect: Dialect,
         mappings: &Mappings,
         types: &ColumnTypes,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<String>, Unsupported> {
         sql::write(&self.simple(), dialect, mappings, types)
     }
 
     /// The condition without what holds for every row.
     fn simple(&self) -> Condition {
         self.0.map(&|test| match &test.ask {
-            Ask::Exists => Condition::Constant(true),
+            Predicate::Exists => Condition::Constant(true),
             _ => Condition::Test(test.clone()),
         })
     }

@@ -1,9 +1,9 @@
-//! Who reads a filter, and what each of them understands.
+//! Filter targets: query languages and dialects, with the features of each.
 
 use std::collections::BTreeSet;
 
-use super::Refusal;
-use super::condition::{Ask, Condition};
+use super::Unsupported;
+use super::condition::{Condition, Predicate};
 use crate::Value;
 use crate::value::Object;
 
@@ -137,20 +137,20 @@ impl Target {
 }
 
 /// What of a condition the targets do not understand, each part once.
-pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Refusal> {
+pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Unsupported> {
     let mut asked = BTreeSet::new();
     condition.visit(&mut |part| {
         if let Condition::Test(test) = part
-            && test.ask != Ask::Exists
+            && test.ask != Predicate::Exists
         {
             asked.insert(&test.column);
         }
     });
-    let mut found: Vec<Refusal> = Vec::new();
+    let mut found: Vec<Unsupported> = Vec::new();
     condition.visit(&mut |part| {
         // That a column is there is no question of its own where more is asked of it.
         if let Condition::Test(test) = part
-            && test.ask == Ask::Exists
+            && test.ask == Predicate::Exists
             && asked.contains(&test.column)
         {
             return;
@@ -161,16 +161,16 @@ pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Refusal> {
     found
 }
 
-fn refusal(part: &Condition, targets: &[Target]) -> Option<Refusal> {
+fn refusal(part: &Condition, targets: &[Target]) -> Option<Unsupported> {
     let (feature, location) = match part {
         Condition::Not(_, location) => (Feature::Not, location),
         Condition::Test(test) => {
             let feature = match &test.ask {
-                Ask::Compare(..) => return None,
-                Ask::CompareColumn(..) => Feature::Columns,
-                Ask::Among(_) => Feature::Membership,
-                Ask::Text(..) => Feature::Text,
-                Ask::Exists => Feature::Existence,
+                Predicate::Compare(..) => return None,
+                Predicate::CompareColumn(..) => Feature::Columns,
+                Predicate::Among(_) => Feature::Membership,
+                Predicate::Text(..) => Feature::Text,
+                Predicate::Exists => Feature::Existence,
             };
             (feature, &test.location)
         }
@@ -194,12 +194,12 @@ fn refusal(part: &Condition, targets: &[Target]) -> Option<Refusal> {
         (Feature::Columns, _) => "reference to field".to_owned(),
         (Feature::Existence, _) => "existence of field".to_owned(),
         (Feature::Text, Condition::Test(test)) => match &test.ask {
-            Ask::Text(place, _) => format!("invalid builtin `{}`", place.name()),
+            Predicate::Text(place, _) => format!("invalid builtin `{}`", place.name()),
             _ => return None,
         },
         (Feature::Membership | Feature::Text, _) => "invalid builtin `in`".to_owned(),
     };
-    Some(Refusal::at(
+    Some(Unsupported::at(
         location,
         format!("{what}: {}", lacking.join("\n")),
     ))

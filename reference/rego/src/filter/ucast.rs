@@ -1,6 +1,6 @@
-//! Conditions as UCAST: objects with `type`, `operator`, `field` and `value`.
+//! UCAST conditions: objects with `type`, `operator`, `field` and `value`.
 
-use super::condition::{Ask, Condition, Test};
+use super::condition::{Condition, Predicate, Test};
 use super::mappings::Mappings;
 use crate::Value;
 
@@ -36,15 +36,15 @@ fn node(condition: &Condition, mappings: &Mappings) -> Value {
 
 fn field(test: &Test, mappings: &Mappings) -> Value {
     let (operator, value) = match &test.ask {
-        Ask::Compare(comparison, value) => (comparison.ucast(), value.clone()),
-        Ask::CompareColumn(comparison, other) => {
+        Predicate::Compare(comparison, value) => (comparison.ucast(), value.clone()),
+        Predicate::CompareColumn(comparison, other) => {
             let other = mappings.place(other).field();
             let value = Value::object([("field", Value::from(other))]);
             (comparison.ucast(), value)
         }
-        Ask::Among(values) => ("in", Value::from(values.clone())),
-        Ask::Text(place, text) => (place.name(), Value::from(text.clone())),
-        Ask::Exists => return node(&Condition::Constant(true), mappings),
+        Predicate::Among(values) => ("in", Value::from(values.clone())),
+        Predicate::Text(place, text) => (place.name(), Value::from(text.clone())),
+        Predicate::Exists => return node(&Condition::Constant(true), mappings),
     };
     Value::object([
         ("type", Value::from("field")),

@@ -1,5 +1,4 @@
-//! What follows from a policy, a query and what is unknown alone: found by one search, and kept
-//! for the next ones.
+//! Cache of the analysis that depends only on policy, query and unknowns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

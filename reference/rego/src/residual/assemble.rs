@@ -1,9 +1,9 @@
-//! From what was saved to bodies.
+//! Assembly of residual bodies from saved expressions.
 
 use std::collections::BTreeSet;
 
-use super::expr_stats::Saved;
 use super::bindings::Bindings;
+use super::expr_stats::Saved;
 use super::terms;
 use crate::compile::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};

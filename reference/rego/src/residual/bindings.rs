@@ -1,5 +1,4 @@
-//! What a partial evaluation has found on its way: bindings and saved expressions, all of which
-//! can be taken back.
+//! Bindings and saved expressions of a partial evaluation, with undo.
 
 use thin_vec::ThinVec;
 
@@ -423,7 +422,7 @@ mod tests {
     use thin_vec::thin_vec;
 
     use super::super::terms::{call, nowhere, reference, string, term, var};
-    use super::{Meter, Saved, Bindings, Sym, TermValue, Var};
+    use super::{Bindings, Meter, Saved, Sym, TermValue, Var};
 
     #[test]
     fn heads_of_heads_are_joined_with_what_they_stand_for() {

@@ -1,16 +1,16 @@
-//! Calls of functions whose operands or answers are not known.
+//! Calls of functions with unknown operands or results.
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::value_ref::{Walk, constants};
-use super::rules::{Solution, distinct};
-use super::solver::{Flow, Continuation, Solver, Expectation};
 use super::bindings::Frame;
+use super::rules::{Solution, distinct};
+use super::solver::{Continuation, Expectation, Flow, Solver};
 use super::terms::{self, Sym};
 use super::unknowns::Root;
+use super::value_ref::{Walk, constants};
 use crate::Value;
 use crate::builtins::{Signature, signature};
-use crate::compile::tree::RuleSet;
+use crate::compile::rule_tree::RuleSet;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue};
 
 impl<'p> Solver<'p> {
@@ -108,8 +108,8 @@ impl<'p> Solver<'p> {
         next: Continuation<'_, 'p>,
     ) -> Flow {
         let path = constants(name.get(1..).unwrap_or_default());
-        let world = self.policy.world();
-        let node = world.find(&path);
+        let module_set = self.policy.module_set();
+        let node = module_set.find(&path);
         let Some((node, set)) = node.and_then(|node| Some((node, node.rules.as_deref()?))) else {
             return Ok(());
         };

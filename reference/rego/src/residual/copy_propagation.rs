@@ -1,12 +1,12 @@
-//! References in the place of the variables that only hand them on.
+//! Copy propagation: replaces variables that only stand for a reference by the reference.
 //!
 //! `eq(x, data.reports[i].level); gt(x, 4)` says the same as `gt(data.reports[i].level, 4)`, and
 //! readers of residuals that look at one expression at a time understand only the second form.
 
 use std::collections::BTreeSet;
 
-use super::expr_stats::Saved;
 use super::bindings::Flatten;
+use super::expr_stats::Saved;
 use super::terms::{self, all_term_vars, all_vars, sides};
 use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;

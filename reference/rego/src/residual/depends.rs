@@ -1,10 +1,10 @@
-//! Which expressions and rules may depend on something unknown.
+//! Dependency analysis: expressions and rules that may depend on something unknown.
 
 use super::unknowns::{References, Root};
 use crate::builtins::signature;
-use crate::compile::World;
+use crate::compile::ModuleSet;
+use crate::compile::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::compile::terms::{constant, dotted, is_var, operator};
-use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::compile::visit::{self, Visit};
 use crate::hash::HashMap;
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
@@ -13,7 +13,7 @@ use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 /// what is said not to depend on it does not.
 #[derive(Debug)]
 pub(super) struct Depends<'p> {
-    world: &'p World,
+    module_set: &'p ModuleSet,
     unknowns: References,
     /// Whether functions that are not deterministic count as unknown.
     hold: bool,
@@ -27,9 +27,9 @@ struct Look<'d, 'p> {
 }
 
 impl<'p> Depends<'p> {
-    pub(super) fn new(world: &'p World, unknowns: References, hold: bool) -> Self {
+    pub(super) fn new(module_set: &'p ModuleSet, unknowns: References, hold: bool) -> Self {
         Self {
-            world,
+            module_set,
             unknowns,
             hold,
             rules: HashMap::default(),
@@ -102,7 +102,7 @@ impl<'p> Depends<'p> {
         if self.unknowns.touch(Root::Data, &path) {
             return true;
         }
-        let mut node = self.world.root();
+        let mut node = self.module_set.root();
         for step in &path {
             let Some(child) = node.child(step) else {
                 return false;

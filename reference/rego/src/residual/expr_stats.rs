@@ -1,5 +1,4 @@
-//! What a search saves: parts of a residual. They are handed on from rule to rule and from way to
-//! way, so that they are shared, and what is often asked of them is found once.
+//! Saved expressions and terms of a residual, shared between rules, with their size and groundness.
 
 use std::cmp::Ordering;
 use std::ops::Deref;

@@ -1,11 +1,11 @@
-//! Guesses at what an author meant who refers to something that is not there.
+//! Hints: suggested corrections for references to undefined names.
 
 use strsim::levenshtein;
 
 use super::terms;
 use super::unknowns::{References, Root};
+use crate::compile::rule_tree::CompiledRule;
 use crate::compile::terms::{constant, is_var, term_of_value};
-use crate::compile::tree::CompiledRule;
 use crate::compile::visit::{self, Visit};
 use crate::hash::HashSet;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
@@ -33,8 +33,8 @@ pub struct InputReferences(Vec<(Vec<Value>, Location)>);
 impl Policy {
     /// The references of the rules at a path below `data` and of all rules that they read.
     pub fn input_references(&self, path: &[Value]) -> InputReferences {
-        let world = self.world();
-        let node = world.root().find(path);
+        let module_set = self.module_set();
+        let node = module_set.root().find(path);
         let sets = node.map(|node| node.extent()).unwrap_or_default();
         let mut open: Vec<&CompiledRule> = Vec::new();
         for set in sets {
@@ -52,7 +52,7 @@ impl Policy {
             }
             let mut read = Vec::new();
             for dependency in rule.reads().iter().flatten() {
-                dependency.rules(world, &mut read);
+                dependency.rules(module_set, &mut read);
             }
             open.extend(read.into_iter().map(|rule| &**rule));
         }

@@ -1,33 +1,32 @@
-//! Partial evaluation: what is left of a query when some documents are not known.
+//! Partial evaluation: the residual of a query when some documents are unknown.
 //!
-//! [`solver`] looks for all ways in which the query holds: it binds variables to what they are
-//! known to be ([`store`], [`unify`]), puts the bodies of rules and functions in the place of
-//! references and calls ([`reference`], [`rules`], [`calls`]), and saves what cannot be decided.
-//! What needs to know whether something holds at all looks at that by itself ([`choice`]).
-//! Expressions that depend on nothing unknown ([`depends`]) are left to the evaluator, and those
-//! that cannot be taken apart stay as they are ([`keep`]), with copies of the rules they refer to
-//! ([`support`]). [`propagate`] takes variables away that only hand references on, and [`finish`]
-//! makes bodies of what was saved ([`saved`]). What follows from the policy and the unknowns alone
-//! is found once ([`kept`]). [`hints`] guesses at names that are mistyped.
+//! The [`solver`] searches all ways in which the query holds: it binds variables to known values
+//! ([`bindings`], [`unify`]), inlines rules and functions ([`value_ref`], [`rules`], [`calls`]), and
+//! saves expressions that cannot be decided. Negations are evaluated by themselves ([`negation`]).
+//! Expressions that depend on nothing unknown ([`depends`]) go to the evaluator, and those that
+//! cannot be taken apart are preserved ([`preserve`]), with copies of the rules they refer to
+//! ([`support`]). [`copy_propagation`] removes variables that only stand for references, and
+//! [`assemble`] makes bodies of the saved expressions ([`expr_stats`]). The analysis of policy and
+//! unknowns is cached ([`analysis_cache`]). [`hints`] suggests corrections of misspelt names.
 
-mod calls;
-mod negation;
-mod depends;
-mod assemble;
-mod hints;
-mod preserve;
 mod analysis_cache;
-mod copy_propagation;
-mod value_ref;
-mod rules;
-mod expr_stats;
-mod solver;
+mod assemble;
 mod bindings;
+mod calls;
+mod copy_propagation;
+mod depends;
+mod expr_stats;
+mod hints;
+mod negation;
+mod preserve;
+mod rules;
+mod solver;
 mod support;
 mod terms;
 mod type_prune;
 mod unify;
 mod unknowns;
+mod value_ref;
 mod watch;
 
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
-//! `not`, `every`, and all that needs to know whether something holds at all: bodies are looked
-//! at by themselves, then turned round or put into rules that support the residual.
+//! Negation, `every`, and other expressions that depend on whether a body has any solution: the
+//! body is evaluated by itself, then negated or moved to a support rule.
 
 use thin_vec::thin_vec;
 
 use super::assemble::{closed, open};
-use super::rules::{distinct, saved_vars};
-use super::expr_stats::Saved;
-use super::solver::{Flow, Continuation, Solver};
 use super::bindings::Frame;
+use super::expr_stats::Saved;
+use super::rules::{distinct, saved_vars};
+use super::solver::{Continuation, Flow, Solver};
 use super::terms::{self, Sym};
 use crate::Value;
 use crate::compile::terms::is_constant;
@@ -23,7 +23,12 @@ const MAX_MEMBERS: usize = 32;
 
 impl<'p> Solver<'p> {
     /// Goes on if an expression does not hold, without its `not`.
-    pub(super) fn negated(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn negated(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         let bodies = self.bodies(|solver, next| solver.kind(frame, expr, next))?;
         self.none_of(&bodies, next)
     }
@@ -214,7 +219,12 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on if bodies hold as a connective wants them to.
-    pub(super) fn logic(&mut self, frame: Frame, logic: &'p Logic, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn logic(
+        &mut self,
+        frame: Frame,
+        logic: &'p Logic,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         let mut all = Vec::new();
         for operand in &logic.operands {
             let body = &operand.body;

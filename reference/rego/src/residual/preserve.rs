@@ -1,15 +1,15 @@
-//! Nodes that are kept as they are: closures, expressions with modifiers, the rules that support
-//! a residual. What is known of their variables is put in, and references to rules become
-//! references to their copies.
+//! Preserved nodes: closures, expressions with modifiers and support rules are copied into the
+//! residual without being evaluated. Known variables are replaced by their values, and references
+//! to rules by references to the copies of the rules.
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::value_ref::constants;
-use super::solver::{Flow, Continuation, Solver};
 use super::bindings::Frame;
+use super::solver::{Continuation, Flow, Solver};
 use super::support::PartialDocument;
 use super::terms::{self, Sym, all_vars, is_composite};
 use super::unknowns::Root;
+use super::value_ref::constants;
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var, operator};
@@ -23,7 +23,12 @@ use crate::syntax::{
 
 impl<'p> Solver<'p> {
     /// Saves an expression as it is.
-    pub(super) fn preserve_whole(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn preserve_whole(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         let mark = self.bindings.checkpoint();
         if !expr.with.is_empty() {
             self.settle(frame, expr);
@@ -92,7 +97,10 @@ impl<'p> Solver<'p> {
             ExprTerms::Some(decl) => ExprTerms::Some(decl.clone()),
             ExprTerms::Every(every) => self.closed_in(|solver| {
                 ExprTerms::Every(Box::new(Every {
-                    key: every.key.as_ref().map(|key| solver.preserve_term(frame, key)),
+                    key: every
+                        .key
+                        .as_ref()
+                        .map(|key| solver.preserve_term(frame, key)),
                     value: solver.preserve_term(frame, &every.value),
                     domain: solver.preserve_term(frame, &every.domain),
                     body: visit::deep(|| solver.preserve_body(frame, &every.body)),
@@ -159,7 +167,7 @@ impl<'p> Solver<'p> {
         if self.unknowns.cover(Root::Data, &path) {
             return add(with.target.clone());
         }
-        let mut node = self.policy.world().root();
+        let mut node = self.policy.module_set().root();
         for (length, step) in path.iter().enumerate() {
             let Some(child) = node.child(step) else {
                 return add(with.target.clone());
@@ -228,9 +236,10 @@ impl<'p> Solver<'p> {
                 .lookup(frame, own)
                 .into_term(location, self.meter),
             TermValue::Ref(parts) => self.preserve_reference(frame, parts, location),
-            TermValue::Array(items) => {
-                terms::term(TermValue::Array(self.preserve_terms(frame, items)), location)
-            }
+            TermValue::Array(items) => terms::term(
+                TermValue::Array(self.preserve_terms(frame, items)),
+                location,
+            ),
             TermValue::Set(items) => {
                 let mut items = self.preserve_terms(frame, items);
                 visit::sort_set(&mut items);
@@ -238,8 +247,12 @@ impl<'p> Solver<'p> {
             }
             TermValue::Object(members) => {
                 let members = members.iter();
-                let members = members
-                    .map(|(key, value)| (self.preserve_term(frame, key), self.preserve_term(frame, value)));
+                let members = members.map(|(key, value)| {
+                    (
+                        self.preserve_term(frame, key),
+                        self.preserve_term(frame, value),
+                    )
+                });
                 let mut members: ThinVec<_> = members.collect();
                 visit::sort_object(&mut members);
                 terms::term(TermValue::Object(members), location)
@@ -311,7 +324,7 @@ impl<'p> Solver<'p> {
     /// unknown, as it is.
     pub(super) fn preserve_document(&mut self, steps: &[Term], location: &Location) -> Term {
         let path = constants(steps);
-        let mut node = Some(self.policy.world().root());
+        let mut node = Some(self.policy.module_set().root());
         for length in 0..=path.len() {
             let (own, _) = path.split_at(length);
             if self.unknowns.cover(Root::Data, own) {

@@ -1,17 +1,17 @@
-//! What rules and functions give that depend on something unknown: the ways in which each of
-//! them does, found once and used wherever it is asked for.
+//! Rules and functions that depend on something unknown: the residual solutions of each are
+//! computed once and reused.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::value_ref::Walk;
-use super::expr_stats::Saved;
-use super::solver::{OnValue, Flow, Solver};
 use super::bindings::Bindings;
+use super::expr_stats::Saved;
+use super::solver::{Flow, OnValue, Solver};
 use super::terms::{self, Sym, all_vars};
 use super::unknowns::Root;
+use super::value_ref::Walk;
 use crate::Value;
-use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
+use crate::compile::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::compile::visit::{self, Rewrite};
 use crate::error::EvalError;
 use crate::hash::HashMap;

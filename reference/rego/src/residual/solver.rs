@@ -1,4 +1,4 @@
-//! The search for all ways in which a body can hold, as far as that is known.
+//! The solver of partial evaluation: searches all ways in which a body can hold.
 //!
 //! It is written like the machine of plain evaluation: what remains to be done is a function that
 //! is called for each way, and taking back a binding is returning from a call. Whatever does not
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use thin_vec::thin_vec;
 
-use super::depends::Depends;
 use super::analysis_cache::Analysis;
-use super::rules::Solution;
+use super::bindings::{Bindings, Frame, VarState};
+use super::depends::Depends;
 use super::expr_stats::Saved;
-use super::bindings::{Frame, VarState, Bindings};
+use super::rules::Solution;
 use super::support::Supports;
 use super::terms::{self, Sym};
 use super::unknowns::References;
@@ -85,7 +85,7 @@ impl<'p> Solver<'p> {
     ) -> Self {
         let hold = options.holds();
         let unknowns = options.unknowns.clone();
-        let mut depends = Depends::new(policy.world(), unknowns.clone(), hold);
+        let mut depends = Depends::new(policy.module_set(), unknowns.clone(), hold);
         depends.rules = std::mem::take(&mut kept.rules);
         Self {
             policy,
@@ -117,7 +117,12 @@ impl<'p> Solver<'p> {
     }
 
     /// Looks for all ways in which expressions hold.
-    pub(super) fn body(&mut self, frame: Frame, exprs: &'p [Expr], next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn body(
+        &mut self,
+        frame: Frame,
+        exprs: &'p [Expr],
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         let Some((first, rest)) = exprs.split_first() else {
             return next(self);
         };
@@ -186,7 +191,12 @@ impl<'p> Solver<'p> {
     }
 
     /// Looks for the ways in which what an expression says holds, without its `not`.
-    pub(super) fn kind(&mut self, frame: Frame, expr: &'p Expr, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn kind(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         match &expr.terms {
             ExprTerms::Term(term) => {
                 self.side(frame, term, Some(&Expectation::Truthy), &mut |s, sym| {
@@ -200,7 +210,13 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn call(&mut self, frame: Frame, expr: &'p Expr, call: &'p [Term], next: Continuation<'_, 'p>) -> Flow {
+    fn call(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        call: &'p [Term],
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         let name = operator(call).unwrap_or_default();
         let operands = call.get(1..).unwrap_or_default();
         if name.first().is_some_and(|head| is_var(head, "data")) {
@@ -330,7 +346,12 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on if a value is not `false`.
-    pub(super) fn holds(&mut self, sym: Sym, location: &Location, next: Continuation<'_, 'p>) -> Flow {
+    pub(super) fn holds(
+        &mut self,
+        sym: Sym,
+        location: &Location,
+        next: Continuation<'_, 'p>,
+    ) -> Flow {
         match sym {
             Sym::Known(Value::Bool(false)) => Ok(()),
             Sym::Known(_) => next(self),
@@ -413,10 +434,10 @@ impl<'p> Solver<'p> {
                 unknowns = unknowns.without(root, &path);
             }
         }
-        let world = self.policy.world();
+        let module_set = self.policy.module_set();
         let mut bare = expr.clone();
         bare.with.clear();
-        let mut depends = Depends::new(world, unknowns, self.hold);
+        let mut depends = Depends::new(module_set, unknowns, self.hold);
         !depends.expr(&bare) && !expr.with.iter().any(|with| self.depends.term(&with.value))
     }
 
@@ -494,7 +515,8 @@ impl<'p> Solver<'p> {
     /// Whether a term may stand in the place of a variable, wherever that is used: it means the
     /// same everywhere, and is small.
     pub(super) fn is_inlined(&self, term: &Term) -> bool {
-        terms::size(term) <= MAX_INLINED && !terms::any_var(term, |name| self.bindings.is_free(name))
+        terms::size(term) <= MAX_INLINED
+            && !terms::any_var(term, |name| self.bindings.is_free(name))
     }
 }
 

@@ -1,18 +1,18 @@
-//! The modules that support a residual: copies of rules that are not inlined, rules that stand
-//! for several ways of which one is enough, and documents that are known in part.
+//! Support modules of a residual: copies of rules that are not inlined, rules for alternatives of
+//! which one is enough, and partially known documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::value_ref::constants;
 use super::rules::extent;
 use super::solver::Solver;
 use super::terms::{self, term, var};
 use super::unknowns::Root;
+use super::value_ref::constants;
 use crate::Value;
+use crate::compile::rule_tree::{CompiledRule, Node};
 use crate::compile::terms::is_var;
-use crate::compile::tree::{CompiledRule, Node};
 use crate::compile::visit::{self, Visit};
 use crate::eval::{member, stored};
 use crate::meter::Meter;
@@ -122,7 +122,12 @@ impl<'p> Solver<'p> {
     }
 
     /// A reference to a document that is known in part.
-    pub(super) fn whole(&mut self, made: PartialDocument, path: &[Value], location: &Location) -> Term {
+    pub(super) fn whole(
+        &mut self,
+        made: PartialDocument,
+        path: &[Value],
+        location: &Location,
+    ) -> Term {
         let key = (made, path.to_vec(), self.raw);
         let place = match self.supports.documents.get(&key) {
             Some(place) => place.clone(),
@@ -188,7 +193,7 @@ impl<'p> Solver<'p> {
                 .collect(),
             Entry::Copy(path, raw) => {
                 self.raw = raw;
-                let node = self.policy.world().find(&path);
+                let node = self.policy.module_set().find(&path);
                 let set = node.and_then(|node| Some((node, node.rules.as_deref()?)));
                 let sets = set.map(|(node, set)| extent(node, set));
                 let all = sets.into_iter().flatten().flat_map(|set| set.all());
@@ -310,7 +315,7 @@ impl<'p> Solver<'p> {
         }
         let (node, base) = match made {
             PartialDocument::Document => {
-                let node: Option<&'p Node> = self.policy.world().find(path);
+                let node: Option<&'p Node> = self.policy.module_set().find(path);
                 let base = path
                     .iter()
                     .try_fold(self.documents, |value, key| stored(value, key));
@@ -337,7 +342,9 @@ impl<'p> Solver<'p> {
                 .collect();
             let from = match made {
                 PartialDocument::Document => self.preserve_document(&steps, location),
-                PartialDocument::Input | PartialDocument::Known => self.preserve_input(&steps, location),
+                PartialDocument::Input | PartialDocument::Known => {
+                    self.preserve_input(&steps, location)
+                }
             };
             let value = var(&self.bindings.fresh(), location);
             let step = terms::value(&key, location, self.meter);

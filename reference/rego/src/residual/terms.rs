@@ -1,4 +1,4 @@
-//! Terms whose variables are those of a residual, and how nodes of the tree are made.
+//! Residual terms and their construction.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

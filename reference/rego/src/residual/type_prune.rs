@@ -1,10 +1,10 @@
-//! Which bodies cannot hold because of the types of what is in them. The compiler would refuse
-//! them, since nobody writes them; here they come of values that were put into functions.
+//! Type pruning: drops residual bodies that cannot hold because of the types of their terms. They
+//! arise where values are substituted into functions.
 
-use super::rules::saved_vars;
-use super::expr_stats::Saved;
-use super::solver::Solver;
 use super::bindings::Checkpoint;
+use super::expr_stats::Saved;
+use super::rules::saved_vars;
+use super::solver::Solver;
 use super::support::Supports;
 use super::terms;
 use crate::Value;

@@ -1,4 +1,4 @@
-//! Making terms equal that are not all known.
+//! Unification of partially known terms.
 
 use super::solver::Solver;
 use super::terms::{self, Sym, any_var, is_composite};

@@ -1,4 +1,4 @@
-//! What is not known: `input`, documents, or parts of them.
+//! Unknowns: `input`, documents or parts of them.
 
 use thin_vec::{ThinVec, thin_vec};
 

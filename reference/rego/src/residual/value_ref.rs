@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::solver::{OnValue, Flow, Solver, Expectation};
 use super::bindings::Frame;
+use super::solver::{Expectation, Flow, OnValue, Solver};
 use super::support::PartialDocument;
 use super::terms::{self, Sym};
 use super::unknowns::Root;
 use crate::Value;
+use crate::compile::rule_tree::Node;
 use crate::compile::terms::{constant, is_var};
-use crate::compile::tree::Node;
 use crate::eval::{member, stored};
 use crate::meter::Meter;
 use crate::syntax::{Location, Term, TermValue};
@@ -66,7 +66,7 @@ impl<'p> Solver<'p> {
             location: &head.location,
         };
         if is_var(head, "data") {
-            let root = self.policy.world().root();
+            let root = self.policy.module_set().root();
             let documents = self.documents;
             return self.data(&mut Vec::new(), Some(root), Some(documents), walk, each);
         }
@@ -241,7 +241,13 @@ impl<'p> Solver<'p> {
     }
 
     /// Takes steps in a base document, whose members are found by the text of numbers too.
-    fn stored(&mut self, base: &'p Value, step: &Sym, rest: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
+    fn stored(
+        &mut self,
+        base: &'p Value,
+        step: &Sym,
+        rest: Walk<'_>,
+        each: OnValue<'_, 'p>,
+    ) -> Flow {
         match self.bindings.resolved(step.clone()) {
             Sym::Known(key) => match (stored(base, &key), rest.steps) {
                 (Some(found), []) => each(self, Sym::Known(found.clone())),
@@ -325,7 +331,13 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on with a reference into something unknown.
-    fn unknown(&mut self, root: &str, path: &[Value], walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
+    fn unknown(
+        &mut self,
+        root: &str,
+        path: &[Value],
+        walk: Walk<'_>,
+        each: OnValue<'_, 'p>,
+    ) -> Flow {
         let steps = path
             .iter()
             .map(|step| terms::value(step, walk.location, self.meter));

@@ -1,7 +1,7 @@
-//! What a partial evaluation tells whoever watches it.
+//! Trace events of partial evaluation.
 
-use super::solver::Solver;
 use super::bindings::Frame;
+use super::solver::Solver;
 use super::terms::Sym;
 use crate::compile::terms::{dotted, operator};
 use crate::hash::HashMap;

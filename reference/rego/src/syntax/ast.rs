@@ -1,4 +1,4 @@
-//! The syntax tree. The parser makes it, the compiler's stages rewrite it in place, and the
+//! The syntax tree. The parser makes it, the stages of the compiler rewrite it in place, and the
 //! Policy API answers with the rewritten form.
 //!
 //! Nodes are compared by what they mean: locations, annotations and comments do not count.

@@ -1,5 +1,5 @@
-//! Nodes as traces and error texts show them, on one line: operators as calls, `_` for wildcards,
-//! sets and objects in their order.
+//! One-line form of nodes for traces and error messages: operators as calls, `_` for wildcards,
+//! sets and objects in order.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -1,4 +1,5 @@
-//! From text to tokens, one at a time: what a `}` or a name means depends on where the parser is.
+//! Lexer. It yields one token at a time, because the meaning of a `}` or a name depends on the
+//! state of the parser.
 
 use super::token::{Keywords, Token};
 

@@ -1,4 +1,4 @@
-//! Where a node of the syntax tree stands in its text.
+//! Source locations.
 
 use std::fmt;
 use std::ops::Deref;

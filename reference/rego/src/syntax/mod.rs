@@ -1,4 +1,4 @@
-//! From text to the syntax tree.
+//! Syntax: lexer, parser and syntax tree.
 
 mod annotations;
 mod ast;

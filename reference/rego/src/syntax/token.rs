@@ -1,4 +1,4 @@
-//! The kinds of tokens, and the names under which error texts speak of them.
+//! Tokens, and their names in error messages.
 
 use super::Version;
 

@@ -1,4 +1,4 @@
-//! Events as lines for people: the place, a bar for each query around, the event.
+//! Trace events as text: location, indentation by query, event.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What an evaluation tells whoever watches it.
+//! Trace events and tracers.
 
 mod lines;
 mod recorder;

@@ -1,4 +1,4 @@
-//! Keeps what an evaluation tells, and gives it as an explanation.
+//! Recorder: collects trace events as an explanation.
 
 use std::rc::Rc;
 

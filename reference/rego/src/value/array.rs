@@ -6,7 +6,7 @@ use triomphe::Arc;
 
 use super::Value;
 use super::json::read_items;
-use super::lookup::Lookups;
+use super::list_index::Lookups;
 use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
 
 /// The items of an array.
@@ -131,10 +131,10 @@ impl Array {
     }
 
     /// Whether nobody has looked at all items.
-    pub(super) fn is_unread(&self) -> bool {
+    pub(super) fn is_lazy(&self) -> bool {
         match &self.0 {
             Items::Packed(_) => false,
-            Items::Tree(items) => items.is_unread(),
+            Items::Tree(items) => items.is_lazy(),
         }
     }
 
@@ -209,7 +209,7 @@ impl Array {
             match self.0 {
                 Items::Tree(ref mut items) => return Arc::make_mut(items),
                 Items::Packed(ref items) => {
-                    self.0 = Items::Tree(Arc::new(Tree::Leaf(items.to_vec().into())));
+                    self.0 = Items::Tree(Arc::new(Tree::Chunk(items.to_vec().into())));
                 }
             }
         }

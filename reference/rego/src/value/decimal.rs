@@ -1,4 +1,4 @@
-//! The digits and the exponent of a number's text, without making a number of them.
+//! Decimal notation: digits and exponent of a number's text.
 
 use std::cmp::Ordering;
 

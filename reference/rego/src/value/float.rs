@@ -1,4 +1,4 @@
-//! Binary floats of 64 bits of precision: what OPA computes with where integers do not do.
+//! Binary floats with 64 bits of precision, as OPA uses where integers do not suffice.
 
 use num_bigint::{BigInt, BigUint, Sign};
 

@@ -1,4 +1,4 @@
-//! Reads JSON in one pass.
+//! Single-pass JSON parser.
 
 use super::object::{Member, Shapes};
 use super::{Array, MAX_DEPTH, Number, Text, Value};

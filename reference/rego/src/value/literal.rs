@@ -1,4 +1,4 @@
-//! Writes values as policies write them.
+//! Encoding of values as Rego literals.
 
 use std::fmt::{self, Write};
 

@@ -1,5 +1,4 @@
-//! Document values. A clone shares the original, and whoever changes one copies only what is
-//! shared on the way to the change.
+//! Document values. Clones share the original; a change copies only the path to it.
 //!
 //! Servers hold documents of hundreds of megabytes, most of them many small objects with the same
 //! few names and short strings. So a value takes 24 bytes, and what is small needs nothing else:
@@ -25,21 +24,21 @@ mod compare;
 mod decimal;
 mod document;
 mod float;
-mod flow;
 mod json;
-mod leaf;
+mod json_chunks;
+mod json_length;
+mod lazy_chunk;
+mod list_index;
 mod literal;
-mod lookup;
-mod measure;
 mod names;
 mod number;
 mod object;
-mod pieces;
 mod serde;
 mod sink;
 mod tree;
 mod write;
 mod yaml;
+mod yaml_depth;
 
 pub use arithmetic::ArithmeticError;
 pub use array::{Array, Iter as ArrayIter};
@@ -48,14 +47,14 @@ pub(crate) use byte_string::{Characters, lossy};
 pub(crate) use compare::equal;
 pub use document::document_from_json;
 pub use json::{SyntaxError, from_json, from_json_prefix, input_from_json};
+pub use json_chunks::JsonChunks;
+pub use json_length::{Measured, NotMeasured};
+pub(crate) use list_index::{Entry, Known};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted, quoted_bytes};
-pub(crate) use lookup::{Entry, Known};
-pub use measure::{Measured, NotMeasured};
 pub use number::Number;
 pub use object::{Iter, IterMut, Object, Set};
 pub(crate) use object::{MemberPlace, distinct};
-pub use pieces::JsonPieces;
 pub(crate) use sink::{JsonSink, TextSink, ValueSink};
 pub use smol_str::SmolStr as Text;
 pub use write::TooLong;

@@ -1,4 +1,4 @@
-//! The names of members in JSON, where keys that are not strings are named by their JSON text.
+//! Names of members in JSON, where keys that are not strings are named by their JSON text.
 //!
 //! Keys that differ can have one name, such as `1` and `"1"`. An object that is written has each
 //! name once: of members with one name, the last in the order of the keys counts.
@@ -104,7 +104,7 @@ impl Distinct {
 
     fn parts(&mut self, value: &Value) -> Option<Value> {
         match value {
-            Value::Array(items) if !items.is_unread() => {
+            Value::Array(items) if !items.is_lazy() => {
                 let changed = self.items(items.iter())?;
                 Some(Value::from(changed))
             }
@@ -113,7 +113,7 @@ impl Distinct {
                 let changed = self.items(members.iter())?;
                 Some(Value::from(changed))
             }
-            Value::Object(members) if !members.is_unread() => {
+            Value::Object(members) if !members.is_lazy() => {
                 let kept = written(members, usize::MAX).ok().flatten();
                 let before = kept.as_ref().unwrap_or(members);
                 let Some(values) = self.items(before.values()) else {

@@ -1,4 +1,5 @@
-//! Numbers that keep their text, so that `1e3`, `1.0` and long integers come back as they came.
+//! Numbers that preserve their text, so that `1e3`, `1.0` and long integers are answered as they
+//! were sent.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

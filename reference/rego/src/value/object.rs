@@ -10,7 +10,7 @@ use std::slice;
 use triomphe::{Arc, ThinArc};
 
 use super::json::read_members;
-use super::lookup::Lookups;
+use super::list_index::Lookups;
 use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
 use super::{Text, Value};
 
@@ -394,10 +394,10 @@ impl Object {
     }
 
     /// Whether nobody has looked at all members.
-    pub(super) fn is_unread(&self) -> bool {
+    pub(super) fn is_lazy(&self) -> bool {
         match &self.0 {
             Members::Packed(_) => false,
-            Members::Tree(members) => members.is_unread(),
+            Members::Tree(members) => members.is_lazy(),
         }
     }
 

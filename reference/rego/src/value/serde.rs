@@ -1,4 +1,4 @@
-//! Values for libraries that take their data through `serde`.
+//! `serde` support of values.
 
 use serde::ser::{Error as _, Serialize, Serializer};
 

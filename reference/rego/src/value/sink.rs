@@ -1,4 +1,4 @@
-//! Where JSON goes that is written part by part: into a value, or a text.
+//! JSON sinks: targets of incremental JSON encoding, a value or a text.
 
 use super::write::{Writer, escape_into};
 use super::{Object, Value};

@@ -1,11 +1,10 @@
-//! Lists that share their unchanged parts: one list while it is short, and a tree of such lists
-//! when it is long.
+//! Persistent lists: one list while it is short, a tree of lists when it is long.
 
 use triomphe::Arc;
 
-use super::leaf::Leaf;
-pub(super) use super::leaf::Run;
-use super::lookup::Lookups;
+use super::lazy_chunk::Chunk;
+pub(super) use super::lazy_chunk::Run;
+use super::list_index::Lookups;
 
 /// The most entries of one list. A change copies one list on each level.
 pub(super) const WIDTH: usize = 64;
@@ -40,7 +39,7 @@ pub(super) trait Place<T: Item> {
 /// A list of items, or of lists.
 #[derive(Clone)]
 pub(super) enum Tree<T: Item> {
-    Leaf(Leaf<T>),
+    Chunk(Chunk<T>),
     Branch {
         /// The number of items in all parts.
         length: usize,
@@ -63,7 +62,7 @@ pub(super) struct Part<T: Item> {
 impl<T: Item> Part<T> {
     fn new(tree: Tree<T>) -> Option<Self> {
         let mark = match &tree {
-            Tree::Leaf(leaf) => leaf.items().first()?.mark(),
+            Tree::Chunk(leaf) => leaf.items().first()?.mark(),
             Tree::Branch { parts, .. } => parts.first()?.mark.clone(),
         };
         Some(Self {
@@ -74,18 +73,18 @@ impl<T: Item> Part<T> {
     }
 
     /// A list that begins with the item of this mark.
-    pub(super) fn of_leaf(mark: T::Mark, leaf: Leaf<T>) -> Self {
+    pub(super) fn of_leaf(mark: T::Mark, leaf: Chunk<T>) -> Self {
         Self {
             mark,
             length: leaf.len(),
-            tree: Arc::new(Tree::Leaf(leaf)),
+            tree: Arc::new(Tree::Chunk(leaf)),
         }
     }
 }
 
 impl<T: Item> Default for Tree<T> {
     fn default() -> Self {
-        Self::Leaf(Vec::new().into())
+        Self::Chunk(Vec::new().into())
     }
 }
 
@@ -95,12 +94,12 @@ impl<T: Item> Tree<T> {
         if items.len() <= WIDTH {
             let mut items: Vec<T> = items.collect();
             items.shrink_to_fit();
-            return Self::Leaf(items.into());
+            return Self::Chunk(items.into());
         }
         let mut level = Vec::with_capacity(items.len() / FILLED + 1);
         while items.len() > 0 {
             let leaf: Vec<T> = items.by_ref().take(FILLED).collect();
-            level.extend(Part::new(Self::Leaf(leaf.into())));
+            level.extend(Part::new(Self::Chunk(leaf.into())));
         }
         Self::of_parts(level)
     }
@@ -131,17 +130,17 @@ impl<T: Item> Tree<T> {
     /// Where the items are that have certain members, if there are many items.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match self {
-            Self::Leaf(_) => None,
+            Self::Chunk(_) => None,
             Self::Branch { lookups, .. } => Some(lookups),
         }
     }
 
     /// Whether nobody has looked at all items: whoever does ends with the last one.
-    pub(super) fn is_unread(&self) -> bool {
+    pub(super) fn is_lazy(&self) -> bool {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(leaf) => return leaf.is_unread(),
+                Self::Chunk(leaf) => return leaf.is_lazy(),
                 Self::Branch { parts, .. } => match parts.last() {
                     Some(part) => at = &part.tree,
                     None => return false,
@@ -155,7 +154,7 @@ impl<T: Item> Tree<T> {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(leaf) => return leaf.items().get(before),
+                Self::Chunk(leaf) => return leaf.items().get(before),
                 Self::Branch { parts, .. } => {
                     let part = parts.iter().find(|part| match before < part.length {
                         true => true,
@@ -172,7 +171,7 @@ impl<T: Item> Tree<T> {
 
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Leaf(leaf) => leaf.len(),
+            Self::Chunk(leaf) => leaf.len(),
             Self::Branch { length, .. } => *length,
         }
     }
@@ -182,7 +181,7 @@ impl<T: Item> Tree<T> {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(leaf) => {
+                Self::Chunk(leaf) => {
                     let items = leaf.items();
                     return items.get(place.item(items).ok()?);
                 }
@@ -196,7 +195,7 @@ impl<T: Item> Tree<T> {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(leaf) => {
+                Self::Chunk(leaf) => {
                     let items = leaf.items_mut();
                     let place = place.item(items).ok()?;
                     return items.get_mut(place);
@@ -229,7 +228,7 @@ impl<T: Item> Tree<T> {
         last: bool,
     ) -> (Option<T>, Option<Part<T>>) {
         match self {
-            Self::Leaf(leaf) => {
+            Self::Chunk(leaf) => {
                 let items = leaf.items_mut();
                 match place.item(items) {
                     Ok(at) => (items.get_mut(at).map(|known| known.replace(item)), None),
@@ -237,7 +236,7 @@ impl<T: Item> Tree<T> {
                         let last = last && at == items.len();
                         items.insert(at, item);
                         let behind = divided(items, last);
-                        let part = behind.and_then(|items| Part::new(Self::Leaf(items.into())));
+                        let part = behind.and_then(|items| Part::new(Self::Chunk(items.into())));
                         (None, part)
                     }
                 }
@@ -271,7 +270,7 @@ impl<T: Item> Tree<T> {
     /// Removes the item at a place.
     pub(super) fn remove(&mut self, place: &mut impl Place<T>) -> Option<T> {
         match self {
-            Self::Leaf(leaf) => {
+            Self::Chunk(leaf) => {
                 let items = leaf.items_mut();
                 let at = place.item(items).ok()?;
                 Some(items.remove(at))
@@ -301,7 +300,7 @@ impl<T: Item> Tree<T> {
     /// Hands all items over in their order.
     pub(super) fn into_list(self) -> Vec<T> {
         match self {
-            Self::Leaf(leaf) => leaf.into_items(),
+            Self::Chunk(leaf) => leaf.into_items(),
             Self::Branch { length, parts, .. } => {
                 let mut list = Vec::with_capacity(length);
                 for part in parts {
@@ -333,7 +332,7 @@ pub(super) struct Iter<'t, T: Item> {
 impl<'t, T: Item> Iter<'t, T> {
     pub(super) fn of_tree(tree: &'t Tree<T>) -> Self {
         match tree {
-            Tree::Leaf(leaf) => Self::of_list(leaf.items()),
+            Tree::Chunk(leaf) => Self::of_list(leaf.items()),
             Tree::Branch { length, parts, .. } => Self {
                 leaf: [].iter(),
                 above: vec![parts.iter()],
@@ -385,7 +384,7 @@ impl<'t, T: Item> Iterator for Iter<'t, T> {
                     self.left -= part.length;
                 }
                 Some(part) => match part.tree.as_ref() {
-                    Tree::Leaf(leaf) => self.leaf = leaf.items().iter(),
+                    Tree::Chunk(leaf) => self.leaf = leaf.items().iter(),
                     Tree::Branch { parts, .. } => self.above.push(parts.iter()),
                 },
             }
@@ -414,7 +413,7 @@ impl<'t, T: Item> Runs<'t, T> {
     /// All but the first items.
     pub(super) fn of_tree(tree: &'t Tree<T>, skipped: usize) -> Self {
         match tree {
-            Tree::Leaf(leaf) => Self::of_run(leaf.run(), skipped),
+            Tree::Chunk(leaf) => Self::of_run(leaf.run(), skipped),
             Tree::Branch { parts, .. } => Self {
                 only: None,
                 above: vec![parts.iter()],
@@ -446,7 +445,7 @@ impl<'t, T: Item> Iterator for Runs<'t, T> {
                 }
                 Some(part) if part.length <= self.skipped => self.skipped -= part.length,
                 Some(part) => match part.tree.as_ref() {
-                    Tree::Leaf(leaf) => {
+                    Tree::Chunk(leaf) => {
                         return Some((leaf.run(), std::mem::take(&mut self.skipped)));
                     }
                     Tree::Branch { parts, .. } => self.above.push(parts.iter()),
@@ -465,7 +464,7 @@ pub(super) struct IterMut<'t, T: Item> {
 impl<'t, T: Item> IterMut<'t, T> {
     pub(super) fn new(tree: &'t mut Tree<T>) -> Self {
         let (leaf, above) = match tree {
-            Tree::Leaf(leaf) => (leaf.items_mut().iter_mut(), Vec::new()),
+            Tree::Chunk(leaf) => (leaf.items_mut().iter_mut(), Vec::new()),
             Tree::Branch { parts, lookups, .. } => {
                 lookups.clear();
                 ([].iter_mut(), vec![parts.iter_mut()])
@@ -488,7 +487,7 @@ impl<'t, T: Item> Iterator for IterMut<'t, T> {
                     self.above.pop();
                 }
                 Some(part) => match Arc::make_mut(&mut part.tree) {
-                    Tree::Leaf(leaf) => self.leaf = leaf.items_mut().iter_mut(),
+                    Tree::Chunk(leaf) => self.leaf = leaf.items_mut().iter_mut(),
                     Tree::Branch { parts, .. } => self.above.push(parts.iter_mut()),
                 },
             }

@@ -1,4 +1,4 @@
-//! Writes values as JSON.
+//! JSON encoding of values.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
-//! Reads YAML, as far as it means a JSON document.
+//! YAML parser for documents that are valid as JSON.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::flow::nests_deeper;
+use super::yaml_depth::nests_deeper;
 use super::{Number, Object, Text, Value, from_json};
 
 /// A document that is written in few bytes may become this large by repeating anchors.

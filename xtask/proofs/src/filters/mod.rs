@@ -14,7 +14,7 @@ mod ucast;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
-use rego::filter::{self, Dialect, Filter, Refusal, Target, Variant};
+use rego::filter::{self, Dialect, Filter, Target, Unsupported, Variant};
 use rego::{
     Compiler, Evaluation, Module, PartialOptions, PartialQuery, Policy, Query, QueryOptions,
     References, Value,
@@ -45,7 +45,7 @@ struct Compiled {
 
 impl Compiled {
     /// The query in a database; absent if no row is selected.
-    fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Refusal>, Box<dyn Error>> {
+    fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Unsupported>, Box<dyn Error>> {
         let (target, schema) = (Target::Sql(dialect), self.case.schema);
         let (names, types) = (names::of(target, schema)?, names::types(target, schema)?);
         let clause = self.filter.to_sql(dialect, &names, &types);

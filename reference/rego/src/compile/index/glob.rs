@@ -1,4 +1,4 @@
-//! Patterns of `glob.match` that can be told apart part by part.
+//! Indexing of `glob.match` patterns by their parts.
 
 use crate::Value;
 use crate::syntax::{Term, TermValue};

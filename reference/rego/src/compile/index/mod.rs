@@ -1,5 +1,5 @@
-//! Which rules of a place can matter, found from what they compare with `input`, base documents
-//! and parameters. A rule that is left out has no answer; one that is kept may have none.
+//! Rule index: finds the candidate rules of a path by what they compare with `input`, base
+//! documents and parameters. A rule that is left out has no result; a candidate may have none.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::rule_tree::{CompiledRule, Node, RuleSet};
 use super::terms::constant;
-use super::tree::{CompiledRule, Node, RuleSet};
 use crate::Value;
 use crate::syntax::Rule;
 use crate::value::Text;
 
+mod extract;
 mod glob;
-mod read;
 
 /// Something that rules compare.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Subject {
+pub(crate) struct IndexKey {
     /// Where it begins.
     pub(crate) root: Root,
     /// The steps from there.
@@ -61,7 +61,7 @@ pub(crate) struct Match {
 /// Chooses rules.
 #[derive(Debug)]
 pub(crate) struct Index {
-    subjects: Vec<Subject>,
+    subjects: Vec<IndexKey>,
     entries: Vec<Entry>,
     /// The subject that tells most rules apart, with the entries for each of its values and
     /// those that do not compare it with one.
@@ -145,18 +145,18 @@ impl RuleSet {
 
 impl Index {
     fn new(rules: &[Arc<CompiledRule>], root: &Node) -> Self {
-        let mut subjects: BTreeMap<Subject, usize> = BTreeMap::new();
+        let mut subjects: BTreeMap<IndexKey, usize> = BTreeMap::new();
         let mut entries = Vec::new();
         for (position, rule) in rules.iter().enumerate() {
             let branches =
                 std::iter::successors(Some(rule.ast()), |rule| rule.else_rule.as_deref());
             for (branch, rule) in branches.enumerate() {
-                let mut number = |subject: Subject| {
+                let mut number = |subject: IndexKey| {
                     let next = subjects.len();
                     *subjects.entry(subject).or_insert(next)
                 };
-                let (ways, keys) = read::rule(rule, root);
-                let proven = read::proven(rule, &ways);
+                let (ways, keys) = extract::rule(rule, root);
+                let proven = extract::proven(rule, &ways);
                 let ways = ways.into_iter().map(|way| {
                     let tests = way.into_iter();
                     tests
@@ -218,7 +218,7 @@ impl Index {
     /// one is enough.
     pub(crate) fn matching<'v>(
         &self,
-        resolve: impl Fn(&Subject) -> Resolved<'v>,
+        resolve: impl Fn(&IndexKey) -> Resolved<'v>,
         mut take: impl FnMut(Match),
     ) -> bool {
         let mut known = Known {
@@ -283,14 +283,14 @@ impl Index {
 
 /// What the subjects are, each asked for once.
 struct Known<'i, 'v, R> {
-    subjects: &'i [Subject],
+    subjects: &'i [IndexKey],
     values: SmallVec<[Option<Resolved<'v>>; 4]>,
     resolve: R,
     /// Whether nobody knows what one of them is.
     is_vague: bool,
 }
 
-impl<'v, R: Fn(&Subject) -> Resolved<'v>> Known<'_, 'v, R> {
+impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> Known<'_, 'v, R> {
     /// Whether a test of each subject holds.
     fn allow(&mut self, way: &Way<usize>) -> bool {
         way.iter().all(|(subject, tests)| match self.get(*subject) {

@@ -1,5 +1,5 @@
-//! Gives local variables names of their own: what `:=`, `some`, `every` and parameters declare
-//! is renamed within its scope, and `some` is gone afterwards.
+//! Local variables: renames what `:=`, `some`, `every` and parameters declare to unique names, and
+//! removes `some`.
 
 mod logic;
 mod scopes;
@@ -10,7 +10,7 @@ use super::names::{Names, expression};
 use super::terms::{dotted, is_scalar, operator};
 use super::vars::{ALL, NEEDED, Scan, declared, is_local, push, shown, steps};
 use super::visit::{self, Rewrite, Visit};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
@@ -21,7 +21,7 @@ const MAX_REPEATS: usize = 1 << 12;
 
 /// Rewrites a module. The mistakes come in the order in which they are found, and whether there
 /// are any that later stages would stumble over.
-pub(super) fn run(unit: &mut Unit, _: &World) -> (Found, bool) {
+pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> (Diagnostics, bool) {
     let mut locals = Locals::new(Names::of_module(&mut unit.next_local), &mut unit.written);
     for rule in &mut unit.module.rules {
         locals.rule(rule);
@@ -30,7 +30,7 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> (Found, bool) {
 }
 
 /// Rewrites a query.
-pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
+pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
     let names = Names::of_query(&mut unit.next_local, &unit.body);
     let mut locals = Locals::new(names, &mut unit.written);
     let at = locals.exprs(&mut unit.body);
@@ -46,11 +46,11 @@ struct Locals<'n> {
     written: &'n mut Vec<(Var, Var)>,
     scopes: Scopes,
     /// Mistakes of the part of a rule that is rewritten.
-    found: Found,
+    found: Diagnostics,
     /// Mistakes of the same part that later stages do not stumble over.
-    unused: Found,
+    unused: Diagnostics,
     /// The mistakes of both kinds in the parts before.
-    all: Found,
+    all: Diagnostics,
     /// Whether later stages would stumble over one of those.
     is_wrong: bool,
     /// How many expressions have been gone through more than once.
@@ -66,9 +66,9 @@ impl<'n> Locals<'n> {
             names,
             written,
             scopes: Scopes::default(),
-            found: Found::new(),
-            unused: Found::new(),
-            all: Found::new(),
+            found: Diagnostics::new(),
+            unused: Diagnostics::new(),
+            all: Diagnostics::new(),
             is_wrong: false,
             repeats: 0,
             before: (0, 0),

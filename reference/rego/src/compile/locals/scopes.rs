@@ -1,4 +1,4 @@
-//! The open scopes and the variables that they know.
+//! Scopes of local variables.
 
 use crate::hash::HashMap;
 use crate::syntax::{Location, Var};

@@ -1,16 +1,16 @@
-//! Refuses heads with variables that the body does not have.
+//! Refuses rule heads with unsafe variables.
 
 use super::super::locals::has_variables;
 use super::super::vars::{ALL, NEEDED, is_local, shown, steps};
 use super::super::visit::all_rules;
-use super::super::{Found, Unit, World};
+use super::super::{CompilationUnit, Diagnostics, ModuleSet};
 use super::report::Scopes;
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 
 /// Looks at a module.
-pub(in super::super) fn run(unit: &mut Unit, _: &World) -> Found {
-    let mut found = Found::new();
+pub(in super::super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
+    let mut found = Diagnostics::new();
     let written: HashMap<_, _> = unit
         .written
         .iter()

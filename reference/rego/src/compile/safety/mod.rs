@@ -1,28 +1,28 @@
-//! Brings the expressions of bodies into an order in which every variable is bound before it is
-//! needed, and refuses bodies and heads for which there is none.
+//! Safety: reorders bodies so that every variable is bound before it is used, and refuses bodies
+//! and heads for which there is no such order.
 
 mod heads;
 mod order;
 mod report;
 
-use self::order::Blocked;
-use super::outputs::Bound;
+use self::order::UnsafeExpr;
+use super::outputs::BoundVars;
 use super::vars::{ALL, NEEDED_AROUND, Vars};
 use super::visit::{self, Rewrite, deep};
-use super::{Found, QueryUnit, Unit, World};
+use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 use report::Scopes;
 
 pub(super) use heads::run as heads;
 
 /// Orders the bodies of a module.
-pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
-    let mut found = Found::new();
+pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
+    let mut found = Diagnostics::new();
     let scopes = Scopes::of(&unit.module.rules);
     for rule in &mut unit.module.rules {
         let mut next = Some(rule);
         while let Some(rule) = next {
-            let mut safety = Safety::new(world, Bound::of_parameters(&rule.head.args));
+            let mut safety = Safety::new(module_set, BoundVars::of_parameters(&rule.head.args));
             safety.body(&mut rule.body);
             found.extend(report::mistakes(
                 &safety.blocked,
@@ -36,22 +36,22 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 }
 
 /// Orders a query.
-pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
-    let mut safety = Safety::new(world, Bound::of_parameters(&[]));
+pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
+    let mut safety = Safety::new(module_set, BoundVars::of_parameters(&[]));
     safety.body(&mut unit.body);
     report::mistakes(&safety.blocked, &unit.written, "")
 }
 
 struct Safety<'w> {
-    world: &'w World,
-    bound: Bound,
-    blocked: Vec<Blocked>,
+    module_set: &'w ModuleSet,
+    bound: BoundVars,
+    blocked: Vec<UnsafeExpr>,
 }
 
 impl<'w> Safety<'w> {
-    fn new(world: &'w World, bound: Bound) -> Self {
+    fn new(module_set: &'w ModuleSet, bound: BoundVars) -> Self {
         Self {
-            world,
+            module_set,
             bound,
             blocked: Vec::new(),
         }
@@ -61,7 +61,7 @@ impl<'w> Safety<'w> {
     /// expressions before its own.
     fn body(&mut self, body: &mut Body) {
         let mark = self.bound.mark();
-        let order = order::order(body, self.world, &mut self.bound);
+        let order = order::order(body, self.module_set, &mut self.bound);
         self.bound.leave(mark);
         let is_complete = order.blocked.is_empty();
         self.blocked.extend(order.blocked);
@@ -154,7 +154,7 @@ impl Closures<'_, '_> {
             .cloned()
             .collect();
         if !vars.is_empty() {
-            self.safety.blocked.push(Blocked {
+            self.safety.blocked.push(UnsafeExpr {
                 at: self.at.clone(),
                 targets: None,
                 vars,

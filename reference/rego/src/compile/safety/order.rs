@@ -1,10 +1,10 @@
-//! The order in which the expressions of one body can be evaluated.
+//! Evaluation order of the expressions of one body.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::super::World;
-use super::super::outputs::{Bound, of_expr};
+use super::super::ModuleSet;
+use super::super::outputs::{BoundVars, of_expr};
 use super::super::terms::operator;
 use super::super::vars::{ALL, NEEDED_AROUND, PATTERN, RESULT, STEPS, Vars, equality, steps};
 use super::super::visit::{self, Visit};
@@ -13,7 +13,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 
 /// An expression that cannot be evaluated, with the variables that nobody binds.
 #[derive(Debug)]
-pub(super) struct Blocked {
+pub(super) struct UnsafeExpr {
     /// Where the expression stands.
     pub(super) at: Location,
     /// What it binds if it is an assignment.
@@ -28,14 +28,14 @@ pub(super) struct Order {
     /// The places of the expressions that can be evaluated.
     pub(super) order: Vec<usize>,
     /// The others.
-    pub(super) blocked: Vec<Blocked>,
+    pub(super) blocked: Vec<UnsafeExpr>,
 }
 
 /// Finds the order of a body and adds what it binds. Expressions stay in the order of the text
 /// as far as possible: the body is gone through again and again, and each time those are taken
 /// that can be evaluated by then. An expression is looked at again only when a variable is bound
 /// that it waits for.
-pub(super) fn order(body: &[Expr], world: &World, bound: &mut Bound) -> Order {
+pub(super) fn order(body: &[Expr], module_set: &ModuleSet, bound: &mut BoundVars) -> Order {
     let visible = NEEDED_AROUND.of_body(body);
     let mut candidates: Vec<_> = body
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn order(body: &[Expr], world: &World, bound: &mut Bound) -> Order {
             continue;
         }
         candidate.is_queued = false;
-        match candidate.look(world, bound) {
+        match candidate.look(module_set, bound) {
             Look::Ready(binds) => {
                 candidate.is_taken = true;
                 order.push(index);
@@ -86,7 +86,7 @@ pub(super) fn order(body: &[Expr], world: &World, bound: &mut Bound) -> Order {
     Order {
         order,
         blocked: blocked
-            .map(|candidate| candidate.blocked(world, bound))
+            .map(|candidate| candidate.blocked(module_set, bound))
             .collect(),
     }
 }
@@ -107,7 +107,7 @@ enum Look {
 }
 
 impl<'t> Candidate<'t> {
-    fn of(expr: &'t Expr, visible: &Vars<'t>, bound: &Bound) -> Self {
+    fn of(expr: &'t Expr, visible: &Vars<'t>, bound: &BoundVars) -> Self {
         let mut needs = Vars::default();
         NEEDED_AROUND.expr(expr, &mut |var, _| {
             if !bound.contains(var) {
@@ -132,16 +132,16 @@ impl<'t> Candidate<'t> {
         }
     }
 
-    fn open<'c>(&'c self, bound: &'c Bound) -> impl Iterator<Item = &'t Var> + use<'c, 't> {
+    fn open<'c>(&'c self, bound: &'c BoundVars) -> impl Iterator<Item = &'t Var> + use<'c, 't> {
         let vars = self.needs.iter().chain(&self.closes_over).copied();
         vars.filter(|var| !bound.contains(var))
     }
 
-    fn look(&self, world: &World, bound: &Bound) -> Look {
+    fn look(&self, module_set: &ModuleSet, bound: &BoundVars) -> Look {
         if self.open(bound).next().is_none() {
             return Look::Ready(Vec::new());
         }
-        let binds = of_expr(self.expr, world, &|var| bound.contains(var));
+        let binds = of_expr(self.expr, module_set, &|var| bound.contains(var));
         let missing: Vec<_> = self
             .open(bound)
             .filter(|var| !binds.contains(*var))
@@ -151,7 +151,7 @@ impl<'t> Candidate<'t> {
         }
         // What the expression can never bind itself must be bound before, so one such variable
         // is enough to wait for. Otherwise any variable can make the difference.
-        let own = could_bind(self.expr, world);
+        let own = could_bind(self.expr, module_set);
         match missing.iter().find(|var| !own.contains(**var)) {
             Some(var) => Look::WaitsFor(vec![(*var).clone()]),
             None => Look::WaitsFor(self.open(bound).cloned().collect()),
@@ -165,8 +165,8 @@ impl<'t> Candidate<'t> {
             && self.closes_over.iter().all(|var| binds.contains(*var))
     }
 
-    fn blocked(&self, world: &World, bound: &Bound) -> Blocked {
-        let binds = of_expr(self.expr, world, &|var| bound.contains(var));
+    fn blocked(&self, module_set: &ModuleSet, bound: &BoundVars) -> UnsafeExpr {
+        let binds = of_expr(self.expr, module_set, &|var| bound.contains(var));
         let missing = |vars: &[&'t Var]| -> Vec<Var> {
             let vars = vars
                 .iter()
@@ -181,7 +181,7 @@ impl<'t> Candidate<'t> {
             vars = self.needs.iter().map(|var| (*var).clone()).collect();
         }
         let targets = equality(self.expr).filter(|_| self.expr.assigned);
-        Blocked {
+        UnsafeExpr {
             at: self.expr.location.clone(),
             targets: targets.map(|(left, _)| ALL.of_term(left).into_iter().cloned().collect()),
             vars,
@@ -190,7 +190,7 @@ impl<'t> Candidate<'t> {
 }
 
 /// The variables that an expression may bind, whatever is bound before.
-fn could_bind<'t>(expr: &'t Expr, world: &World) -> Vars<'t> {
+fn could_bind<'t>(expr: &'t Expr, module_set: &ModuleSet) -> Vars<'t> {
     let mut found = InSteps(Vars::default());
     if expr.negated || matches!(expr.terms, ExprTerms::Logic(_)) {
         return found.0;
@@ -201,7 +201,7 @@ fn could_bind<'t>(expr: &'t Expr, world: &World) -> Vars<'t> {
         let (scan, results) = match equality(expr) {
             Some(_) => (PATTERN, call.get(1..)),
             None => {
-                let arity = operator(call).and_then(|operator| world.arity(operator));
+                let arity = operator(call).and_then(|operator| module_set.arity(operator));
                 (
                     RESULT,
                     arity.and_then(|arity| call.get(arity.saturating_add(1)..)),

@@ -1,12 +1,12 @@
-//! What is said about variables that nobody binds.
+//! Errors of unsafe variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::Found;
-use super::super::tree::ground_steps;
+use super::super::Diagnostics;
+use super::super::rule_tree::ground_steps;
 use super::super::vars::{is_local, shown};
 use super::super::visit::all_rules;
-use super::order::Blocked;
+use super::order::UnsafeExpr;
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
 use crate::syntax::{Location, Rule, TermValue, Var};
@@ -52,15 +52,15 @@ fn name(rule: &Rule) -> &[crate::syntax::Term] {
 
 /// The mistakes of one rule or query, in the order of the text: each variable once, at the first
 /// expression that needs it. What `:=` binds is not to blame while something else is.
-pub(super) fn mistakes(blocked: &[Blocked], written: &[(Var, Var)], scope: &str) -> Found {
+pub(super) fn mistakes(blocked: &[UnsafeExpr], written: &[(Var, Var)], scope: &str) -> Diagnostics {
     if blocked.is_empty() {
-        return Found::new();
+        return Diagnostics::new();
     }
     let written: HashMap<_, _> = written.iter().map(|(local, name)| (local, name)).collect();
     let author = |var: &'_ Var| -> Var { (*written.get(var).unwrap_or(&var)).clone() };
     let mut places: BTreeMap<&Var, &Location> = BTreeMap::new();
     let mut targets = HashSet::default();
-    for Blocked {
+    for UnsafeExpr {
         at,
         vars,
         targets: own,
@@ -88,7 +88,7 @@ pub(super) fn mistakes(blocked: &[Blocked], written: &[(Var, Var)], scope: &str)
     if pairs.iter().any(|(var, name, _)| !is_target(var, name)) {
         pairs.retain(|(var, name, _)| !is_target(var, name));
     }
-    let mut found = Found::new();
+    let mut found = Diagnostics::new();
     for (_, name, at) in pairs {
         let name = shown(&name);
         let hint = if KEYWORDS.contains(&name) {
@@ -106,12 +106,12 @@ pub(super) fn mistakes(blocked: &[Blocked], written: &[(Var, Var)], scope: &str)
 }
 
 /// Where only generated variables are not bound, the expressions are to blame.
-fn expressions(blocked: &[Blocked], scope: &str) -> Found {
+fn expressions(blocked: &[UnsafeExpr], scope: &str) -> Diagnostics {
     let mut blocked: Vec<_> = blocked.iter().collect();
     blocked.sort_by_key(|blocked| (&blocked.at.file, blocked.at.row, blocked.at.col));
     let mut seen = BTreeSet::new();
-    let mut found = Found::new();
-    for Blocked { at, vars, .. } in blocked {
+    let mut found = Diagnostics::new();
+    for UnsafeExpr { at, vars, .. } in blocked {
         let before = seen.len();
         seen.extend(vars.iter().filter(|var| is_local(var)));
         if seen.len() > before {

@@ -1,4 +1,4 @@
-//! Unions, members and parts of types.
+//! Operations on types: unions, members and differences.
 
 use super::{Function, Object, Operand, Type};
 use crate::Value;

@@ -1,4 +1,4 @@
-//! The types of the variables of a body, and what cannot fit in it.
+//! Type checking of bodies.
 
 use super::details::{argument_error, match_error};
 use super::environment::TypeNode;

@@ -1,4 +1,4 @@
-//! Type errors with what was found and what was wanted.
+//! Details of type errors: the type found and the type expected.
 
 use super::print::{document, operands};
 use super::{Function, Operand, Type};

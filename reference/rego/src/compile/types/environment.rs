@@ -1,4 +1,4 @@
-//! The types of all rules, by their places below `data`.
+//! Type environment: the types of all rules by their path below `data`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use rpds::RedBlackTreeMapSync;
 
 use super::Type;
 use crate::Value;
-use crate::compile::children::change_child;
+use crate::compile::persistent_tree::change_child;
 
 /// A place and the type of the document there.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What the compiler knows about values before there are any.
+//! Static types.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -9,20 +9,20 @@ mod algebra;
 mod body;
 mod details;
 mod environment;
-mod layers;
+mod inference;
 mod parse;
 mod print;
 mod query;
 mod refs;
-mod run;
 mod scope;
+mod topological;
 mod unify;
 
 pub(crate) use details::argument_error;
 pub(crate) use environment::TypeNode;
+pub(in crate::compile) use inference::run as check_rules;
 pub(crate) use parse::parse;
 pub(crate) use query::run as check_query;
-pub(in crate::compile) use run::run as check_rules;
 pub(crate) use scope::Scope;
 pub(crate) use unify::fits;
 
@@ -58,7 +58,7 @@ pub(crate) enum Type {
 
 /// How much there is to a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Weight {
+pub(crate) struct TypeSize {
     size: u32,
     depth: u16,
     unknown: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Weight {
 pub(crate) struct Array {
     pub(crate) rest: Option<Type>,
     pub(crate) items: Vec<Option<Type>>,
-    weight: Weight,
+    weight: TypeSize,
     values: Derived,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Array {
 pub(crate) struct Object {
     pub(crate) rest: Option<(Option<Type>, Option<Type>)>,
     pub(crate) members: Vec<(Value, Option<Type>)>,
-    weight: Weight,
+    weight: TypeSize,
     keys: Derived,
     values: Derived,
 }
@@ -118,14 +118,14 @@ impl Ord for Derived {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Set {
     pub(crate) of: Option<Type>,
-    weight: Weight,
+    weight: TypeSize,
 }
 
 /// One of several types.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Union {
     pub(crate) of: Vec<Type>,
-    weight: Weight,
+    weight: TypeSize,
 }
 
 /// An operand or result, with its name where the declaration has one.
@@ -145,7 +145,7 @@ pub(crate) struct Function {
     pub(crate) variadic: Option<Operand>,
 }
 
-impl Weight {
+impl TypeSize {
     const LEAF: Self = Self {
         size: 1,
         depth: 1,
@@ -182,14 +182,14 @@ impl Type {
     pub(crate) fn any() -> Self {
         Self::Any(Arc::new(Union {
             of: Vec::new(),
-            weight: Weight::LEAF,
+            weight: TypeSize::LEAF,
         }))
     }
 
     /// Arrays that begin with these items and go on with the others.
     pub(crate) fn array(items: Vec<Option<Type>>, rest: Option<Type>) -> Self {
         let parts = items.iter().map(Option::as_ref);
-        let weight = Weight::of(parts.chain(rest.as_ref().map(Some)));
+        let weight = TypeSize::of(parts.chain(rest.as_ref().map(Some)));
         if weight.too_much() {
             return Self::any();
         }
@@ -211,7 +211,7 @@ impl Type {
         let more = rest
             .iter()
             .flat_map(|(key, of)| [key.as_ref(), of.as_ref()]);
-        let weight = Weight::of(known.chain(more));
+        let weight = TypeSize::of(known.chain(more));
         if weight.too_much() {
             return Self::any();
         }
@@ -226,7 +226,7 @@ impl Type {
 
     /// Sets of such members.
     pub(crate) fn set(of: Option<Type>) -> Self {
-        let mut weight = Weight::of(of.as_ref().map(Some));
+        let mut weight = TypeSize::of(of.as_ref().map(Some));
         weight.unknown |= of.is_none();
         if weight.too_much() {
             return Self::any();
@@ -246,7 +246,7 @@ impl Type {
 
     /// One of several types; the caller has sorted them and left out what is there twice.
     fn one_of(of: Vec<Type>) -> Self {
-        let mut weight = Weight::of(of.iter().map(Some));
+        let mut weight = TypeSize::of(of.iter().map(Some));
         // What a union says is known, even where one of its types has unknown parts.
         weight.unknown = false;
         if weight.too_much() {
@@ -255,9 +255,9 @@ impl Type {
         Self::Any(Arc::new(Union { of, weight }))
     }
 
-    fn weight(&self) -> Weight {
+    fn weight(&self) -> TypeSize {
         match self {
-            Self::Null | Self::Boolean | Self::Number | Self::String => Weight::LEAF,
+            Self::Null | Self::Boolean | Self::Number | Self::String => TypeSize::LEAF,
             Self::Array(array) => array.weight,
             Self::Object(object) => object.weight,
             Self::Set(set) => set.weight,
@@ -268,7 +268,7 @@ impl Type {
                     .result
                     .as_ref()
                     .and_then(|result| result.of.as_ref());
-                Weight::of(args.chain([result]))
+                TypeSize::of(args.chain([result]))
             }
         }
     }

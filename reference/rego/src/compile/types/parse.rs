@@ -1,4 +1,4 @@
-//! Types from the notation in which they are printed, for the table of built-in functions.
+//! Parser for the notation of types in the table of built-in functions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Types as clients see them: in messages, and in the details of errors.
+//! Types in messages and in the details of errors.
 
 use std::fmt;
 

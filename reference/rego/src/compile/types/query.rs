@@ -1,13 +1,13 @@
-//! The types of queries.
+//! Type checking of queries.
 
 use std::sync::Arc;
 
 use super::scope::Scope;
-use crate::compile::{Found, QueryUnit, World};
+use crate::compile::{Diagnostics, ModuleSet, QueryUnit};
 
 /// Checks a query against the types of all rules.
-pub(crate) fn run(unit: &mut QueryUnit, world: &World) -> Found {
+pub(crate) fn run(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let written = Arc::new(unit.written.iter().cloned().collect());
-    let mut scope = Scope::of_rules(world, &world.types, written);
+    let mut scope = Scope::of_rules(module_set, &module_set.types, written);
     scope.look(&unit.body, |_, found| found)
 }

@@ -1,4 +1,4 @@
-//! References into documents and variables of known types.
+//! Type checking of references.
 
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ fn reach(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
                 let from = usize::from(is_root(var));
                 return in_value(scope, reference, Some(Type::any()), from);
             }
-            Start::Place(node, next) => match in_tree(scope, reference, node) {
+            Start::TypedRule(node, next) => match in_tree(scope, reference, node) {
                 Ok(done) => return done,
                 Err(()) => layer = next,
             },

@@ -1,4 +1,4 @@
-//! What is known of variables and documents where an expression stands.
+//! Types of the variables and documents in scope of an expression.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::Value;
 use crate::builtins::signature;
 use crate::compile::equals;
 use crate::compile::graph::selected;
+use crate::compile::module_set::ModuleSet;
+use crate::compile::rule_tree::Written;
 use crate::compile::terms::{
     Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
 };
-use crate::compile::tree::Written;
 use crate::compile::visit::deep;
-use crate::compile::world::World;
 use crate::error::LanguageError;
 use crate::hash::HashMap;
 use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue, Var};
@@ -29,7 +29,7 @@ const MAX_STANDING: usize = 8;
 /// The types that hold where an expression stands, inner layers last.
 #[derive(Debug)]
 pub(crate) struct Scope<'w> {
-    pub(super) world: &'w World,
+    pub(super) module_set: &'w ModuleSet,
     /// The types of rules; absent while those are not known yet.
     rules: Option<Arc<TypeNode>>,
     layers: Vec<Layer>,
@@ -67,16 +67,16 @@ pub(super) enum Start {
     /// A variable, or a document whose type is known as a whole.
     Of(Option<Type>),
     /// A place in the tree of documents; the number is that of the next layer to ask.
-    Place(Arc<TypeNode>, usize),
+    TypedRule(Arc<TypeNode>, usize),
     /// Nothing is known of it.
     Nothing,
 }
 
 impl<'w> Scope<'w> {
     /// A scope in which nothing is known but built-in functions.
-    pub(crate) fn new(world: &'w World) -> Self {
+    pub(crate) fn new(module_set: &'w ModuleSet) -> Self {
         Self {
-            world,
+            module_set,
             rules: None,
             layers: vec![Layer::default()],
             written: Written::default(),
@@ -87,12 +87,12 @@ impl<'w> Scope<'w> {
     }
 
     /// A scope that knows the types of rules, and the names that errors show.
-    pub(crate) fn of_rules(world: &'w World, rules: &TypeNode, written: Written) -> Self {
+    pub(crate) fn of_rules(module_set: &'w ModuleSet, rules: &TypeNode, written: Written) -> Self {
         let has_rules = rules.has_children();
         Self {
             rules: has_rules.then(|| Arc::new(rules.clone())),
             written,
-            ..Self::new(world)
+            ..Self::new(module_set)
         }
     }
 
@@ -163,7 +163,7 @@ impl<'w> Scope<'w> {
         if target.first().is_none_or(|head| !is_var(head, "data")) {
             return None;
         }
-        selected(self.world.root(), target, &mut rules);
+        selected(self.module_set.root(), target, &mut rules);
         let mut open: Vec<Path> = rules.iter().map(|rule| rule.path().collect()).collect();
         let mut seen: BTreeSet<Path> = open.iter().cloned().collect();
         let own = data_path(target).filter(|_| is_function);
@@ -174,7 +174,7 @@ impl<'w> Scope<'w> {
                 let from_root: Path = std::iter::once(root).chain(path.iter().cloned()).collect();
                 tree.set(&from_root, Some(Type::any()));
             }
-            for next in self.world.dependents(&path) {
+            for next in self.module_set.dependents(&path) {
                 if seen.insert(next.clone()) {
                     open.push(next);
                 }
@@ -347,7 +347,7 @@ impl<'w> Scope<'w> {
             match self.start(var, layer) {
                 Start::Of(of) => return select(of?, steps),
                 Start::Nothing => return is_root(var).then(Type::any),
-                Start::Place(node, next) => match descend(&node, steps) {
+                Start::TypedRule(node, next) => match descend(&node, steps) {
                     Some(of) => return of,
                     None => layer = next,
                 },
@@ -366,11 +366,11 @@ impl<'w> Scope<'w> {
                 return Start::Of(of.clone());
             }
             if let Some(node) = layer.replaced.as_ref().and_then(|tree| tree.child(&key)) {
-                return Start::Place(node.clone(), index);
+                return Start::TypedRule(node.clone(), index);
             }
         }
         match &self.rules {
-            Some(rules) if below > 0 && *var.0 == *"data" => Start::Place(rules.clone(), 0),
+            Some(rules) if below > 0 && *var.0 == *"data" => Start::TypedRule(rules.clone(), 0),
             _ => Start::Nothing,
         }
     }
@@ -399,7 +399,7 @@ pub(super) fn is_root(var: &Var) -> bool {
     matches!(&*var.0, "input" | "data")
 }
 
-/// The type of what steps lead to in a tree; absent if the tree does not know.
+/// The type of what steps lead to in a rule_tree; absent if the tree does not know.
 fn descend(node: &TypeNode, steps: &[Term]) -> Option<Option<Type>> {
     let mut node = node;
     for (index, step) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Whether two types have values in common, and what that tells about variables.
+//! Unification of types.
 
 use super::scope::Scope;
 use super::{Array, Object, Type};

@@ -1,4 +1,4 @@
-//! Strings as constants of SQL.
+//! SQL string literals.
 
 /// A string between quotes, those inside doubled.
 pub(super) fn doubled(text: &str) -> String {

@@ -1,10 +1,9 @@
-//! Conditions as WHERE clauses.
+//! SQL WHERE clauses.
 //!
 //! Negations are moved to the tests first, which Rego's total order allows: what is not less is
 //! greater or equal. So a test only has to be true for exactly the right rows; where it is not,
 //! SQL may say false or NULL.
 
-mod kinds;
 mod literal;
 mod mysql;
 mod names;
@@ -13,13 +12,14 @@ mod pattern;
 mod postgresql;
 mod sqlite;
 mod sqlserver;
+mod type_guards;
 mod typed;
 
 use std::collections::BTreeMap;
 
-use super::Refusal;
+use super::Unsupported;
 use super::column_types::{ColumnType, ColumnTypes};
-use super::condition::{Ask, Column, Comparison, Condition, Place, Test};
+use super::condition::{Column, Comparison, Condition, MatchPosition, Predicate, Test};
 use super::mappings::Mappings;
 use super::target::Dialect;
 use crate::Value;
@@ -49,7 +49,7 @@ trait Writer {
     fn among(&self, column: &Subject, values: &[&Scalar]) -> Written;
 
     /// Whether a column is a string that has a text somewhere.
-    fn text(&self, column: &Subject, place: Place, text: &str) -> Written;
+    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Written;
 
     /// A constant that is compared with a column of its type; absent if the database does not
     /// have exactly this value, or does not tell it from all others.
@@ -57,7 +57,7 @@ trait Writer {
 
     /// Whether a column of strings has a text, which is not empty, somewhere; absent as in
     /// [`Writer::exact`].
-    fn search(&self, column: &str, place: Place, text: &str) -> Option<String>;
+    fn search(&self, column: &str, place: MatchPosition, text: &str) -> Option<String>;
 }
 
 /// A test, or why the database cannot say it.
@@ -115,10 +115,10 @@ pub(super) fn write(
     dialect: Dialect,
     mappings: &Mappings,
     types: &ColumnTypes,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, Unsupported> {
     let writer: &dyn Writer = match dialect {
-        Dialect::SqlServer => &kinds::ByKinds(sqlserver::SqlServer),
-        Dialect::MySql => &kinds::ByKinds(mysql::MySql),
+        Dialect::SqlServer => &type_guards::ByKinds(sqlserver::SqlServer),
+        Dialect::MySql => &type_guards::ByKinds(mysql::MySql),
         Dialect::PostgreSql => &postgresql::PostgreSql,
         Dialect::Sqlite => &sqlite::Sqlite,
     };
@@ -151,7 +151,7 @@ struct Clause<'c> {
 }
 
 impl Clause<'_> {
-    fn condition(&self, condition: &Condition, negated: bool) -> Result<String, Refusal> {
+    fn condition(&self, condition: &Condition, negated: bool) -> Result<String, Unsupported> {
         let joined = |parts: &[Condition], word: &str| {
             let parts = parts.iter().map(|part| self.condition(part, negated));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -165,7 +165,7 @@ impl Clause<'_> {
             Condition::Not(inner, _) => self.condition(inner, !negated),
             Condition::Test(test) => self
                 .test(test, negated)
-                .map_err(|message| Refusal::at(&test.location, message)),
+                .map_err(|message| Unsupported::at(&test.location, message)),
         }
     }
 
@@ -176,7 +176,7 @@ impl Clause<'_> {
             false => comparison,
         };
         match &test.ask {
-            Ask::Compare(comparison, value) => {
+            Predicate::Compare(comparison, value) => {
                 let comparison = effective(*comparison);
                 match Scalar::of(value) {
                     Some(value) => typed::compare(self.writer, &column, comparison, &value)
@@ -184,14 +184,16 @@ impl Clause<'_> {
                     None => Ok(null_test(self.writer, &column.name, comparison)),
                 }
             }
-            Ask::CompareColumn(comparison, other) => {
+            Predicate::CompareColumn(comparison, other) => {
                 let (comparison, other) = (effective(*comparison), self.subject(other)?);
                 let plain = typed::columns(&column, comparison, &other);
                 Ok(plain
                     .unwrap_or_else(|| self.writer.columns(&column.name, comparison, &other.name)))
             }
-            Ask::Among(values) if values.is_empty() => Ok(self.writer.constant(negated).to_owned()),
-            Ask::Among(values) => {
+            Predicate::Among(values) if values.is_empty() => {
+                Ok(self.writer.constant(negated).to_owned())
+            }
+            Predicate::Among(values) => {
                 let holds = self.among(&column, values)?;
                 let has_null = values.contains(&Value::Null);
                 Ok(match (negated, has_null) {
@@ -203,7 +205,7 @@ impl Clause<'_> {
                     (true, true) => format!("({} IS NOT NULL AND {})", column.name, not(&holds)),
                 })
             }
-            Ask::Text(place, text) => {
+            Predicate::Text(place, text) => {
                 let holds = match typed::text(self.writer, &column, *place, text) {
                     Some(holds) => holds,
                     None => self.writer.text(&column, *place, text)?,
@@ -214,7 +216,7 @@ impl Clause<'_> {
                     holds
                 })
             }
-            Ask::Exists => Ok(self.writer.constant(!negated).to_owned()),
+            Predicate::Exists => Ok(self.writer.constant(!negated).to_owned()),
         }
     }
 
@@ -316,8 +318,8 @@ fn null_test(writer: &dyn Writer, column: &str, comparison: Comparison) -> Strin
 /// Comparisons with null that always or never hold.
 fn nulls(test: &Test) -> Condition {
     match &test.ask {
-        Ask::Compare(Comparison::Less, Value::Null) => Condition::Constant(false),
-        Ask::Compare(Comparison::GreaterOrEqual, Value::Null) => Condition::Constant(true),
+        Predicate::Compare(Comparison::Less, Value::Null) => Condition::Constant(false),
+        Predicate::Compare(Comparison::GreaterOrEqual, Value::Null) => Condition::Constant(true),
         _ => Condition::Test(test.clone()),
     }
 }
@@ -331,10 +333,10 @@ fn kinds_of_columns(condition: &Condition) -> BTreeMap<&Column, u8> {
         };
         let kind = |value: &Value| Scalar::of(value).map_or(0, |scalar| scalar.kind());
         let found = match &test.ask {
-            Ask::Compare(_, value) => kind(value),
-            Ask::Among(values) => values.iter().map(kind).fold(0, |all, kind| all | kind),
-            Ask::Text(..) => 4,
-            Ask::CompareColumn(..) | Ask::Exists => 0,
+            Predicate::Compare(_, value) => kind(value),
+            Predicate::Among(values) => values.iter().map(kind).fold(0, |all, kind| all | kind),
+            Predicate::Text(..) => 4,
+            Predicate::CompareColumn(..) | Predicate::Exists => 0,
         };
         *kinds.entry(&test.column).or_default() |= found;
     });

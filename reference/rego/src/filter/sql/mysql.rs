@@ -1,15 +1,15 @@
 //! MySQL and MariaDB. Collations there fold case and accents and ignore spaces at the end, so
 //! that strings are compared by their bytes in UTF-8; the comparison beside that is for an index.
 
-use super::kinds::Kinds;
-use super::{Place, Scalar, Written, literal, names, number, pattern};
+use super::type_guards::TypeGuards;
+use super::{MatchPosition, Scalar, Written, literal, names, number, pattern};
 
 pub(super) struct MySql;
 
 /// Decimal numbers have so many digits.
 const MOST_DIGITS: usize = 65;
 
-impl Kinds for MySql {
+impl TypeGuards for MySql {
     fn quoted(&self, name: &str) -> String {
         names::doubled(name, '`')
     }
@@ -45,7 +45,7 @@ impl Kinds for MySql {
         format!("CONVERT({column} USING utf8mb4) COLLATE utf8mb4_bin")
     }
 
-    fn pattern(&self, place: Place, text: &str) -> String {
+    fn pattern(&self, place: MatchPosition, text: &str) -> String {
         let (pattern, escape) = pattern::like(place, text, &[]);
         format!("{}{escape}", string(&pattern))
     }

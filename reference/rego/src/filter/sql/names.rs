@@ -1,4 +1,4 @@
-//! Names of tables and columns.
+//! Quoted names of tables and columns.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Numbers as constants of SQL.
+//! SQL number literals.
 
 use std::cmp::Ordering;
 

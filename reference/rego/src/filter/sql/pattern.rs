@@ -1,6 +1,6 @@
-//! Patterns of LIKE.
+//! LIKE patterns.
 
-use super::Place;
+use super::MatchPosition;
 
 /// The character that takes the meaning of the next one away. A backslash would be doubled in
 /// strings of some databases.
@@ -8,10 +8,10 @@ const ESCAPE: char = '!';
 
 /// A pattern for a text at a place, and the clause behind it, which is empty where nothing is
 /// escaped. `special` are the characters with a meaning beside `%` and `_`.
-pub(super) fn like(place: Place, text: &str, special: &[char]) -> (String, &'static str) {
+pub(super) fn like(place: MatchPosition, text: &str, special: &[char]) -> (String, &'static str) {
     let is_special = |c: char| matches!(c, '%' | '_' | '\\' | ESCAPE) || special.contains(&c);
     let mut pattern = String::new();
-    if place != Place::Start {
+    if place != MatchPosition::Start {
         pattern.push('%');
     }
     let mut escapes = false;
@@ -25,7 +25,7 @@ pub(super) fn like(place: Place, text: &str, special: &[char]) -> (String, &'sta
         }
         pattern.push(c);
     }
-    if place != Place::End && !(place == Place::Anywhere && text.is_empty()) {
+    if place != MatchPosition::End && !(place == MatchPosition::Anywhere && text.is_empty()) {
         pattern.push('%');
     }
     (pattern, if escapes { " ESCAPE '!'" } else { "" })

@@ -3,7 +3,9 @@
 //! that one which could be a number or boolean is compared with the column's text, and its kind
 //! is looked at. Where a condition compares a column with several kinds, it becomes JSON first.
 
-use super::{Comparison, Place, Scalar, Subject, Writer, Written, literal, number, pattern};
+use super::{
+    Comparison, MatchPosition, Scalar, Subject, Writer, Written, literal, number, pattern,
+};
 
 pub(super) struct PostgreSql;
 
@@ -118,7 +120,7 @@ impl Writer for PostgreSql {
         })
     }
 
-    fn text(&self, column: &Subject, place: Place, part: &str) -> Written {
+    fn text(&self, column: &Subject, place: MatchPosition, part: &str) -> Written {
         if part.contains('\0') {
             return Ok(self.constant(false).to_owned());
         }
@@ -142,7 +144,7 @@ impl Writer for PostgreSql {
         }
     }
 
-    fn search(&self, column: &str, place: Place, text: &str) -> Option<String> {
+    fn search(&self, column: &str, place: MatchPosition, text: &str) -> Option<String> {
         if text.contains('\0') {
             return None;
         }

@@ -5,7 +5,7 @@
 //! 1 in a numeric column; a `+` before the column's name prevents that. `typeof` does the same
 //! and leaves the comparison to an index.
 
-use super::{Comparison, Place, Scalar, Subject, Writer, Written, literal, number};
+use super::{Comparison, MatchPosition, Scalar, Subject, Writer, Written, literal, number};
 
 pub(super) struct Sqlite;
 
@@ -76,7 +76,7 @@ impl Writer for Sqlite {
         })
     }
 
-    fn text(&self, column: &Subject, place: Place, text: &str) -> Written {
+    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Written {
         let column = &column.name;
         let kind = kind(column, true);
         if text.is_empty() {
@@ -89,13 +89,13 @@ impl Writer for Sqlite {
         item(value)
     }
 
-    fn search(&self, column: &str, place: Place, text: &str) -> Option<String> {
+    fn search(&self, column: &str, place: MatchPosition, text: &str) -> Option<String> {
         Some(find(column, place, text))
     }
 }
 
 /// Whether a column's text has a text somewhere.
-fn find(column: &str, place: Place, text: &str) -> String {
+fn find(column: &str, place: MatchPosition, text: &str) -> String {
     let value = string(text);
     // Behind a NUL the functions for strings see nothing, those for bytes do.
     let bytes = text.contains('\0');
@@ -115,9 +115,9 @@ fn find(column: &str, place: Place, text: &str) -> String {
         value
     };
     match place {
-        Place::Start => format!("substr({of}, 1, {length}) = {value}"),
-        Place::End => format!("substr({of}, -{length}) = {value}"),
-        Place::Anywhere => format!("instr({of}, {value}) > 0"),
+        MatchPosition::Start => format!("substr({of}, 1, {length}) = {value}"),
+        MatchPosition::End => format!("substr({of}, -{length}) = {value}"),
+        MatchPosition::Anywhere => format!("instr({of}, {value}) > 0"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! SQL Server. Its collations usually fold case, and its `=` ignores spaces at the end, so that
 //! strings are compared in a binary collation with a full stop behind both.
 
-use super::kinds::Kinds;
-use super::{Place, Scalar, Written, literal, number, pattern};
+use super::type_guards::TypeGuards;
+use super::{MatchPosition, Scalar, Written, literal, number, pattern};
 
 pub(super) struct SqlServer;
 
@@ -15,7 +15,7 @@ const EXACT: &str = "COLLATE Latin1_General_100_BIN2";
 /// Keeps strings in UTF-8.
 const UTF8: &str = "COLLATE Latin1_General_100_BIN2_UTF8";
 
-impl Kinds for SqlServer {
+impl TypeGuards for SqlServer {
     fn is_text(&self, column: &str, expected: bool) -> String {
         let operator = if expected { "LIKE" } else { "NOT LIKE" };
         let json = format!("SELECT {column} AS v FOR JSON PATH, WITHOUT_ARRAY_WRAPPER");
@@ -51,7 +51,7 @@ impl Kinds for SqlServer {
         format!("CAST({column} AS nvarchar(max)) {EXACT}")
     }
 
-    fn pattern(&self, place: Place, text: &str) -> String {
+    fn pattern(&self, place: MatchPosition, text: &str) -> String {
         let (pattern, escape) = pattern::like(place, text, &['[', ']', '^', '-']);
         format!("{}{escape}", string(&pattern))
     }

@@ -1,7 +1,7 @@
-//! Tests of columns whose type is told. They stand as a person would write them.
+//! Tests of columns with known types, in plain SQL.
 
 use super::super::column_types::ColumnType;
-use super::{Comparison, Place, Scalar, Subject, Writer};
+use super::{Comparison, MatchPosition, Scalar, Subject, Writer};
 
 /// A comparison with a boolean, a number or a string; absent if the type is not told, or the
 /// database cannot have the value exactly.
@@ -81,7 +81,7 @@ pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -
 pub(super) fn text(
     writer: &dyn Writer,
     column: &Subject,
-    place: Place,
+    place: MatchPosition,
     text: &str,
 ) -> Option<String> {
     let name = &column.name;

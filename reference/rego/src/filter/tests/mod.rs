@@ -11,11 +11,11 @@ mod ucast;
 
 use std::collections::BTreeSet;
 
-use super::{ColumnTypes, Dialect, Filter, Mappings, Refusal, Target, Variant};
+use super::{ColumnTypes, Dialect, Filter, Mappings, Target, Unsupported, Variant};
 use crate::syntax::{Module, parse_module, parse_query};
 
 /// The filter of queries, one on each line, and of a support module.
-fn filter_with(queries: &str, support: &str) -> Result<Filter, Vec<Refusal>> {
+fn filter_with(queries: &str, support: &str) -> Result<Filter, Vec<Unsupported>> {
     let queries: Vec<_> = queries
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -31,7 +31,7 @@ fn filter_with(queries: &str, support: &str) -> Result<Filter, Vec<Refusal>> {
     Filter::of(&queries, &support, &BTreeSet::from(["short".into()]))
 }
 
-fn filter(queries: &str) -> Result<Filter, Vec<Refusal>> {
+fn filter(queries: &str) -> Result<Filter, Vec<Unsupported>> {
     filter_with(queries, "")
 }
 
@@ -61,7 +61,7 @@ fn written_with(
     }
 }
 
-fn shown(refused: &[Refusal]) -> String {
+fn shown(refused: &[Unsupported]) -> String {
     let messages = refused.iter().map(|refusal| refusal.message.as_str());
     messages.collect::<Vec<_>>().join("\n")
 }

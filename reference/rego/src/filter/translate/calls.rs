@@ -1,7 +1,7 @@
-//! What calls of built-in functions say of their operands.
+//! Translation of calls of built-in functions.
 
-use super::super::Refusal;
-use super::super::condition::{Ask, Column, Comparison, Condition, Place};
+use super::super::Unsupported;
+use super::super::condition::{Column, Comparison, Condition, MatchPosition, Predicate};
 use super::operand::Operand;
 use super::{Scope, Translator, defined, present, shown, test};
 use crate::Value;
@@ -39,7 +39,7 @@ impl Translator<'_> {
         call: &[Term],
         scope: &mut Scope,
         location: &Location,
-    ) -> Result<Condition, Refusal> {
+    ) -> Result<Condition, Unsupported> {
         let Some(name) = function(call).filter(|name| !name.starts_with("data.")) else {
             return Err(unknown(call, location));
         };
@@ -73,7 +73,7 @@ impl Translator<'_> {
         call: &[Term],
         scope: &mut Scope,
         location: &Location,
-    ) -> Result<Option<Operand>, Refusal> {
+    ) -> Result<Option<Operand>, Unsupported> {
         let Some(name) = function(call) else {
             return Ok(None);
         };
@@ -89,7 +89,7 @@ impl Translator<'_> {
         operands: &[&Term],
         scope: &mut Scope,
         location: &Location,
-    ) -> Result<Option<Verdict>, Refusal> {
+    ) -> Result<Option<Verdict>, Unsupported> {
         let [left, right] = operands else {
             return Ok(None);
         };
@@ -100,7 +100,7 @@ impl Translator<'_> {
             let holds = compare(&left, comparison, &right, location)?;
             return Ok(Some(Verdict { holds, defined }));
         }
-        if let Some(place) = Place::of_builtin(name) {
+        if let Some(place) = MatchPosition::of_builtin(name) {
             let text = self.operand(left, scope, Some(name), location)?;
             let part = self.operand(right, scope, Some(name), location)?;
             return text_test(place, &text, &part, location).map(Some);
@@ -121,9 +121,9 @@ impl Translator<'_> {
         collection: &Term,
         scope: &mut Scope,
         location: &Location,
-    ) -> Result<Condition, Refusal> {
+    ) -> Result<Condition, Unsupported> {
         const NAME: &str = "internal.member_2";
-        let unknown = || Refusal::at(location, format!("rhs of {NAME} must be known"));
+        let unknown = || Unsupported::at(location, format!("rhs of {NAME} must be known"));
         let members: Vec<Operand> = match &collection.value {
             TermValue::Array(items) | TermValue::Set(items) => {
                 let items = items.iter();
@@ -140,7 +140,7 @@ impl Translator<'_> {
                 Operand::List(items) => items,
                 Operand::Constant(Value::Object(_)) => {
                     let message = "invalid use of \"... in ...\"";
-                    return Err(Refusal::at(location, message));
+                    return Err(Unsupported::at(location, message));
                 }
                 // Nothing is in a scalar.
                 Operand::Constant(_) => Vec::new(),
@@ -156,7 +156,7 @@ impl Translator<'_> {
             if let Some(scalars) = scalars {
                 // None at all remain a condition, so that clients, which build their queries of
                 // it, get the same form and the same masks whatever the input lists.
-                return Ok(test(column, Ask::Among(scalars), location));
+                return Ok(test(column, Predicate::Among(scalars), location));
             }
         }
         let equal = members
@@ -172,7 +172,7 @@ impl Translator<'_> {
         right: Operand,
         scope: &mut Scope,
         location: &Location,
-    ) -> Result<Condition, Refusal> {
+    ) -> Result<Condition, Unsupported> {
         match (left, right) {
             (Operand::Free(left), Operand::Free(right)) if left == right => {
                 Ok(Condition::Constant(true))
@@ -198,7 +198,7 @@ impl Translator<'_> {
         right: Operand,
         scope: &mut Scope,
         location: &Location,
-    ) -> Result<Condition, Refusal> {
+    ) -> Result<Condition, Unsupported> {
         let right = match right {
             Operand::List(items) => items,
             Operand::Constant(Value::Array(items)) => {
@@ -229,18 +229,18 @@ fn current(operand: Operand, scope: &Scope) -> Operand {
 }
 
 /// A call that is no condition.
-fn unknown(call: &[Term], location: &Location) -> Refusal {
+fn unknown(call: &[Term], location: &Location) -> Unsupported {
     let name = call.first().map(Term::to_string).unwrap_or_default();
     match function(call) {
         Some(function) if function.starts_with("data.") => {
             let call = shown(call);
-            Refusal::at(location, format!("invalid data reference \"{call}\""))
+            Unsupported::at(location, format!("invalid data reference \"{call}\""))
                 .advice(format!("has function \"{name}(...)\" an `else`?"))
         }
         Some(function) if &*function == "internal.member_3" => {
-            Refusal::at(location, "invalid use of \"... in ...\"")
+            Unsupported::at(location, "invalid use of \"... in ...\"")
         }
-        _ => Refusal::at(location, format!("invalid builtin `{name}`")),
+        _ => Unsupported::at(location, format!("invalid builtin `{name}`")),
     }
 }
 
@@ -254,9 +254,9 @@ fn compare(
     comparison: Comparison,
     right: &Operand,
     location: &Location,
-) -> Result<Condition, Refusal> {
+) -> Result<Condition, Unsupported> {
     use Operand::{Choice, Column, Constant, Free, List};
-    let refused = || Refusal::at(location, "both rhs and lhs non-scalar/non-ground");
+    let refused = || Unsupported::at(location, "both rhs and lhs non-scalar/non-ground");
     match (left, right) {
         (Free(_), _) | (_, Free(_)) => Err(refused()),
         (Constant(left), Constant(right)) => Ok(Condition::Constant(comparison.holds(left, right))),
@@ -269,7 +269,7 @@ fn compare(
         }
         (other, Choice(_)) => compare(right, comparison.mirrored(), other, location),
         (Column(column), Constant(value)) if is_scalar(value) => {
-            let ask = Ask::Compare(comparison, value.clone());
+            let ask = Predicate::Compare(comparison, value.clone());
             Ok(test(column, ask, location))
         }
         (Constant(value), Column(_)) if is_scalar(value) => {
@@ -300,7 +300,7 @@ fn columns(
     }
     test(
         column,
-        Ask::CompareColumn(comparison, other.clone()),
+        Predicate::CompareColumn(comparison, other.clone()),
         location,
     )
 }
@@ -311,7 +311,7 @@ fn items(
     comparison: Comparison,
     right: &[Operand],
     location: &Location,
-) -> Result<Condition, Refusal> {
+) -> Result<Condition, Unsupported> {
     let equal = if left.len() == right.len() {
         let pairs = left.iter().zip(right);
         let equal = pairs.map(|(left, right)| compare(left, Comparison::Equal, right, location));
@@ -328,24 +328,25 @@ fn items(
         }
         _ => {
             let message = "both rhs and lhs non-scalar/non-ground";
-            Err(Refusal::at(location, message))
+            Err(Unsupported::at(location, message))
         }
     }
 }
 
 /// When a string has a text somewhere. What is no string makes the call undefined.
 fn text_test(
-    place: Place,
+    place: MatchPosition,
     text: &Operand,
     part: &Operand,
     location: &Location,
-) -> Result<Verdict, Refusal> {
+) -> Result<Verdict, Unsupported> {
     let verdict = |holds, defined| Ok(Verdict { holds, defined });
     let never = || Condition::Constant(false);
     match (text, part) {
         (Operand::Column(column), Operand::Constant(Value::String(part))) => {
-            let ask = |place, part: &str| test(column, Ask::Text(place, part.into()), location);
-            verdict(ask(place, part), ask(Place::Start, ""))
+            let ask =
+                |place, part: &str| test(column, Predicate::Text(place, part.into()), location);
+            verdict(ask(place, part), ask(MatchPosition::Start, ""))
         }
         (Operand::Constant(Value::String(text)), Operand::Constant(Value::String(part))) => {
             let holds = place.holds(text, part);
@@ -365,7 +366,7 @@ fn text_test(
         | (Operand::Column(_), Operand::Constant(_)) => verdict(never(), never()),
         _ => {
             let message = format!("rhs of {} must be known", place.name());
-            Err(Refusal::at(location, message))
+            Err(Unsupported::at(location, message))
         }
     }
 }

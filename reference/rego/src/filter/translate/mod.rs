@@ -1,4 +1,4 @@
-//! From residual queries to a condition on columns.
+//! Translation of residual queries to conditions on columns.
 //!
 //! An expression that does not become a condition exactly is refused with its place. Variables
 //! are followed to what they are unified with; rules of support modules are put where they are
@@ -11,8 +11,8 @@ mod rules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Refusal;
-use super::condition::{Ask, Comparison, Condition, Test};
+use super::Unsupported;
+use super::condition::{Comparison, Condition, Predicate, Test};
 use crate::Value;
 use crate::compile::terms::{Path, operator, rule_reference};
 use crate::hash::HashMap;
@@ -45,7 +45,7 @@ pub(super) fn queries(
     queries: &[Body],
     support: &[Module],
     short_names: &BTreeSet<Arc<str>>,
-) -> Result<Condition, Vec<Refusal>> {
+) -> Result<Condition, Vec<Unsupported>> {
     let mut rules: BTreeMap<Path, Vec<&Rule>> = BTreeMap::new();
     for module in support {
         for rule in &module.rules {
@@ -85,7 +85,7 @@ pub(super) fn queries(
 
 impl Translator<'_> {
     /// The condition of a body, whose variables get their values in the scope.
-    fn body(&mut self, body: &[Expr], scope: &mut Scope) -> Result<Condition, Vec<Refusal>> {
+    fn body(&mut self, body: &[Expr], scope: &mut Scope) -> Result<Condition, Vec<Unsupported>> {
         // What gives variables their values comes first, wherever it stands.
         let gives = |expr: &Expr| !expr.negated && expr.with.is_empty() && is_equality(expr);
         let (first, then): (Vec<&Expr>, Vec<&Expr>) = body.iter().partition(|expr| gives(expr));
@@ -107,9 +107,9 @@ impl Translator<'_> {
         ))
     }
 
-    fn expr(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Refusal> {
+    fn expr(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Unsupported> {
         if !expr.with.is_empty() {
-            return Err(Refusal::at(&expr.location, "\"with\" not permitted"));
+            return Err(Unsupported::at(&expr.location, "\"with\" not permitted"));
         }
         if !expr.negated {
             return self.holds(expr, scope);
@@ -120,7 +120,7 @@ impl Translator<'_> {
     }
 
     /// When an expression is neither undefined nor false.
-    fn holds(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Refusal> {
+    fn holds(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Unsupported> {
         let location = &expr.location;
         let condition = match &expr.terms {
             ExprTerms::Term(term) => match &term.value {
@@ -128,7 +128,7 @@ impl Translator<'_> {
                 _ => {
                     let operand = self.operand(term, scope, None, location)?;
                     truthy(&operand, location).ok_or_else(|| {
-                        Refusal::at(location, format!("invalid statement \"{term}\""))
+                        Unsupported::at(location, format!("invalid statement \"{term}\""))
                             .advice(format!("try `{term} != false`"))
                     })?
                 }
@@ -138,12 +138,12 @@ impl Translator<'_> {
                 let only_names = |term: &crate::syntax::Term| terms::as_var(term).is_some();
                 if !declaration.symbols.iter().all(only_names) {
                     let message = "invalid use of \"... in ...\"";
-                    return Err(Refusal::at(location, message));
+                    return Err(Unsupported::at(location, message));
                 }
                 Condition::Constant(true)
             }
             ExprTerms::Every(_) => {
-                return Err(Refusal::at(location, "\"every\" not permitted"));
+                return Err(Unsupported::at(location, "\"every\" not permitted"));
             }
             ExprTerms::Logic(logic) => {
                 self.deeper(location, |deeper| deeper.logic(logic, scope, location))?
@@ -161,7 +161,7 @@ impl Translator<'_> {
         logic: &Logic,
         scope: &Scope,
         location: &Location,
-    ) -> Result<Condition, Refusal> {
+    ) -> Result<Condition, Unsupported> {
         let bodies = logic.operands.iter().map(|operand| {
             let condition = self.body(&operand.body, &mut scope.clone());
             condition.map_err(|refused| match refused.into_iter().next() {
@@ -181,10 +181,10 @@ impl Translator<'_> {
     fn deeper<T>(
         &mut self,
         location: &Location,
-        then: impl FnOnce(&mut Self) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        then: impl FnOnce(&mut Self) -> Result<T, Unsupported>,
+    ) -> Result<T, Unsupported> {
         if self.depth == MAX_DEPTH {
-            return Err(Refusal::at(location, "the filter is nested too deep"));
+            return Err(Unsupported::at(location, "the filter is nested too deep"));
         }
         self.depth += 1;
         let result = then(self);
@@ -201,11 +201,11 @@ fn is_equality(expr: &Expr) -> bool {
     name.and_then(|name| Comparison::of_builtin(&name)) == Some(Comparison::Equal)
 }
 
-fn too_large(location: &Location) -> Refusal {
-    Refusal::at(location, "the filter has too many conditions")
+fn too_large(location: &Location) -> Unsupported {
+    Unsupported::at(location, "the filter has too many conditions")
 }
 
-fn test(column: &super::Column, ask: Ask, location: &Location) -> Condition {
+fn test(column: &super::Column, ask: Predicate, location: &Location) -> Condition {
     Condition::Test(Test {
         column: column.clone(),
         ask,
@@ -218,7 +218,7 @@ fn truthy(operand: &Operand, location: &Location) -> Option<Condition> {
     Some(match operand {
         Operand::Constant(value) => Condition::Constant(*value != Value::Bool(false)),
         Operand::Column(column) => {
-            let ask = Ask::Compare(Comparison::NotEqual, Value::Bool(false));
+            let ask = Predicate::Compare(Comparison::NotEqual, Value::Bool(false));
             test(column, ask, location)
         }
         Operand::Choice(cases) => {
@@ -250,7 +250,7 @@ fn present(operand: &Operand) -> Condition {
 fn defined(operand: &Operand, location: &Location) -> Condition {
     match operand {
         Operand::Constant(_) | Operand::Free(_) => Condition::Constant(true),
-        Operand::Column(column) => test(column, Ask::Exists, location),
+        Operand::Column(column) => test(column, Predicate::Exists, location),
         Operand::Choice(cases) => Condition::any(
             cases
                 .iter()

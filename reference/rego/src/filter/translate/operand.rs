@@ -1,8 +1,8 @@
-//! What terms stand for.
+//! Translation of terms.
 
 use std::sync::Arc;
 
-use super::super::Refusal;
+use super::super::Unsupported;
 use super::super::condition::{Column, Condition};
 use super::{Scope, Translator};
 use crate::Value;
@@ -33,13 +33,13 @@ impl Translator<'_> {
         scope: &mut Scope,
         function: Option<&str>,
         location: &Location,
-    ) -> Result<Operand, Refusal> {
+    ) -> Result<Operand, Unsupported> {
         if let Some(value) = constant(term) {
             return match is_utf8(&value) {
                 true => Ok(Operand::Constant(value)),
                 false => {
                     let message = format!("invalid string {term}: expected UTF-8");
-                    Err(Refusal::at(location, message))
+                    Err(Unsupported::at(location, message))
                 }
             };
         }
@@ -48,7 +48,7 @@ impl Translator<'_> {
                 Some(function) => format!("{function}: {what}: {term}"),
                 None => format!("invalid statement \"{term}\""),
             };
-            Refusal::at(location, message)
+            Unsupported::at(location, message)
         };
         match &term.value {
             TermValue::Var(name) if is_root(name) => Err(refused("invalid ref operand")),
@@ -74,7 +74,7 @@ impl Translator<'_> {
         reference: &[Term],
         function: Option<&str>,
         location: &Location,
-    ) -> Result<Operand, Refusal> {
+    ) -> Result<Operand, Unsupported> {
         let shown = Reference(reference).to_string();
         if let Some(path) = data_path(reference)
             && let Some(found) = self.rule(&path, location)?
@@ -86,13 +86,15 @@ impl Translator<'_> {
         }
         let of_data = reference.first().is_some_and(|head| is_var(head, "data"));
         Err(match function {
-            Some(function) => Refusal::at(
+            Some(function) => Unsupported::at(
                 location,
                 format!("{function}: invalid ref operand: {shown}"),
             ),
-            None if of_data => Refusal::at(location, format!("invalid data reference \"{shown}\""))
-                .advice(format!("has rule \"{shown}\" an `else`?")),
-            None => Refusal::at(location, format!("invalid statement \"{shown}\""))
+            None if of_data => {
+                Unsupported::at(location, format!("invalid data reference \"{shown}\""))
+                    .advice(format!("has rule \"{shown}\" an `else`?"))
+            }
+            None => Unsupported::at(location, format!("invalid statement \"{shown}\""))
                 .advice(format!("try `{shown} != false`")),
         })
     }

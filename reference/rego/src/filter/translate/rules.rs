@@ -1,8 +1,8 @@
-//! Rules of support modules, put where they are referred to.
+//! Inlining of rules of support modules.
 
 use std::collections::BTreeMap;
 
-use super::super::Refusal;
+use super::super::Unsupported;
 use super::super::condition::Condition;
 use super::operand::Operand;
 use super::{Scope, Translator};
@@ -18,13 +18,13 @@ impl Translator<'_> {
         &mut self,
         path: &[Value],
         location: &Location,
-    ) -> Result<Option<Operand>, Refusal> {
+    ) -> Result<Option<Operand>, Unsupported> {
         let Some(rules) = self.rules.get(path).cloned() else {
             return Ok(None);
         };
         let refused = |what: &str| {
             let steps = path.iter().filter_map(Value::as_str).collect::<Vec<_>>();
-            Refusal::at(
+            Unsupported::at(
                 location,
                 format!("use of {what} in data.{}", steps.join(".")),
             )
@@ -58,7 +58,7 @@ impl Translator<'_> {
     }
 
     /// The branches of a rule, of which each holds where none before it does.
-    fn chain(&mut self, rule: &Rule, location: &Location) -> Result<Vec<Branch>, Refusal> {
+    fn chain(&mut self, rule: &Rule, location: &Location) -> Result<Vec<Branch>, Unsupported> {
         let mut chain = Vec::new();
         let mut before = Vec::new();
         let mut next = Some(rule);
@@ -77,7 +77,7 @@ impl Translator<'_> {
     }
 
     /// What a rule gives, and when its body holds, whatever its other branches do.
-    fn branch(&mut self, rule: &Rule, location: &Location) -> Result<Branch, Refusal> {
+    fn branch(&mut self, rule: &Rule, location: &Location) -> Result<Branch, Unsupported> {
         let mut scope = Scope::default();
         let mut holds = Condition::Constant(true);
         if !rule.default {

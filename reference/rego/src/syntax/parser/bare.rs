@@ -1,4 +1,4 @@
-//! Rules that are written as expressions: `p := 1`, `p.a := 1`, `f(x) := x`, `f(x)`.
+//! Rules written as expressions: `p := 1`, `p.a := 1`, `f(x) := x`, `f(x)`.
 
 use thin_vec::{ThinVec, thin_vec};
 

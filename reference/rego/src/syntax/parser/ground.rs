@@ -1,4 +1,4 @@
-//! Whether terms hold variables, and what terms are called.
+//! Ground terms, and names of kinds of terms.
 
 use crate::syntax::{Body, ExprTerms, Term, TermValue};
 

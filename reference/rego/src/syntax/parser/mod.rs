@@ -1,4 +1,4 @@
-//! From tokens to the syntax tree, by recursive descent with places to come back to.
+//! Recursive descent parser with backtracking.
 //!
 //! Where a text can be read in two ways, the parser tries one and goes back if it fails. Whatever
 //! has failed once is remembered, so that going back does not multiply within nested texts.

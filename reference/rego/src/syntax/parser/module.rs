@@ -1,4 +1,4 @@
-//! Whole texts: modules and queries.
+//! Modules and queries.
 
 use thin_vec::ThinVec;
 

@@ -1,4 +1,4 @@
-//! Infix operators in the order of their binding, all of which bind to the left.
+//! Infix operators by precedence, all left-associative.
 
 use thin_vec::{ThinVec, thin_vec};
 

@@ -1,4 +1,4 @@
-//! Gives nodes that were copied or made the place that they stand for.
+//! Assigns locations to copied and generated nodes.
 
 use crate::syntax::{Body, Expr, ExprTerms, Head, Location, Term, TermValue};
 

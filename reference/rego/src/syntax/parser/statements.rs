@@ -1,4 +1,4 @@
-//! Packages, imports, and what tells them from rules.
+//! Packages and imports, and how they are told from rules.
 
 use thin_vec::thin_vec;
 

@@ -1,10 +1,10 @@
-//! Reads documents that are to be kept.
+//! Parsing of JSON documents for storage.
 //!
 //! What is read is written down at once as values are written, each object in the order of its
-//! keys. Of long lists and objects only that text is kept ([`super::leaf`]), in parts of a few
+//! keys. Of long lists and objects only that text is kept ([`super::lazy_chunk`]), in parts of a few
 //! kilobytes, so that who looks for one item has one of them read.
 
-mod ahead;
+mod parallel_parse;
 
 use std::borrow::Cow;
 use std::mem;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::json::Reader;
-use super::leaf::Leaf;
+use super::lazy_chunk::Chunk;
 use super::object::{Member, Shapes};
 use super::tree::{FILLED, Item, Part, Tree, WIDTH};
 use super::write::escape_into;
 use super::{Array, Object, SyntaxError, Value, from_json};
-use ahead::{Ahead, Helpers, Parts};
+use parallel_parse::{Helpers, Parts, Speculative};
 
 /// What is shorter than this is no part of its own.
 const SHORT: usize = 4 << 10;
@@ -91,7 +91,7 @@ struct Documents<'s, 't> {
     /// Who can help; without them, no parts of an object are made before its end is read.
     helpers: Option<Helpers<'s, 't>>,
     /// What is read meanwhile.
-    ahead: Option<Ahead<'s>>,
+    ahead: Option<Speculative<'s>>,
     /// The place of the last guess; until it is reached there is no other.
     guessed: usize,
     /// Whether nobody waits for this any more.
@@ -422,7 +422,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         let mark = T::mark_of(entries.first()?.name(&self.written));
         let length: usize = entries.iter().map(Entry::length).sum();
         let leaf = match entries.iter().all(Entry::is_text) && length <= LONG {
-            true => Leaf::unread(&self.text(entries), entries.len()),
+            true => Chunk::unread(&self.text(entries), entries.len()),
             false => self.read(entries).into(),
         };
         Some(Part::of_leaf(mark, leaf))

@@ -1,6 +1,6 @@
 //! The masks of columns, which a rule gives.
 
-use rego::filter::{Declared, rule_path};
+use rego::filter::{FilterAnnotations, rule_path};
 use rego::{Query, Solution, Value};
 
 use super::options::FilterOptions;
@@ -20,7 +20,7 @@ pub(super) fn masks(
     state: &State,
     request: &Request,
     options: &FilterOptions,
-    declared: &Declared,
+    declared: &FilterAnnotations,
 ) -> Result<Option<Value>, ApiError> {
     let path = match (&options.mask_rule, &declared.mask_rule) {
         (Some(name), _) => rule_path(name, &declared.package).ok_or_else(|| {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rego::filter::{ColumnTypes, Declared, Mappings, Target};
+use rego::filter::{ColumnTypes, FilterAnnotations, Mappings, Target};
 use rego::value::Object;
 use rego::{References, Value};
 
@@ -88,7 +88,7 @@ impl FilterOptions {
 
     /// What the decision log says of the request, beside its input: the unknowns and the mask,
     /// those of the policy if the request gives none, and the options.
-    pub(super) fn for_the_log(&self, declared: &Declared) -> Value {
+    pub(super) fn for_the_log(&self, declared: &FilterAnnotations) -> Value {
         let unknowns = match self
             .sent
             .get("unknowns")

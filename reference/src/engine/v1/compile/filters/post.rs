@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use rego::filter::{self, Declared, Filter, Refusal, Target};
+use rego::filter::{self, Filter, FilterAnnotations, Target, Unsupported};
 use rego::value::Object;
 use rego::{Hint, PartialOptions, PartialQuery, QueryOptions, References, Residual, Value};
 
@@ -150,7 +150,7 @@ impl FilterRequest<'_> {
     /// Logs the filter.
     fn log(
         self,
-        declared: &Declared,
+        declared: &FilterAnnotations,
         result: &Value,
         calls: Option<Object>,
         metrics: Option<&Value>,
@@ -179,7 +179,7 @@ impl FilterRequest<'_> {
     }
 
     /// What is not known: what the request says, or else the policy.
-    fn unknowns(self, declared: &Declared) -> Result<References, ApiError> {
+    fn unknowns(self, declared: &FilterAnnotations) -> Result<References, ApiError> {
         match &self.options.unknowns {
             Some(unknowns) => Ok(unknowns.clone()),
             None => {
@@ -212,7 +212,7 @@ impl FilterRequest<'_> {
     }
 
     /// The condition on columns, if all targets understand it.
-    fn filter(self, residual: &Residual) -> Result<Filter, Vec<Refusal>> {
+    fn filter(self, residual: &Residual) -> Result<Filter, Vec<Unsupported>> {
         let short_names = self.options.short_names();
         let filter = Filter::of(&residual.queries, &residual.support, &short_names)?;
         filter.check(&self.options.targets)?;
@@ -229,7 +229,7 @@ fn told(hint: &Hint) -> Value {
 }
 
 /// What the policy says about the rule at a path, or about the document in its place.
-fn declared(state: &State, path: &[Value]) -> Result<Declared, ApiError> {
+fn declared(state: &State, path: &[Value]) -> Result<FilterAnnotations, ApiError> {
     let declared = state.contents().policy.filter_rule(path);
     let declared = declared.map_err(|refusals| errors::filter(&refusals))?;
     if declared.is_none() && !state.knows(path) {

@@ -1,4 +1,4 @@
-//! Writes values as JSON in pieces, so that a long text is nowhere whole.
+//! JSON encoding in chunks, so that the full text is never in memory.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -29,7 +29,7 @@ const LOOKED_UP: usize = 256;
 /// # Ok::<(), rego::value::TooLong>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct JsonPieces {
+pub struct JsonChunks {
     /// The value, until it is begun.
     whole: Option<Value>,
     /// What is begun, the outermost first.
@@ -60,7 +60,7 @@ enum Part {
 #[derive(Debug, Clone)]
 struct Name {
     /// The text that is still to be written.
-    rest: JsonPieces,
+    rest: JsonChunks,
     /// The piece of it that is being written.
     text: Vec<u8>,
     /// The number of bytes of that piece that are written.
@@ -99,7 +99,7 @@ enum Step {
     Full,
 }
 
-impl JsonPieces {
+impl JsonChunks {
     /// The usual length of a piece. None is longer than 64 KiB, but for the indentation of what is
     /// nested thousands of levels deep.
     const SIZE: usize = 60 << 10;
@@ -142,7 +142,7 @@ impl JsonPieces {
     }
 }
 
-impl Iterator for JsonPieces {
+impl Iterator for JsonChunks {
     type Item = Vec<u8>;
 
     /// The text that comes next. It is shorter than others where it takes as long to write.
@@ -398,7 +398,7 @@ fn close(bracket: u8, piece: &mut Piece, level: usize) -> Step {
 impl Name {
     fn of(key: Value) -> Self {
         Self {
-            rest: JsonPieces::of_name(key),
+            rest: JsonChunks::of_name(key),
             text: Vec::new(),
             done: 0,
         }

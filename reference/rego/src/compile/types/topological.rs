@@ -1,5 +1,5 @@
-//! Types that are found side by side: first of the places that read no others, then of those that
-//! read only such, and so on.
+//! Topological order of type inference, in layers that are inferred in parallel: first the rules
+//! that read no others, then those that read only such, and so on.
 //!
 //! The type of a place can depend on more than the types of what its rules read: a reference with
 //! variables, or into a document that rules below add to, shows of other places whether their
@@ -8,11 +8,11 @@
 
 use super::Type;
 use super::environment::TypeNode;
-use super::run::{Round, Rules};
+use super::inference::{Pass, Rules};
 use crate::Value;
 use crate::compile::graph::Dependency;
+use crate::compile::rule_tree::Node;
 use crate::compile::terms::constant;
-use crate::compile::tree::Node;
 use crate::parallel;
 use crate::syntax::TermValue;
 
@@ -67,7 +67,7 @@ fn is_plain(root: &Node, dependency: &Dependency) -> bool {
 }
 
 /// Finds the types that can be found so, where none is known yet.
-pub(super) fn find(rules: &Rules<'_>, round: &Round<'_>) -> Known {
+pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> Known {
     let mut known = vec![None; round.places.len()];
     let mut types = TypeNode::default();
     let layers = layers(round);
@@ -92,7 +92,7 @@ pub(super) fn find(rules: &Rules<'_>, round: &Round<'_>) -> Known {
 /// Places with their numbers that read only those of layers before.
 type Layer<'r> = Vec<(usize, &'r [Value])>;
 
-fn layers<'r>(round: &Round<'r>) -> Vec<Layer<'r>> {
+fn layers<'r>(round: &Pass<'r>) -> Vec<Layer<'r>> {
     let mut layers: Vec<Layer<'r>> = Vec::new();
     let mut depths: Vec<Option<usize>> = vec![None; round.places.len()];
     for number in &round.order {

@@ -1,18 +1,18 @@
-//! The types of rules, those first that others need.
+//! Type inference of rules, dependencies first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Type;
 use super::environment::TypeNode;
-use super::layers::{self, Known};
 use super::scope::Scope;
+use super::topological::{self, Known};
 use crate::Value;
-use crate::compile::Found;
+use crate::compile::Diagnostics;
 use crate::compile::build::Build;
 use crate::compile::graph::selected;
+use crate::compile::rule_tree::{CompiledRule, Written};
 use crate::compile::terms::Path;
-use crate::compile::tree::{CompiledRule, Written};
 use crate::compile::visit::{self, Visit};
 use crate::error::LanguageError;
 use crate::hash::HashMap;
@@ -20,23 +20,23 @@ use crate::parallel;
 use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// Types the rules that have changed, then those whose types follow from theirs.
-pub(in crate::compile) fn run(build: &mut Build) -> Found {
+pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
     let written = parallel::each(&mut build.units, |unit| {
         Written::new(unit.written.iter().cloned().collect())
     });
-    let mut types = TypeNode::clone(&build.world.types);
-    let mut mistakes: BTreeMap<Path, Found> = BTreeMap::new();
+    let mut types = TypeNode::clone(&build.module_set.types);
+    let mut mistakes: BTreeMap<Path, Diagnostics> = BTreeMap::new();
     let mut round = std::mem::take(&mut build.changed);
     let rules = Rules::new(build, written);
     // All that are compiled now have their turn in the first round, behind what they read.
-    let has_others = !build.world.modules.is_empty();
+    let has_others = !build.module_set.modules.is_empty();
     // Every round follows the dependencies one step further, and there are no cycles.
     while !round.is_empty() {
         let mut next = BTreeSet::new();
         let ordered = rules.ordered(&round);
         let mut known = match has_others || types.has_children() {
             true => Vec::new(),
-            false => match layers::find(&rules, &ordered) {
+            false => match topological::find(&rules, &ordered) {
                 Known::All(all) => {
                     types = all;
                     break;
@@ -56,7 +56,7 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
             let before = has_others.then(|| value(&types));
             let known = known.get_mut(number).and_then(Option::take);
             let (of, found) =
-                known.map_or_else(|| rules.check(path, &types), |of| (of, Found::new()));
+                known.map_or_else(|| rules.check(path, &types), |of| (of, Diagnostics::new()));
             types.set(path, of);
             if found.is_empty() {
                 mistakes.remove(path);
@@ -65,14 +65,14 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
             }
             if before.is_some_and(|before| before != value(&types)) {
                 // Those whose turn is still to come in this round need no other.
-                let mut dependents = build.world.dependents(path);
+                let mut dependents = build.module_set.dependents(path);
                 dependents.retain(|other| turns.get(other).is_none_or(|other| *other < turn));
                 next.extend(dependents);
             }
         }
         round = next;
     }
-    let mut found: Found = mistakes.into_values().flatten().collect();
+    let mut found: Diagnostics = mistakes.into_values().flatten().collect();
     found.sort_by_cached_key(|error| {
         let place = error.location.as_ref();
         (
@@ -80,28 +80,28 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
             error.to_string(),
         )
     });
-    build.world.types = types;
+    build.module_set.types = types;
     found
 }
 
 /// Places whose types are found.
-pub(super) struct Round<'r> {
+pub(super) struct Pass<'r> {
     /// In the order of their paths; others know them by their numbers.
-    pub(super) places: Vec<Place<'r>>,
+    pub(super) places: Vec<TypedRule<'r>>,
     /// Their numbers, each behind those that it reads.
     pub(super) order: Vec<usize>,
 }
 
 /// One of them.
-pub(super) struct Place<'r> {
+pub(super) struct TypedRule<'r> {
     pub(super) path: &'r Path,
     /// Those of the round that its rules read.
     pub(super) reads: Vec<usize>,
-    /// Whether its type follows from theirs alone, see [`layers`].
+    /// Whether its type follows from theirs alone, see [`topological`].
     pub(super) is_free: bool,
 }
 
-impl<'r> Round<'r> {
+impl<'r> Pass<'r> {
     fn path(&self, number: usize) -> Option<&'r Path> {
         self.places.get(number).map(|place| place.path)
     }
@@ -124,7 +124,7 @@ impl<'b> Rules<'b> {
     }
 
     fn at(&self, path: &[Value]) -> Vec<&'b Arc<CompiledRule>> {
-        let node = self.build.world.find(path);
+        let node = self.build.module_set.find(path);
         node.and_then(|node| node.rules.as_ref())
             .map(|rules| rules.all())
             .unwrap_or_default()
@@ -142,12 +142,12 @@ impl<'b> Rules<'b> {
 
     /// These places, each behind those that it reads. Without recursion, because chains of rules
     /// can be long.
-    fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Round<'r> {
+    fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Pass<'r> {
         let wanted: Vec<&Path> = round.iter().collect();
-        let places = parallel::each(&mut wanted.clone(), |path| Place {
+        let places = parallel::each(&mut wanted.clone(), |path| TypedRule {
             path,
             reads: self.read_by(path, &wanted),
-            is_free: layers::is_free(self.build.world.root(), path),
+            is_free: topological::is_free(self.build.module_set.root(), path),
         });
         // How many of what a place reads have not been asked for; nothing before it is.
         let mut left: Vec<Option<usize>> = vec![None; places.len()];
@@ -171,7 +171,7 @@ impl<'b> Rules<'b> {
                 }
             }
         }
-        Round { places, order }
+        Pass { places, order }
     }
 
     /// Those of the wanted places that the rules of a place read, by their numbers.
@@ -180,7 +180,7 @@ impl<'b> Rules<'b> {
         for rule in self.at(path) {
             for dependency in rule.reads().iter().flatten() {
                 for target in &dependency.targets {
-                    selected(self.build.world.root(), target, &mut targets);
+                    selected(self.build.module_set.root(), target, &mut targets);
                 }
             }
         }
@@ -195,13 +195,13 @@ impl<'b> Rules<'b> {
     }
 
     /// The type that the rules of a place give, and their mistakes.
-    pub(super) fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Found) {
-        let mut found = Found::new();
+    pub(super) fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Diagnostics) {
+        let mut found = Diagnostics::new();
         let (mut of, mut is_lost) = (None, false);
         for rule in self.at(path) {
             let unit = self.units.get(&*rule.module);
             let written = unit.map_or(rule.written(), |(_, written)| written);
-            let mut scope = Scope::of_rules(&self.build.world, types, written.clone());
+            let mut scope = Scope::of_rules(&self.build.module_set, types, written.clone());
             let mut next = Some(self.ast(rule));
             while let Some(ast) = next {
                 let (more, mistakes) =

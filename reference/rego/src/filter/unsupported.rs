@@ -1,4 +1,4 @@
-//! Why a query is no filter.
+//! Errors of queries that cannot be translated to a filter.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::syntax::Location;
 
 /// A part of a query that cannot be said in the language of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Unsupported {
     /// The code that clients see.
     pub code: &'static str,
     /// What it is, for people.
@@ -17,7 +17,7 @@ pub struct Refusal {
     pub advice: Option<String>,
 }
 
-impl Refusal {
+impl Unsupported {
     /// The code of what is no filter.
     pub(super) const CODE: &'static str = "pe_fragment_error";
 
@@ -39,7 +39,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Location { file, row, .. }) = &self.location {
             write!(f, "{file}:{row}: ")?;
@@ -48,4 +48,4 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for Unsupported {}

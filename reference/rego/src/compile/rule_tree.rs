@@ -1,14 +1,14 @@
-//! The rules by their places below `data`. A changed tree shares all but the changed paths with
-//! the one it came from.
+//! Rule tree: rules by their path below `data`. A changed tree shares unchanged parts with the
+//! original.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rpds::RedBlackTreeMapSync;
 
-use super::children::change_child;
 use super::index::Index;
-use super::world::World;
+use super::module_set::ModuleSet;
+use super::persistent_tree::change_child;
 use crate::Value;
 use crate::syntax::{self, Annotations, Ref, Var};
 
@@ -21,13 +21,13 @@ pub(crate) struct Node {
     /// the first of them.
     pub(crate) rules: Option<Arc<RuleSet>>,
     /// The modules whose package is this place, in the order of their ids.
-    pub(crate) modules: Vec<Arc<Outline>>,
+    pub(crate) modules: Vec<Arc<ModuleInterface>>,
     children: RedBlackTreeMapSync<Value, Arc<Node>>,
 }
 
 /// What others must know of a module.
 #[derive(Debug)]
-pub(crate) struct Outline {
+pub(crate) struct ModuleInterface {
     /// The id of the module.
     pub(crate) id: Arc<str>,
     /// Its package, beginning with `data`.
@@ -73,7 +73,7 @@ pub(crate) struct RuleSet {
     alone: AtomicU64,
 }
 
-impl Outline {
+impl ModuleInterface {
     /// Whether one of its blocks has `labels`.
     pub(super) fn has_labels(&self) -> bool {
         let mut blocks = self.annotations.iter();
@@ -130,40 +130,40 @@ impl RuleSet {
 
     /// Whether the rules read no others, or only such of which one is always enough: nothing can
     /// tell when those are evaluated. A trial knows only what was known before.
-    pub(crate) fn is_alone(&self, world: &World, is_trial: bool) -> bool {
+    pub(crate) fn is_alone(&self, module_set: &ModuleSet, is_trial: bool) -> bool {
         let known = self.alone.load(Ordering::Relaxed);
-        if known >> 1 == world.version {
+        if known >> 1 == module_set.version {
             return known & 1 == 1;
         }
         if is_trial {
             return false;
         }
-        let is_alone = syntax::deep(|| self.reads_no_others(world));
-        let known = world.version << 1 | u64::from(is_alone);
+        let is_alone = syntax::deep(|| self.reads_no_others(module_set));
+        let known = module_set.version << 1 | u64::from(is_alone);
         self.alone.store(known, Ordering::Relaxed);
         is_alone
     }
 
-    fn reads_no_others(&self, world: &World) -> bool {
+    fn reads_no_others(&self, module_set: &ModuleSet) -> bool {
         let all = self.all();
         let mut reads = all.iter().flat_map(|rule| rule.reads().iter().flatten());
         reads.all(|read| {
             let mut found = Vec::new();
-            read.rules(world, &mut found);
+            read.rules(module_set, &mut found);
             found.iter().all(|rule| {
                 let path: Vec<_> = rule.path().collect();
-                let set = world.find(&path).and_then(|node| node.rules.as_ref());
-                set.is_some_and(|set| set.always_settles(world))
+                let set = module_set.find(&path).and_then(|node| node.rules.as_ref());
+                set.is_some_and(|set| set.always_settles(module_set))
             })
         })
     }
 
     /// Whether one rule is enough, whatever is asked.
-    fn always_settles(&self, world: &World) -> bool {
+    fn always_settles(&self, module_set: &ModuleSet) -> bool {
         self.kind == RuleKind::Complete
             && self.surplus.is_empty()
-            && self.index(world.root()).one_is_enough()
-            && self.is_alone(world, false)
+            && self.index(module_set.root()).one_is_enough()
+            && self.is_alone(module_set, false)
     }
 
     /// All rules, the default one among them, in the order of the text.

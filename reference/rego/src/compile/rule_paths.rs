@@ -1,5 +1,5 @@
-//! The rules of the units at their places: what others must know of them while they are compiled,
-//! then themselves.
+//! Inserts the rules of modules into the rule tree: first their signatures, then their compiled
+//! bodies.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::build::{Build, MAX_STEPS};
 use super::graph::Dependency;
+use super::module_set::{ModuleRules, ModuleSet};
 use super::policy::{CompiledModule, Policy};
+use super::rule_tree::{CompiledRule, Node, RuleSet, Written};
 use super::terms::{Path, rule_reference};
-use super::tree::{CompiledRule, Node, RuleSet, Written};
-use super::world::{ModuleRules, World};
-use super::{Found, Unit};
+use super::{CompilationUnit, Diagnostics};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 use crate::parallel;
@@ -24,20 +24,20 @@ type Placed = Vec<(Path, Arc<CompiledRule>)>;
 
 impl Build {
     /// Puts all rules in their places, without their trees.
-    pub(super) fn plant(&mut self) -> Found {
+    pub(super) fn plant(&mut self) -> Diagnostics {
         let planted = parallel::each(&mut self.units, |unit| planted(unit));
-        let mut found = Found::new();
+        let mut found = Diagnostics::new();
         let mut placed = Placed::new();
         for (unit, (rules, mut mistakes)) in self.units.iter().zip(planted) {
             found.append(&mut mistakes);
             if let Some(rules) = rules {
                 let all = rules.iter().map(|(_, rule)| rule.clone()).collect();
                 let all = Arc::new(ModuleRules::new(all));
-                self.world.planted.insert(unit.id.clone(), all);
+                self.module_set.planted.insert(unit.id.clone(), all);
                 placed.extend(rules);
             }
         }
-        let changed = put(&mut self.world.root, placed);
+        let changed = put(&mut self.module_set.root, placed);
         // Sorted and merged at once, which is faster than one by one.
         self.changed.append(&mut changed.into_iter().collect());
         found
@@ -45,38 +45,38 @@ impl Build {
 
     /// Gives the rules in their places the trees that the stages left.
     pub(super) fn finish(self) -> Policy {
-        let mut world = self.world;
+        let mut module_set = self.module_set;
         let mut units: Vec<_> = self.units.into_iter().map(Some).collect();
         let finished = parallel::each(&mut units, |unit| {
             let unit = unit.take()?;
             let order = self.orders.get(&unit.id).copied().unwrap_or_default();
-            Some(finished(unit, order, &world))
+            Some(finished(unit, order, &module_set))
         });
         let mut placed = Placed::new();
         for (module, rules) in finished.into_iter().flatten() {
             placed.extend(rules);
-            world.labelled += usize::from(module.outline.has_labels());
-            world.modules.insert_mut(module.id.clone(), module);
+            module_set.labelled += usize::from(module.outline.has_labels());
+            module_set.modules.insert_mut(module.id.clone(), module);
         }
-        world.planted = HashMap::default();
-        put(&mut world.root, placed);
-        world.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
+        module_set.planted = HashMap::default();
+        put(&mut module_set.root, placed);
+        module_set.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
         Policy {
-            world: Arc::new(world),
+            module_set: Arc::new(module_set),
         }
     }
 }
 
 /// The rules of a unit as others know them, in the order of the text, and the mistakes in where
 /// they stand; no rules if its package cannot be.
-fn planted(unit: &Unit) -> (Option<Placed>, Found) {
+fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
     let package = &unit.module.package;
     if package.path.len() > MAX_STEPS {
         let message = "the path of the package has too many steps";
         let error = LanguageError::at(Code::Compile, &package.location, message);
         return (None, vec![error]);
     }
-    let mut found = Found::new();
+    let mut found = Diagnostics::new();
     let mut all = Placed::with_capacity(unit.module.rules.len());
     for (position, rule) in unit.module.rules.iter().enumerate() {
         let reference = rule_reference(&unit.module, rule);
@@ -97,11 +97,19 @@ fn planted(unit: &Unit) -> (Option<Placed>, Found) {
 }
 
 /// A unit that went through all stages, and those of its rules that take the places of others.
-fn finished(mut unit: Unit, order: u64, world: &World) -> (Arc<CompiledModule>, Placed) {
+fn finished(
+    mut unit: CompilationUnit,
+    order: u64,
+    module_set: &ModuleSet,
+) -> (Arc<CompiledModule>, Placed) {
     let trees = std::mem::take(&mut unit.module.rules);
     let written: Written = Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
     let mut reads = BTreeSet::new();
-    let planted = world.planted.get(&unit.id).cloned().unwrap_or_default();
+    let planted = module_set
+        .planted
+        .get(&unit.id)
+        .cloned()
+        .unwrap_or_default();
     let mut placed = Placed::new();
     for (tree, known) in trees.into_iter().zip(&planted.all) {
         reads.extend(known.reads().iter().flatten().flat_map(Dependency::paths));
@@ -139,7 +147,7 @@ fn finished(mut unit: Unit, order: u64, world: &World) -> (Arc<CompiledModule>, 
     (Arc::new(module), placed)
 }
 
-/// Puts rules to those that are at their places; others make way there for finished ones.
+/// Puts rules to those that are at their rule_paths; others make way there for finished ones.
 /// The places are the answer.
 fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
     placed.sort_by(|(left, _), (right, _)| left.cmp(right));

@@ -1,4 +1,4 @@
-//! The length of the JSON text of values, without the text.
+//! Length of the JSON text of values, without writing it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

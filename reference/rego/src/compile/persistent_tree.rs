@@ -1,4 +1,4 @@
-//! Trees of places that share what has not changed.
+//! Persistent trees by path: a changed tree shares unchanged nodes with the original.
 
 use std::sync::Arc;
 

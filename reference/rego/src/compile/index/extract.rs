@@ -1,9 +1,9 @@
-//! What a rule compares, read from its body.
+//! Extraction of index keys from rule bodies.
 
-use super::{Key, Root, Subject, Test, Way, glob};
+use super::{IndexKey, Key, Root, Test, Way, glob};
 use crate::Value;
+use crate::compile::rule_tree::Node;
 use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
-use crate::compile::tree::Node;
 use crate::compile::visit::{self, Visit, deep};
 use crate::hash::HashMap;
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, TermValue, Var};
@@ -13,7 +13,7 @@ use crate::value::Text;
 const MAX_WAYS: usize = 32;
 
 /// The ways to a rule, of which there are several if it has `or`, and the keys it needs.
-pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<Subject>>, Vec<Key<Subject>>) {
+pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<IndexKey>>) {
     if prints(rule) {
         return (vec![Way::new()], Vec::new());
     }
@@ -33,7 +33,7 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<Subject>>, Vec<Key<Subj
 /// How many expressions at the beginning of a body hold for certain once the only way to the rule
 /// is open: they say that parts of the input have certain values. Of a part that is compared
 /// twice, one of the values is enough to go on.
-pub(super) fn proven(rule: &Rule, ways: &[Way<Subject>]) -> usize {
+pub(super) fn proven(rule: &Rule, ways: &[Way<IndexKey>]) -> usize {
     let [way] = ways else {
         return 0;
     };
@@ -48,14 +48,14 @@ pub(super) fn proven(rule: &Rule, ways: &[Way<Subject>]) -> usize {
 }
 
 /// Whether it is tested, and nothing else, that a part of the input has a value.
-fn is_tested(way: &Way<Subject>, part: &Term, value: &Term) -> bool {
+fn is_tested(way: &Way<IndexKey>, part: &Term, value: &Term) -> bool {
     let (TermValue::Ref(reference), true) = (&part.value, is_scalar(value)) else {
         return false;
     };
     let Some((head, steps)) = reference.split_first() else {
         return false;
     };
-    let is_part = |subject: &Subject| {
+    let is_part = |subject: &IndexKey| {
         subject.root == Root::Input
             && subject.steps.len() == steps.len()
             && subject.steps.iter().zip(steps).all(|(known, step)| {
@@ -95,11 +95,11 @@ struct Reader<'r> {
     /// Variables that have one value.
     constants: HashMap<&'r Var, Value>,
     /// Variables that stand for a subject.
-    aliases: HashMap<&'r Var, Subject>,
-    found: Way<Subject>,
+    aliases: HashMap<&'r Var, IndexKey>,
+    found: Way<IndexKey>,
     /// Of each one must be open as well.
-    choices: Vec<Vec<Way<Subject>>>,
-    keys: Vec<Key<Subject>>,
+    choices: Vec<Vec<Way<IndexKey>>>,
+    keys: Vec<Key<IndexKey>>,
 }
 
 impl<'r> Reader<'r> {
@@ -131,7 +131,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The ways through an operand; none if they are all open. What it binds stays in it.
-    fn operand(&mut self, operand: &'r Operand) -> Vec<Way<Subject>> {
+    fn operand(&mut self, operand: &'r Operand) -> Vec<Way<IndexKey>> {
         let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
         let found = std::mem::take(&mut self.found);
         let choices = std::mem::take(&mut self.choices);
@@ -147,7 +147,7 @@ impl<'r> Reader<'r> {
         ways
     }
 
-    fn require(&mut self, mut ways: Vec<Way<Subject>>) {
+    fn require(&mut self, mut ways: Vec<Way<IndexKey>>) {
         if ways.len() > 1 {
             self.choices.push(ways);
         } else if let Some(only) = ways.pop() {
@@ -156,7 +156,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Every way that what was found leaves.
-    fn ways(&mut self) -> Vec<Way<Subject>> {
+    fn ways(&mut self) -> Vec<Way<IndexKey>> {
         let found = std::mem::take(&mut self.found);
         let mut ways = vec![found.clone()];
         for choice in std::mem::take(&mut self.choices) {
@@ -216,7 +216,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn add(&mut self, subject: Subject, test: Test) {
+    fn add(&mut self, subject: IndexKey, test: Test) {
         add(&mut self.found, subject, test);
     }
 
@@ -229,34 +229,34 @@ impl<'r> Reader<'r> {
     }
 
     /// The subject of a parameter, or of a variable that stands for one.
-    fn variable(&self, var: &Var) -> Option<Subject> {
+    fn variable(&self, var: &Var) -> Option<IndexKey> {
         if let Some(subject) = self.aliases.get(var) {
             return Some(subject.clone());
         }
         let place = self.args.iter().position(|arg| as_var(arg) == Some(var))?;
-        Some(Subject {
+        Some(IndexKey {
             root: Root::Argument(place),
             steps: Vec::new(),
         })
     }
 
     /// The subject that a reference names, if all of its steps are known and no rules are there.
-    fn reference(&self, term: &Term) -> Option<Subject> {
+    fn reference(&self, term: &Term) -> Option<IndexKey> {
         let TermValue::Ref(reference) = &term.value else {
             return None;
         };
         self.steps(reference)
     }
 
-    fn steps(&self, reference: &[Term]) -> Option<Subject> {
+    fn steps(&self, reference: &[Term]) -> Option<IndexKey> {
         let (head, steps) = reference.split_first()?;
         let var = as_var(head)?;
         let mut subject = match &*var.0 {
-            "input" => Subject {
+            "input" => IndexKey {
                 root: Root::Input,
                 steps: Vec::new(),
             },
-            "data" => Subject {
+            "data" => IndexKey {
                 root: Root::Data,
                 steps: Vec::new(),
             },
@@ -279,7 +279,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The last step of a reference to a base document, if that is a subject.
-    fn key(&self, term: &Term) -> Option<Key<Subject>> {
+    fn key(&self, term: &Term) -> Option<Key<IndexKey>> {
         let TermValue::Ref(reference) = &term.value else {
             return None;
         };
@@ -414,7 +414,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn text(&self, term: &Term) -> Option<Subject> {
+    fn text(&self, term: &Term) -> Option<IndexKey> {
         match &term.value {
             TermValue::Var(var) => self.variable(var),
             _ => self.reference(term),
@@ -443,7 +443,7 @@ impl<'r> Reader<'r> {
 }
 
 /// Adds a test. That a subject is defined goes without saying where it is compared.
-fn add(way: &mut Way<Subject>, subject: Subject, test: Test) {
+fn add(way: &mut Way<IndexKey>, subject: IndexKey, test: Test) {
     let found = way.iter_mut().find(|(other, _)| *other == subject);
     match found {
         None => way.push((subject, vec![test])),
@@ -455,7 +455,7 @@ fn add(way: &mut Way<Subject>, subject: Subject, test: Test) {
     }
 }
 
-fn add_all(way: &mut Way<Subject>, more: Way<Subject>) {
+fn add_all(way: &mut Way<IndexKey>, more: Way<IndexKey>) {
     for (subject, tests) in more {
         for test in tests {
             add(way, subject.clone(), test);

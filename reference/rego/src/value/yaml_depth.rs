@@ -1,4 +1,4 @@
-//! How deep the brackets of a YAML text may nest, found before the text is parsed.
+//! Depth limit of YAML flow collections, checked before the text is parsed.
 //!
 //! The parser looks at all open brackets again with each token, and notices only at the end how
 //! deep they nest, so it is not given a text that nests deeper than anybody would write.

@@ -1,5 +1,5 @@
-//! Reads a long text at several places at once: where it might go on with a list that has begun
-//! is guessed, and what another thread has read from there is taken when the list comes there.
+//! Parallel parsing of long JSON texts: other threads start at guessed item boundaries, and their
+//! results are used if the guess was right.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub(super) struct Helpers<'s, 't> {
 
 /// The rest of a list, which another thread reads: of one that is of the same kind and nested as deep
 /// as the list that was long enough to guess where it goes on.
-pub(super) struct Ahead<'s> {
+pub(super) struct Speculative<'s> {
     /// Where it begins, behind a comma.
     pub(super) at: usize,
     depth: usize,
@@ -81,7 +81,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         let other = Documents::new(Reader::at(text, at), Some(others), Arc::clone(&useless));
         let read = move || other.rest::<T>(depth);
         let read = thread::Builder::new().spawn_scoped(helpers.scope, read);
-        self.ahead = read.ok().map(|read| Ahead {
+        self.ahead = read.ok().map(|read| Speculative {
             at,
             depth,
             open: T::OPEN,
@@ -108,7 +108,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         &mut self,
         list: &mut List<T>,
         depth: usize,
-        ahead: Ahead<'s>,
+        ahead: Speculative<'s>,
     ) -> Result<bool, Stop> {
         // What is wrong with an array is not wrong with an object, so the error of another kind of
         // list says nothing.

@@ -1,11 +1,11 @@
-//! Databases that take a string for a number and the other way round wherever they compare
-//! them: MySQL and SQL Server. The kind of a column is looked at beside each comparison, by the
-//! text of its value in JSON; booleans are the numbers 0 and 1.
+//! Type guards for MySQL and SQL Server, which convert between strings and numbers in comparisons.
+//! The type of a column is tested beside each comparison, by its text in JSON; booleans are the
+//! numbers 0 and 1.
 
-use super::{Comparison, Place, Scalar, Subject, Writer, Written, literal, names};
+use super::{Comparison, MatchPosition, Scalar, Subject, Writer, Written, literal, names};
 
 /// How such a database says what the comparisons need.
-pub(super) trait Kinds {
+pub(super) trait TypeGuards {
     /// Whether a column has a string, or has none; NULL is none.
     fn is_text(&self, column: &str, expected: bool) -> String;
 
@@ -25,7 +25,7 @@ pub(super) trait Kinds {
     fn exact_text(&self, column: &str) -> String;
 
     /// What follows `LIKE` to find a text somewhere.
-    fn pattern(&self, place: Place, text: &str) -> String;
+    fn pattern(&self, place: MatchPosition, text: &str) -> String;
 
     /// Whether two columns are equal by the database's own rules.
     fn equal(&self, left: &str, right: &str) -> String;
@@ -42,7 +42,7 @@ pub(super) trait Kinds {
 /// Writes tests with a look at the kinds of the columns.
 pub(super) struct ByKinds<K>(pub(super) K);
 
-impl<K: Kinds> Writer for ByKinds<K> {
+impl<K: TypeGuards> Writer for ByKinds<K> {
     fn quoted(&self, name: &str) -> String {
         self.0.quoted(name)
     }
@@ -136,7 +136,7 @@ impl<K: Kinds> Writer for ByKinds<K> {
         }
     }
 
-    fn text(&self, column: &Subject, place: Place, text: &str) -> Written {
+    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Written {
         let column = &*column.name;
         let kind = self.0.is_text(column, true);
         Ok(if text.is_empty() {
@@ -155,12 +155,12 @@ impl<K: Kinds> Writer for ByKinds<K> {
         }
     }
 
-    fn search(&self, column: &str, place: Place, text: &str) -> Option<String> {
+    fn search(&self, column: &str, place: MatchPosition, text: &str) -> Option<String> {
         Some(format!("{column} LIKE {}", self.0.pattern(place, text)))
     }
 }
 
-impl<K: Kinds> ByKinds<K> {
+impl<K: TypeGuards> ByKinds<K> {
     fn compare_text(&self, column: &str, comparison: Comparison, text: &str) -> String {
         let operator = comparison.sql();
         match comparison {

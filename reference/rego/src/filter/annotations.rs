@@ -1,10 +1,10 @@
-//! What a policy says about the rules that become filters.
+//! Annotations of policies about data filters.
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::Refusal;
+use super::Unsupported;
+use crate::compile::rule_tree::{Node, RuleKind, RuleSet};
 use crate::compile::terms::{constant, term_of_value};
-use crate::compile::tree::{Node, RuleKind, RuleSet};
 use crate::syntax::{
     Annotations, Body, Expr, ExprTerms, Location, Term, TermValue, Var, parse_query,
 };
@@ -12,7 +12,7 @@ use crate::{Policy, Value};
 
 /// A rule that becomes a filter, or a document in its place.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Declared {
+pub struct FilterAnnotations {
     /// The references that METADATA blocks about the rule list as `unknowns`.
     pub unknowns: Vec<String>,
     /// The path of the rule that such a block names as `mask_rule`, below `data`.
@@ -29,8 +29,11 @@ impl Policy {
     /// # Errors
     /// A package, a function, a rule of several values, or unknowns that are neither of `input`
     /// nor of `data`.
-    pub fn filter_rule(&self, path: &[Value]) -> Result<Option<Declared>, Vec<Refusal>> {
-        let root = self.world().root();
+    pub fn filter_rule(
+        &self,
+        path: &[Value],
+    ) -> Result<Option<FilterAnnotations>, Vec<Unsupported>> {
+        let root = self.module_set().root();
         let whole = root.find(path);
         let above = || (1..path.len()).rev().filter_map(|end| path.get(..end));
         let rules = match whole {
@@ -56,14 +59,14 @@ impl Policy {
     }
 }
 
-fn declared(root: &Node, rules: &RuleSet) -> Result<Declared, Vec<Refusal>> {
+fn declared(root: &Node, rules: &RuleSet) -> Result<FilterAnnotations, Vec<Unsupported>> {
     let Some(rule) = rules.all().into_iter().next() else {
-        return Ok(Declared::default());
+        return Ok(FilterAnnotations::default());
     };
     let package = rule.reference.get(1..rule.package).unwrap_or_default();
-    let mut declared = Declared {
+    let mut declared = FilterAnnotations {
         package: package.iter().filter_map(constant).collect(),
-        ..Declared::default()
+        ..FilterAnnotations::default()
     };
     let package = declared.package.clone();
     let of_rule = rule.ast().annotations.iter();
@@ -96,7 +99,7 @@ fn declared(root: &Node, rules: &RuleSet) -> Result<Declared, Vec<Refusal>> {
     }
 }
 
-fn add(declared: &mut Declared, block: &Annotations, refused: &mut Vec<Refusal>) {
+fn add(declared: &mut FilterAnnotations, block: &Annotations, refused: &mut Vec<Unsupported>) {
     let Some(compile) = &block.compile else {
         return;
     };
@@ -112,9 +115,9 @@ fn add(declared: &mut Declared, block: &Annotations, refused: &mut Vec<Refusal>)
             let shown = shown.and_then(|body| Some(body.first()?.to_string()));
             let shown = shown.unwrap_or(text);
             let message = format!("unknowns must be prefixed with `input` or `data`: {shown}");
-            refused.push(Refusal {
-                code: Refusal::UNKNOWN,
-                ..Refusal::at(&block.location, message)
+            refused.push(Unsupported {
+                code: Unsupported::UNKNOWN,
+                ..Unsupported::at(&block.location, message)
             });
             continue;
         }
@@ -201,11 +204,11 @@ pub fn query(path: &[Value]) -> Body {
     }]
 }
 
-fn invalid(path: &[Value]) -> Refusal {
+fn invalid(path: &[Value]) -> Unsupported {
     let reference = query(path);
     let shown = reference.first().map(Expr::to_string).unwrap_or_default();
-    Refusal {
-        code: Refusal::CODE,
+    Unsupported {
+        code: Unsupported::CODE,
         message: format!("invalid data reference \"{shown}\""),
         location: None,
         advice: None,

@@ -1,4 +1,4 @@
-//! Where in a long list the items are that have a certain member, without looking at all items.
+//! Index of long lists: positions of the items that have a certain member.
 //!
 //! A list keeps what is known of it beside its items, so that it is gone when the list is: whoever
 //! changes the list changes another one, or takes this off first. Only hashes are kept, so what is
@@ -257,12 +257,12 @@ impl Value {
     /// have to be read from their text for a search, it takes no more to make the lookup, and the
     /// text can stay.
     pub(crate) fn pays(&self) -> u32 {
-        let is_unread = match self {
-            Self::Array(items) => items.is_unread(),
-            Self::Object(members) => members.is_unread(),
+        let is_lazy = match self {
+            Self::Array(items) => items.is_lazy(),
+            Self::Object(members) => members.is_lazy(),
             _ => false,
         };
-        if is_unread { 1 } else { PAYS }
+        if is_lazy { 1 } else { PAYS }
     }
 
     /// The number of items of an array, or of members of an object.

@@ -1,12 +1,12 @@
-//! Why a rule may be recursive: the variable that can lead back to it, and where its values come
-//! from.
+//! Cause of recursion: the variable through which a rule may refer to itself, and the origin of its
+//! values.
 
 use thin_vec::ThinVec;
 
 use super::graph::{Dependency, Variable, intersects, members};
-use super::recursion::{Reached, Vertex};
+use super::recursion::{ReachableRules, Vertex};
+use super::rule_tree::CompiledRule;
 use super::terms::{constant, data_prefix, dotted, is_equality, is_var, operands, operator, shown};
-use super::tree::CompiledRule;
 use super::types::Type;
 use super::visit::{self, Visit};
 use crate::Value;
@@ -33,7 +33,7 @@ enum Origin {
 /// The reference with a variable by which one vertex may lead to the other, unless another
 /// reference leads there whatever its variables are.
 pub(super) fn variable<'b>(
-    reached: &Reached<'b>,
+    reached: &ReachableRules<'b>,
     from: Vertex,
     to: Vertex,
 ) -> Option<&'b Dependency> {
@@ -58,7 +58,7 @@ pub(super) fn variable<'b>(
 }
 
 /// What is said about the first step of a way that depends on a variable.
-pub(super) fn explain(reached: &Reached<'_>, path: &[Vertex]) -> String {
+pub(super) fn explain(reached: &ReachableRules<'_>, path: &[Vertex]) -> String {
     for (index, pair) in path.windows(2).enumerate() {
         let [from, to] = pair else {
             continue;
@@ -72,7 +72,7 @@ pub(super) fn explain(reached: &Reached<'_>, path: &[Vertex]) -> String {
 }
 
 fn sentence(
-    reached: &Reached<'_>,
+    reached: &ReachableRules<'_>,
     dependency: &Dependency,
     from: Vertex,
     to: Vertex,

@@ -1,6 +1,5 @@
-//! The lists that trees are made of. Those of a document that was read are text until somebody
-//! looks for an item: a text takes a third of the memory, and most of a large document is never
-//! looked at.
+//! Chunks of lists. Those of a parsed document stay text until an item is accessed: text takes a
+//! third of the memory, and most of a large document is never accessed.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,14 +7,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::tree::Item;
 
 /// A list of items.
-pub(super) enum Leaf<T> {
+pub(super) enum Chunk<T> {
     Items(Vec<T>),
     /// Boxed, as most lists are made by policies and need no room for it.
-    Unread(Box<Unread<T>>),
+    LazyChunk(Box<LazyChunk<T>>),
 }
 
 /// Items of which there is only the text at first.
-pub(super) struct Unread<T> {
+pub(super) struct LazyChunk<T> {
     /// The number of items.
     length: usize,
     /// The items as they are written, with commas between them; none when they are read.
@@ -31,26 +30,26 @@ pub(super) enum Run<'t, T> {
     Text(Arc<str>, usize),
 }
 
-impl<T: Item> Leaf<T> {
+impl<T: Item> Chunk<T> {
     /// The list of so many items whose JSON is this text, with nothing between it but what
     /// values are written with.
     pub(super) fn unread(text: &str, length: usize) -> Self {
-        Self::Unread(Unread::new(text.into(), length))
+        Self::LazyChunk(LazyChunk::new(text.into(), length))
     }
 
     /// The number of items.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Items(items) => items.len(),
-            Self::Unread(unread) => unread.length,
+            Self::LazyChunk(unread) => unread.length,
         }
     }
 
     /// Whether there is only the text.
-    pub(super) fn is_unread(&self) -> bool {
+    pub(super) fn is_lazy(&self) -> bool {
         match self {
             Self::Items(_) => false,
-            Self::Unread(unread) => unread.items.get().is_none(),
+            Self::LazyChunk(unread) => unread.items.get().is_none(),
         }
     }
 
@@ -59,7 +58,7 @@ impl<T: Item> Leaf<T> {
     pub(super) fn items(&self) -> &[T] {
         match self {
             Self::Items(items) => items,
-            Self::Unread(unread) => unread.items.get_or_init(|| unread.take()),
+            Self::LazyChunk(unread) => unread.items.get_or_init(|| unread.take()),
         }
     }
 
@@ -68,7 +67,7 @@ impl<T: Item> Leaf<T> {
         loop {
             match self {
                 Self::Items(items) => return items,
-                Self::Unread(_) => {
+                Self::LazyChunk(_) => {
                     let items = std::mem::replace(self, Self::Items(Vec::new())).into_items();
                     *self = Self::Items(items);
                 }
@@ -79,7 +78,7 @@ impl<T: Item> Leaf<T> {
     pub(super) fn into_items(self) -> Vec<T> {
         match self {
             Self::Items(items) => items,
-            Self::Unread(mut unread) => unread.items.take().unwrap_or_else(|| unread.take()),
+            Self::LazyChunk(mut unread) => unread.items.take().unwrap_or_else(|| unread.take()),
         }
     }
 
@@ -87,7 +86,7 @@ impl<T: Item> Leaf<T> {
     pub(super) fn run(&self) -> Run<'_, T> {
         match self {
             Self::Items(items) => Run::Items(items),
-            Self::Unread(unread) => match unread.text() {
+            Self::LazyChunk(unread) => match unread.text() {
                 Some(text) => Run::Text(text, unread.length),
                 None => Run::Items(self.items()),
             },
@@ -95,7 +94,7 @@ impl<T: Item> Leaf<T> {
     }
 }
 
-impl<T: Item> Unread<T> {
+impl<T: Item> LazyChunk<T> {
     fn new(text: Arc<str>, length: usize) -> Box<Self> {
         Box::new(Self {
             length,
@@ -119,16 +118,16 @@ impl<T: Item> Unread<T> {
     }
 }
 
-impl<T: Item> Clone for Leaf<T> {
+impl<T: Item> Clone for Chunk<T> {
     fn clone(&self) -> Self {
         match self.run() {
             Run::Items(items) => Self::Items(items.to_vec()),
-            Run::Text(text, length) => Self::Unread(Unread::new(text, length)),
+            Run::Text(text, length) => Self::LazyChunk(LazyChunk::new(text, length)),
         }
     }
 }
 
-impl<T> From<Vec<T>> for Leaf<T> {
+impl<T> From<Vec<T>> for Chunk<T> {
     fn from(items: Vec<T>) -> Self {
         Self::Items(items)
     }
@@ -163,10 +162,10 @@ mod tests {
         Ok([array, object])
     }
 
-    fn is_unread(value: &Value) -> bool {
+    fn is_lazy(value: &Value) -> bool {
         match value {
-            Value::Array(items) => items.is_unread(),
-            Value::Object(members) => members.is_unread(),
+            Value::Array(items) => items.is_lazy(),
+            Value::Object(members) => members.is_lazy(),
             _ => false,
         }
     }
@@ -179,9 +178,9 @@ mod tests {
                 document.measure(pretty, usize::MAX, &AtomicBool::new(false))?;
             }
             assert!(crate::lookup::item(&document, 0).is_some());
-            assert!(is_unread(&document), "{document}");
+            assert!(is_lazy(&document), "{document}");
             assert!(crate::lookup::item(&document, 999).is_some());
-            assert!(!is_unread(&document), "{document}");
+            assert!(!is_lazy(&document), "{document}");
         }
         Ok(())
     }
@@ -207,7 +206,7 @@ mod tests {
             };
             let places: Vec<u32> = places.iter().map(|(_, place)| *place).collect();
             assert_eq!(places, [777]);
-            assert!(is_unread(&document), "{document}");
+            assert!(is_lazy(&document), "{document}");
         }
         Ok(())
     }

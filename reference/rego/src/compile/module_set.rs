@@ -1,4 +1,5 @@
-//! What a module can see of all others: the names of its package, rules and functions.
+//! Module set: all compiled modules of a policy with their rule tree, types and reverse
+//! dependencies.
 
 use rpds::RedBlackTreeMapSync;
 use std::collections::BTreeSet;
@@ -6,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::policy::CompiledModule;
 use super::references::{Readers, Reading};
+use super::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
 use super::terms::{Path, data_path, dotted};
-use super::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use super::types::TypeNode;
 use crate::Value;
 use crate::builtins::signature;
@@ -16,7 +17,7 @@ use crate::syntax::{Annotations, Term, Var};
 
 /// All modules together. A clone shares the original, and a change copies only its way.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct World {
+pub(crate) struct ModuleSet {
     /// The modules by their ids. While some are compiled, they are not among them.
     pub(super) modules: RedBlackTreeMapSync<Arc<str>, Arc<CompiledModule>>,
     /// The rules. Of modules that are being compiled, they have no trees, and are
@@ -54,7 +55,7 @@ impl ModuleRules {
     }
 }
 
-impl World {
+impl ModuleSet {
     /// The place `data`.
     pub(crate) fn root(&self) -> &Node {
         &self.root
