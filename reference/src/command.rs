@@ -11,7 +11,7 @@ use tracing::{error, info};
 use crate::StartError;
 use crate::flag_forms::of_opa;
 use crate::http::ServeOptions;
-use crate::http::serve::{Listening, Place, listen};
+use crate::http::server::{Listening, Place, listen};
 use crate::log::{Json, LogLevel, LogOptions, STRUCTURED};
 use crate::{control, engine};
 

@@ -1,12 +1,12 @@
 //! How everything that may go wrong in the control plane is answered.
 
 use super::cipher::CipherError;
-use super::model::Invalid;
-use super::store::{DatabaseFailure, StoreError};
+use super::model::ValidationError;
+use super::store::{DatabaseError, StoreError};
 use crate::http::{ApiError, Code};
 
-impl From<Invalid> for ApiError {
-    fn from(invalid: Invalid) -> Self {
+impl From<ValidationError> for ApiError {
+    fn from(invalid: ValidationError) -> Self {
         Self::invalid_parameter(invalid.to_string())
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn outside_prefix(owner: &str, prefix: &str) -> ApiError {
 }
 
 /// 500: the database cannot be used, as the health endpoint says it.
-pub(super) fn unhealthy(database_failure: DatabaseFailure) -> ApiError {
+pub(super) fn unhealthy(database_failure: DatabaseError) -> ApiError {
     ApiError::new(Code::InternalError, database_failure.to_string())
 }
 
@@ -83,5 +83,5 @@ pub(super) fn folder_silent() -> ApiError {
 
 /// 503: the database does not answer in time.
 pub(super) fn silent() -> ApiError {
-    ApiError::new(Code::Unavailable, DatabaseFailure::Silent.to_string())
+    ApiError::new(Code::Unavailable, DatabaseError::Silent.to_string())
 }

@@ -1,6 +1,6 @@
 //! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
 
-mod admission;
+mod allowed_hosts;
 mod blocking;
 pub(crate) mod builder;
 pub(crate) mod cipher;
@@ -8,7 +8,6 @@ mod config;
 pub(crate) mod destination;
 mod errors;
 mod health;
-mod hosts;
 mod keyring;
 mod metrics;
 pub(crate) mod model;
@@ -19,12 +18,13 @@ mod redact;
 mod reload;
 mod rotate;
 mod routes;
-mod secret_hosts;
+mod secret_allowlist;
 mod startup_migration;
 mod storage;
 mod storage_location;
 pub(crate) mod store;
 mod v1;
+mod validation;
 mod worker;
 
 use std::sync::Arc;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use tracing::info;
 use zeroize::Zeroizing;
 
+use super::allowed_hosts::AllowedHosts;
 use super::builder::{Access, EvaluationBounds, Limits};
 use super::cipher::{Cipher, CipherError};
 use super::destination::AllowedDestinations;
-use super::hosts::Hosts;
 use super::keyring::Keyring;
 use super::store::{Contents, Database, DatabaseUrl, tighten};
 use super::worker::Settings;
@@ -60,7 +60,7 @@ pub struct Options {
     /// repeated, the first that has a library counts. Without one, there are no such libraries
     #[arg(long, value_name = "DIR")]
     pub(super) builtin_root: Vec<PathBuf>,
-    /// Folder below which bundles may be written to files; may be repeated. Relative paths are
+    /// Folder below which bundles may be written to file_selection; may be repeated. Relative paths are
     /// below the first; without one, no bundle is written to the server's disk
     #[arg(long, value_name = "DIR")]
     pub(super) bundle_root: Vec<PathBuf>,
@@ -133,7 +133,7 @@ impl Options {
         if prefix.split('/').any(|step| matches!(step, "." | "..")) {
             return Err(StartError::new("--owner-prefix must not hold `.` or `..`"));
         }
-        if let Err(why) = Hosts::read(&self.allow_host) {
+        if let Err(why) = AllowedHosts::read(&self.allow_host) {
             return Err(StartError::new(format!("--allow-host {why}")));
         }
         Ok(Settings {

@@ -12,9 +12,9 @@ use reqwest::Url;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
+use super::allowed_hosts;
 use super::blocking::{self, Lost};
 use super::destination::Target;
-use super::hosts;
 use super::model::{Aws, Azure, ObjectStorage, Places};
 
 /// The server of Google Cloud Storage, which speaks the protocol of S3 as well.
@@ -171,7 +171,7 @@ fn account(azure: &Azure) -> (String, String) {
 /// and how the loopback interface is called, makes no difference.
 fn server(url: &str) -> Option<(String, String, String)> {
     let url = Url::parse(url).ok()?;
-    let host = hosts::canonical(url.host_str()?);
+    let host = allowed_hosts::canonical(url.host_str()?);
     let server = match url.port_or_known_default() {
         None | Some(80 | 443) => host.clone(),
         Some(port) => format!("{host}:{port}"),

@@ -10,7 +10,7 @@ use super::evaluate::EvalOptions;
 use super::request_body::{BodyForm, LARGE_BODY};
 use super::routes::Destination;
 use super::state::State;
-use super::{Engine, errors, gzip, identity, request_body};
+use super::{Engine, authz_identity, errors, gzip, request_body};
 use crate::http::{ApiError, Request};
 
 impl Engine {
@@ -132,7 +132,7 @@ fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError
     input.insert("path", Value::from(path));
     input.insert("params", parameters(request));
     input.insert("headers", headers(request));
-    identity::add(&mut input, engine, request);
+    authz_identity::add(&mut input, engine, request);
     Ok(input)
 }
 

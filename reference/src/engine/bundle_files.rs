@@ -7,7 +7,7 @@ use rego::Version;
 use zeroize::Zeroizing;
 
 use super::state::Contents;
-use super::{bundle_changes, load};
+use super::{bundle_activation, load};
 use crate::StartError;
 use crate::bundle::{Bundle, Key, Limits, Verification};
 
@@ -48,7 +48,7 @@ pub(super) fn contents(
 ) -> Result<Contents, StartError> {
     let given = read(options, paths, ignored, version)?;
     let mut contents = Contents::default();
-    bundle_changes::activate(&mut contents, given)
+    bundle_activation::activate(&mut contents, given)
         .map_err(|error| StartError::new(error.in_full()))?;
     Ok(contents)
 }

@@ -10,7 +10,7 @@ use super::explain::Explain;
 use super::metrics::Metrics;
 use super::plugins::{Entry, Unlogged};
 use super::state::State;
-use super::{Engine, id};
+use super::{Engine, random_id};
 use crate::http::Request;
 
 /// What a request wants to be decided, beside the document or query that it asks for.
@@ -58,7 +58,7 @@ impl Engine {
         let outcome = metrics.time("timer_rego_query_eval_ns", || evaluate(&options));
         let shows_metrics = metrics.is_shown();
         Decision {
-            id: logged.then(id::random),
+            id: logged.then(random_id::random),
             batch_id: None,
             input,
             outcome,

@@ -11,7 +11,8 @@ use super::Engine;
 use super::decision::{DecisionError, Noted, Outcome};
 use super::explain::Explain;
 use super::metrics::Metrics;
-use super::state::{Found, Prepared, Shelf, State, without_system};
+use super::query_cache::{CacheEntry, Snapshot};
+use super::state::{Prepared, State, without_system};
 use crate::http::Request;
 
 /// What a request asks of an evaluation beside its query.
@@ -137,7 +138,7 @@ impl Engine {
         options: &EvalOptions<'_>,
     ) -> Result<Option<Value>, DecisionError> {
         if let Some(trial) = &options.request.trial
-            && state.kept_read(path).is_none()
+            && state.cached_read(path).is_none()
         {
             return Err(DecisionError::give_up(trial));
         }
@@ -145,21 +146,24 @@ impl Engine {
         Ok(self.document(state, &prepared, path, options)?.result)
     }
 
-    /// The query of a request for a decision, from those that are kept if it is there.
+    /// The query of a request for a decision, compiled if it is not cached.
     ///
     /// # Errors
-    /// When it has to be compiled in a trial, which is given up.
+    /// When it has to be compiled in an inline attempt, which is abandoned.
     pub(super) fn prepared<'k>(
         &self,
         state: &State,
-        kept: &'k Shelf<Prepared>,
+        cache: &'k Snapshot<Prepared>,
         request: &Request,
         metrics: &mut Metrics,
-    ) -> Result<Found<'k, Prepared>, DecisionError> {
-        let kept = kept.get(request.path.cache_key());
-        metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
-        if let Some(kept) = kept {
-            return Ok(Found::Kept(kept));
+    ) -> Result<CacheEntry<'k, Prepared>, DecisionError> {
+        let cached = cache.get(request.path.cache_key());
+        metrics.count(
+            "counter_server_query_cache_hit",
+            u64::from(cached.is_some()),
+        );
+        if let Some(cached) = cached {
+            return Ok(CacheEntry::Hit(cached));
         }
         if let Some(trial) = &request.trial {
             return Err(DecisionError::give_up(trial));
@@ -173,6 +177,6 @@ impl Engine {
         metrics.also(stage, "timer_rego_query_compile_ns");
         let decisions = state.decisions(&request.method);
         decisions.put(request.path.cache_key(), &prepared);
-        Ok(Found::Made(prepared))
+        Ok(CacheEntry::Miss(prepared))
     }
 }

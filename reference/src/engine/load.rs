@@ -7,7 +7,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use rego::value::{Object, document_from_json, from_yaml};
 use rego::{Compiler, Module, Policy, Value, Version};
 
-use super::long_file;
+use super::parallel_read;
 use super::state::Contents;
 use super::store;
 use crate::StartError;
@@ -160,7 +160,7 @@ fn folder(
 
 /// Loads a file, unless its name says that it is neither policy nor data.
 fn file(found: &mut Found, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
-    let text = || long_file::read(path).map_err(|source| refused(path, &source));
+    let text = || parallel_read::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());
     let document = match extension {
         Some("json") => document_from_json(&text()?).map_err(|source| refused(path, &source))?,

@@ -10,13 +10,15 @@ use rego::{Caches, Value, Version};
 
 use crate::StartError;
 use crate::bundle::{Bundle, BundleError};
-use crate::host::System;
+use crate::host::SystemHost;
 use crate::http::{Reply, Request, Service};
 
 mod active_bundles;
 mod authorize;
-mod bundle_changes;
+mod authz_identity;
+mod bundle_activation;
 mod bundle_files;
+mod column_types;
 mod config;
 mod decide;
 mod decision;
@@ -24,19 +26,19 @@ mod diagnostics;
 mod errors;
 mod evaluate;
 mod explain;
-mod flags_without_effect;
+mod file_watcher;
 mod gzip;
 mod health;
-mod id;
-mod identity;
-mod known_columns;
-mod latency;
+mod ignored_flags;
+mod inline_policy;
 mod limits;
 mod load;
-mod long_file;
 mod metrics;
 mod options;
+mod parallel_read;
 mod plugins;
+mod query_cache;
+mod random_id;
 mod reload;
 mod request_body;
 mod root;
@@ -48,7 +50,6 @@ mod state;
 mod store;
 mod v0;
 mod v1;
-mod watch;
 mod workload;
 
 pub use active_bundles::Bundles;
@@ -58,12 +59,12 @@ pub use options::Options;
 pub use store::StoreError;
 
 pub(crate) use diagnostics::Diagnostics;
+pub(crate) use file_watcher::Watcher;
 pub(crate) use reload::Before;
-pub(crate) use watch::Watcher;
 
+use authz_identity::Authentication;
+use column_types::KnownColumns;
 use config::Config;
-use identity::Authentication;
-use known_columns::KnownColumns;
 use limits::EvaluationLimits;
 use metrics::Totals;
 use options::MEDIA_TYPE_VENDORS;
@@ -110,7 +111,7 @@ impl Engine {
     /// # Errors
     /// When a file cannot be read or used, or an option needs what is not supported.
     pub fn open(options: &Options) -> Result<Self, StartError> {
-        let id = id::random();
+        let id = random_id::random();
         let given = Config::read(options)?;
         config::warn(&given);
         let config = Config::of(&given, &id);
@@ -136,7 +137,7 @@ impl Engine {
             authorizes: options.authorization == "basic",
             skips_schema_check: options.without_effect.skip_known_schema_check,
         };
-        let host = System::telling(runtime.value(&config.redacted));
+        let host = SystemHost::telling(runtime.value(&config.redacted));
         Ok(Self(Arc::new(Inner {
             id,
             plugins: Arc::new(Plugins::new(&config.plugins)),
@@ -272,7 +273,7 @@ impl Host for Engine {
     }
 
     fn configure(&self, config: Config) {
-        let host = System::telling(self.runtime(&config.redacted));
+        let host = SystemHost::telling(self.runtime(&config.redacted));
         let told = self.replace(|state| Ok::<_, Infallible>(state.telling(host)));
         match told {
             Ok(()) => {}
@@ -295,10 +296,10 @@ impl Host for Engine {
 impl Default for Engine {
     /// An engine without documents, in its default configuration.
     fn default() -> Self {
-        let id = id::random();
+        let id = random_id::random();
         let config = Config::new(&id);
         let runtime = Runtime::default();
-        let host = System::telling(runtime.value(&config.redacted));
+        let host = SystemHost::telling(runtime.value(&config.redacted));
         Self(Arc::new(Inner {
             id,
             plugins: Arc::new(Plugins::new(&config.plugins)),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::bundle_files::BundleOptions;
-use super::flags_without_effect::FlagsWithoutEffect;
+use super::ignored_flags::IgnoredFlags;
 use super::limits::EvaluationOptions;
 
 /// The vendors in media types, unless others are asked for.
@@ -88,7 +88,7 @@ pub struct Options {
     pub bundles: BundleOptions,
     /// Flags of `opa run` without a meaning here
     #[command(flatten)]
-    pub without_effect: FlagsWithoutEffect,
+    pub without_effect: IgnoredFlags,
     /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data. An
     /// http:// or https:// address is that of a bundle
     #[arg(value_name = "FILE|DIR|URL")]

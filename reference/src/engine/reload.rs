@@ -8,11 +8,11 @@ use std::time::Instant;
 use rego::{Compiler, Value};
 use tracing::{error, info};
 
+use super::file_watcher::{FileSnapshot, Files, Watcher};
 use super::load::Loaded;
 use super::options::Options;
 use super::runtime::VERSION_PATH;
 use super::state::Contents;
-use super::watch::{Files, Look, Watcher};
 use super::{Engine, bundle_files, load, store};
 use crate::StartError;
 
@@ -23,7 +23,7 @@ const TURN: &str = "Processed file watch event.";
 #[derive(Debug)]
 pub(crate) struct Before {
     files: Files,
-    seen: Look,
+    seen: FileSnapshot,
 }
 
 impl Before {

@@ -93,7 +93,7 @@ impl Engine {
             return true;
         }
         let path = &self.config().default_authorization_decision;
-        let kept = self.state().kept_read(path);
+        let kept = self.state().cached_read(path);
         kept.is_some_and(|query| query.latency.is_quick())
     }
 
@@ -125,7 +125,7 @@ impl Engine {
             // The root holds everything.
             Workload::Decision if request.path.open().is_empty() => false,
             Workload::Decision => {
-                let kept = state.decisions(&request.method).now();
+                let kept = state.decisions(&request.method).snapshot();
                 let kept = kept.get(request.path.cache_key());
                 kept.is_some_and(|query| query.latency.is_quick())
             }

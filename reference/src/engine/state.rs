@@ -1,28 +1,20 @@
-//! What requests see of the engine: an unchanging state, which writers replace whole.
+//! The immutable state of the engine that requests see. Writers replace it as a whole.
 
 use std::borrow::Cow;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use arc_swap::{ArcSwap, Guard};
 use http::Method;
 use rego::filter::FilterAnnotations;
 use rego::value::Object;
 use rego::{Caches, Evaluation, InputReferences, Limits, PartialQuery, Policy, Query, Value};
-use rpds::HashTrieMapSync;
 
 use super::active_bundles::Bundles;
-use super::latency::Latency;
+use super::inline_policy::InlinePolicy;
 use super::limits::{self, EvaluationLimits};
+use super::query_cache::QueryCache;
 use super::store;
-use crate::host::System;
+use crate::host::SystemHost;
 use crate::http::Request;
-
-/// The queries that are kept; when there are more, all are forgotten.
-const KEPT_QUERIES: usize = 1024;
-
-/// What has a longer path or text, in bytes, is not kept.
-const KEPT_LENGTH: usize = 1024;
 
 /// What writers change: the documents and the policies on them.
 #[derive(Debug, Clone)]
@@ -49,26 +41,26 @@ impl Default for Contents {
 #[derive(Debug, Default)]
 pub(super) struct State {
     contents: Contents,
-    gets: Kept<Prepared>,
-    posts: Kept<Prepared>,
+    gets: QueryCache<Prepared>,
+    posts: QueryCache<Prepared>,
     /// The rules that filters come from.
-    pub(super) filters: Kept<PreparedFilter>,
+    pub(super) filters: QueryCache<PreparedFilter>,
     /// The queries of requests for residuals, by their texts.
-    pub(super) residuals: Kept<PartialQuery>,
+    pub(super) residuals: QueryCache<PartialQuery>,
     /// How long evaluating those took.
-    pub(super) residual_latency: Latency,
+    pub(super) residual_latency: InlinePolicy,
     /// The queries of policies about the decision log, by their paths.
-    pub(super) logs: Kept<Prepared>,
+    pub(super) logs: QueryCache<Prepared>,
     /// The queries that this server asks for itself, by their paths.
-    reads: Kept<Prepared>,
+    reads: QueryCache<Prepared>,
     /// The queries of authorization policies for what they permit, by their paths.
-    pub(super) permits: Kept<Vec<PartialQuery>>,
+    pub(super) permits: QueryCache<Vec<PartialQuery>>,
     /// What evaluations leave for each other, whatever the state.
     caches: Arc<Caches>,
     /// What they may use.
     limits: Arc<EvaluationLimits>,
     /// What they see of the world.
-    host: Arc<System>,
+    host: Arc<SystemHost>,
 }
 
 /// The query of a path.
@@ -77,7 +69,7 @@ pub(super) struct Prepared {
     /// The query; there is none for a path that cannot have a document.
     pub(super) query: Option<Query>,
     /// How long its evaluations took.
-    pub(super) latency: Latency,
+    pub(super) latency: InlinePolicy,
 }
 
 /// The rule of a path that is to become a filter.
@@ -90,66 +82,7 @@ pub(super) struct PreparedFilter {
     /// What it and the rules that it reads refer to.
     pub(super) input_references: InputReferences,
     /// How long making filters of it took.
-    pub(super) latency: Latency,
-}
-
-/// Paths and queries as requested, each with what was prepared for it. Who looks one up locks
-/// nothing, and who adds one shares the others with what was there before.
-#[derive(Debug)]
-pub(super) struct Kept<T>(ArcSwap<Shelf<T>>);
-
-/// What is kept at one time.
-pub(super) type Shelf<T> = HashTrieMapSync<Arc<str>, Arc<T>>;
-
-/// Something that is kept, or was made because it is not.
-pub(super) enum Found<'k, T> {
-    Kept(&'k T),
-    Made(Arc<T>),
-}
-
-impl<T> Deref for Found<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        match self {
-            Self::Kept(kept) => kept,
-            Self::Made(made) => made,
-        }
-    }
-}
-
-impl<T> Default for Kept<T> {
-    fn default() -> Self {
-        Self(ArcSwap::default())
-    }
-}
-
-impl<T> Kept<T> {
-    /// What is kept for a path or query.
-    pub(super) fn get(&self, asked: &str) -> Option<Arc<T>> {
-        self.now().get(asked).cloned()
-    }
-
-    /// All that is kept. What is found in it is used without counting that it is: threads that ask
-    /// for the same would wait for each other to count.
-    pub(super) fn now(&self) -> Guard<Arc<Shelf<T>>> {
-        self.0.load()
-    }
-
-    /// Keeps something for requests with this path or query.
-    pub(super) fn put(&self, asked: &str, prepared: &Arc<T>) {
-        if asked.len() > KEPT_LENGTH {
-            return;
-        }
-        let asked = Arc::from(asked);
-        self.0.rcu(|kept| {
-            let (asked, prepared) = (Arc::clone(&asked), Arc::clone(prepared));
-            match kept.size() {
-                0..KEPT_QUERIES => kept.insert(asked, prepared),
-                _ => HashTrieMapSync::default().insert(asked, prepared),
-            }
-        });
-    }
+    pub(super) latency: InlinePolicy,
 }
 
 impl State {
@@ -157,7 +90,7 @@ impl State {
         contents: Contents,
         caches: Arc<Caches>,
         limits: Arc<EvaluationLimits>,
-        host: System,
+        host: SystemHost,
     ) -> Self {
         Self {
             contents,
@@ -180,7 +113,7 @@ impl State {
     }
 
     /// The state that follows this one, with another view of the world.
-    pub(super) fn telling(&self, host: System) -> Self {
+    pub(super) fn telling(&self, host: SystemHost) -> Self {
         Self {
             host: Arc::new(host),
             ..self.with(self.contents.clone())
@@ -202,7 +135,7 @@ impl State {
     pub(super) fn evaluation_for<'s>(
         &'s self,
         request: &Request,
-        host: &'s System,
+        host: &'s SystemHost,
     ) -> Evaluation<'s> {
         let limits = match &request.trial {
             Some(trial) => limits::trial(trial.deadline),
@@ -215,7 +148,7 @@ impl State {
     }
 
     /// The system, which tells others on whose behalf it is used if the request has a span.
-    pub(super) fn host_for(&self, request: &Request) -> Cow<'_, System> {
+    pub(super) fn host_for(&self, request: &Request) -> Cow<'_, SystemHost> {
         match &request.span {
             Some(span) => Cow::Owned(self.host.traced(span)),
             None => Cow::Borrowed(&self.host),
@@ -223,7 +156,7 @@ impl State {
     }
 
     /// An evaluation against this state that may use so much, and sees this of the world.
-    fn evaluation_within<'s>(&'s self, limits: Limits, host: &'s System) -> Evaluation<'s> {
+    fn evaluation_within<'s>(&'s self, limits: Limits, host: &'s SystemHost) -> Evaluation<'s> {
         Evaluation {
             limits,
             host: Some(host),
@@ -248,7 +181,7 @@ impl State {
     }
 
     /// The queries of requests for decisions with this method.
-    pub(super) fn decisions(&self, method: &Method) -> &Kept<Prepared> {
+    pub(super) fn decisions(&self, method: &Method) -> &QueryCache<Prepared> {
         match *method {
             Method::GET => &self.gets,
             _ => &self.posts,
@@ -266,14 +199,14 @@ impl State {
         steps.collect()
     }
 
-    /// The query of a path that this server asks for itself, if it is kept.
-    pub(super) fn kept_read(&self, path: &[String]) -> Option<Arc<Prepared>> {
+    /// The cached query of a path that this server asks for itself.
+    pub(super) fn cached_read(&self, path: &[String]) -> Option<Arc<Prepared>> {
         self.reads.get(&path_key(path))
     }
 
-    /// The same, made if it is not kept.
+    /// The query of a path that this server asks for itself, compiled if it is not cached.
     pub(super) fn read(&self, path: &[String]) -> Arc<Prepared> {
-        self.kept_read(path).unwrap_or_else(|| {
+        self.cached_read(path).unwrap_or_else(|| {
             let prepared = Arc::new(self.prepare(&self.resolve(path)));
             self.reads.put(&path_key(path), &prepared);
             prepared
@@ -301,7 +234,7 @@ impl State {
     pub(super) fn prepare(&self, steps: &[Value]) -> Prepared {
         Prepared {
             query: Query::document(&self.contents.policy, steps).ok(),
-            latency: Latency::default(),
+            latency: InlinePolicy::default(),
         }
     }
 }
@@ -319,29 +252,4 @@ pub(super) fn without_system(mut document: Value, path: &[String]) -> Value {
         members.remove("system");
     }
     document
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::{KEPT_LENGTH, KEPT_QUERIES, Kept};
-
-    #[test]
-    fn as_many_as_fit_are_kept_unless_they_are_long() {
-        let kept = Kept::default();
-        let put = |asked: &str| {
-            kept.put(asked, &Arc::new(asked.len()));
-            kept.get(asked).map(|length| *length)
-        };
-        let (fits, long) = ("a".repeat(KEPT_LENGTH), "a".repeat(KEPT_LENGTH + 1));
-        assert_eq!(put(&fits), Some(KEPT_LENGTH));
-        assert_eq!(put(&long), None);
-        for number in 1..KEPT_QUERIES {
-            assert!(put(&number.to_string()).is_some());
-        }
-        assert!(kept.get(&fits).is_some(), "there was room for all");
-        assert!(put("one more").is_some());
-        assert!(kept.get(&fits).is_none(), "all others are forgotten");
-    }
 }

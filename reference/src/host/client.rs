@@ -9,7 +9,7 @@ use rego::host::{HostError, HttpRequest, HttpResponse, Wanted};
 use reqwest::{Client, Request};
 use tokio::runtime::Runtime;
 
-use super::{connection, waiting};
+use super::{block_on, connection};
 use crate::telemetry::{ClientSpan, RequestSpan};
 
 /// Evaluations run where they cannot wait for input, so their requests have a thread of their own.
@@ -46,7 +46,7 @@ pub(super) fn send(
         drop(span);
         sent.send(outcome).ok();
     });
-    let outcome = waiting::receive(&received, wanted).inspect_err(|_| task.abort())?;
+    let outcome = block_on::receive(&received, wanted).inspect_err(|_| task.abort())?;
     let broken = || Err(HostError::Broken("the exchange broke off".to_owned()));
     outcome.unwrap_or_else(broken)
 }

@@ -10,23 +10,23 @@ use rego::{Ended, Value};
 
 use crate::telemetry::RequestSpan;
 
+mod block_on;
 mod client;
 mod connection;
 #[cfg(test)]
 mod tests;
 mod tls;
-mod waiting;
 
 /// The system that this process runs on.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct System {
+pub(crate) struct SystemHost {
     /// What `opa.runtime` answers.
     runtime: Option<Value>,
     /// The span of the request on whose behalf others are sent.
     span: Option<RequestSpan>,
 }
 
-impl System {
+impl SystemHost {
     /// The system, of which policies are told this.
     pub(crate) fn telling(runtime: Value) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl System {
     }
 }
 
-impl Host for System {
+impl Host for SystemHost {
     fn send(&self, request: HttpRequest, wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
         client::send(request, self.span.as_ref(), wanted)
     }
@@ -57,7 +57,7 @@ impl Host for System {
             found.send(connection::addresses(&name, 0)).ok();
         });
         resolver.map_err(|wrong| HostError::Broken(wrong.to_string()))?;
-        let addresses = waiting::receive(&finds, wanted)?.unwrap_or_default();
+        let addresses = block_on::receive(&finds, wanted)?.unwrap_or_default();
         Ok(addresses.iter().map(|address| address.ip()).collect())
     }
 
@@ -74,6 +74,6 @@ impl Host for System {
     }
 
     fn pause(&self, time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
-        waiting::pause(time, wanted)
+        block_on::pause(time, wanted)
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use http::{Method, StatusCode};
 use tracing::{debug, error, info};
 
-use super::peer::Peer;
+use super::remote_addr::Peer;
 use crate::log::LogLevel;
 use crate::telemetry::RequestSpan;
 use crate::units::milliseconds;

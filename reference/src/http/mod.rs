@@ -1,7 +1,6 @@
 //! How requests arrive and answers leave. Knows neither of the servers.
 
 mod access_log;
-mod aside;
 mod client_certificates;
 mod connection;
 pub mod error;
@@ -10,24 +9,25 @@ mod json_text;
 mod listener;
 pub(crate) mod memory_budget;
 pub(crate) mod metrics;
+mod offload;
 mod options;
 pub mod path;
-pub mod peer;
 pub(crate) mod process_metrics;
-mod receive;
+pub mod remote_addr;
 pub mod reply;
 pub mod request;
+mod request_body;
 mod response;
 pub mod response_body;
 pub mod route;
-pub mod serve;
+pub mod server;
 mod service;
+mod socket;
 mod tls;
-mod transport;
 
 pub use error::{ApiError, Code};
 pub use options::ServeOptions;
-pub use peer::Peer;
+pub use remote_addr::Peer;
 pub use reply::Reply;
 pub use request::Request;
 pub use response_body::Body;

@@ -12,7 +12,7 @@ use http::{HeaderMap, Method, Version};
 use super::access_log::Number;
 use super::memory_budget::RequestMemory;
 use super::path::{RequestPath, unescape};
-use super::peer::Peer;
+use super::remote_addr::Peer;
 use crate::telemetry::RequestSpan;
 
 /// A request with its whole body.

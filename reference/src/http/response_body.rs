@@ -11,7 +11,7 @@ use rego::Value;
 use rego::value::{JsonChunks, Measured, NotMeasured};
 use tokio::sync::Semaphore;
 
-use super::aside::aside;
+use super::offload::offload;
 
 /// The longest piece of a body, in bytes. A body that is not longer is made at once.
 pub(super) const PIECE: usize = 64 << 10;
@@ -72,7 +72,7 @@ struct Kept(Value);
 impl Drop for Kept {
     fn drop(&mut self) {
         let value = std::mem::replace(&mut self.0, Value::Null);
-        aside(move || drop(value));
+        offload(move || drop(value));
     }
 }
 

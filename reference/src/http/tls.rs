@@ -18,7 +18,7 @@ use tracing::{info, warn};
 
 use super::client_certificates;
 use super::options::ServeOptions;
-use super::transport::Transport;
+use super::socket::Transport;
 use crate::StartError;
 
 /// Accepts TLS on a connection.

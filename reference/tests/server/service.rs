@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use http::StatusCode;
-use reference::http::serve::{Listening, Place, listen};
+use reference::http::server::{Listening, Place, listen};
 use reference::http::{Reply, Request, ServeOptions, Service};
 use tokio::net::TcpStream;
 

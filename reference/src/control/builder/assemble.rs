@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::Map;
 use sha2::{Digest, Sha256};
 
-use super::files::{self, FileQuota, Files, Kind, Patterns};
+use super::file_selection::{self, FileQuota, Files, Kind, Patterns};
 use super::modules::PolicyQuota;
 use super::mount::{self, Mount};
-use super::requirements::Part;
+use super::requirements::MountedSource;
 use super::roots::{Path, Roots};
 use super::versions::ManifestVersions as Versions;
 use super::{Limits, archive, documents, modules, rewrite, roots};
@@ -76,7 +76,7 @@ pub(super) struct Assembled {
 
 impl Assembly {
     /// A bundle of nothing, which all these parts will be added to.
-    pub(super) fn new(limits: &Limits, parts: &[Part]) -> Self {
+    pub(super) fn new(limits: &Limits, parts: &[MountedSource]) -> Self {
         Self {
             documents: documents::root(),
             modules: BTreeMap::new(),
@@ -95,7 +95,7 @@ impl Assembly {
     /// What is wrong with a file and where, or with which other source this one is in conflict.
     pub(super) fn add(
         &mut self,
-        part: &Part,
+        part: &MountedSource,
         layers: &[Files],
         excluded: &Patterns,
     ) -> Result<(), String> {
@@ -104,7 +104,7 @@ impl Assembly {
         for layer in layers {
             let mut folder = None;
             // How files are to be read is said also by a manifest that the bundle leaves out.
-            let versions = files::versions(layer);
+            let versions = file_selection::versions(layer);
             let versions = versions.map_err(|why| format!("source `{}`: {why}", part.source))?;
             for (path, bytes) in layer.iter().filter(|(path, _)| !excluded.matches(path)) {
                 is_empty = false;

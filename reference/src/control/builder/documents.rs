@@ -3,7 +3,7 @@
 use rego::Value;
 use rego::value::{Object, from_json, from_yaml};
 
-use super::files::Kind;
+use super::file_selection::Kind;
 
 /// The document of a data file; `None` if the file holds none.
 ///

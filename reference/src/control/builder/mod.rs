@@ -10,17 +10,17 @@ mod budget;
 mod documents;
 mod failure;
 mod fetch;
-mod files;
+mod file_selection;
 mod fingerprint;
 mod modules;
 mod mount;
+mod reference_walk;
 mod requirements;
 mod revision;
 mod rewrite;
 mod roots;
 mod transform;
 mod versions;
-mod walk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,8 @@ use self::budget::Budget;
 pub(crate) use self::budget::EvaluationBounds;
 pub(crate) use self::failure::BuildError;
 use self::fetch::Fetcher;
-use self::files::{Files, Patterns};
-use self::requirements::Part;
+use self::file_selection::{Files, Patterns};
+use self::requirements::MountedSource;
 use self::revision::Revision;
 use super::blocking;
 use super::model::{BuildOptions, Bundle, Secret, Source, Stack};
@@ -280,7 +280,7 @@ async fn attempt(
 
 /// All parts together.
 fn assembled(
-    parts: &[Part],
+    parts: &[MountedSource],
     layers: &BTreeMap<String, Vec<Files>>,
     excluded: &Patterns,
     limits: &Limits,

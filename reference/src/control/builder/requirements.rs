@@ -11,7 +11,7 @@ const STACKS: &str = "stacks";
 
 /// A source with the mounts on the way to it, the innermost one first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct MountedSource {
     /// The name of the source.
     pub(super) source: String,
     /// Its mounts.
@@ -20,9 +20,9 @@ pub(super) struct Part {
 
 /// What a bundle is made of.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct MountedSources {
     /// The parts in the order in which requirements name them, level by level.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<MountedSource>,
     /// The commits that requirements pin, by source.
     pub(super) pins: BTreeMap<String, String>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Parts {
 /// A requirement that has to be looked at, and how it was reached.
 #[derive(Debug)]
 struct Open {
-    part: Part,
+    part: MountedSource,
     /// The sources on the way to it.
     chain: Vec<String>,
 }
@@ -40,8 +40,8 @@ struct Open {
 /// # Errors
 /// When a source is not there, a path or prefix is no reference, two requirements pin one source
 /// to two commits, or a bound is passed.
-pub(super) fn collect(job: &Job, limits: &Limits) -> Result<Parts, BuildError> {
-    let mut parts = Parts::default();
+pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, BuildError> {
+    let mut parts = MountedSources::default();
     let mut open = VecDeque::new();
     let own = job.bundle.requirements.as_deref().unwrap_or_default();
     parts.follow(own, &[], None, &[], &mut open)?;
@@ -78,7 +78,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<Parts, BuildError> {
     Ok(parts)
 }
 
-impl Parts {
+impl MountedSources {
     /// Takes one list of requirements. Of those on one source the last one counts; those on a
     /// source that led here end the circle.
     fn follow(
@@ -106,7 +106,7 @@ impl Parts {
                 continue;
             }
             let own = mounted(source, requirement, stack)?;
-            let part = Part {
+            let part = MountedSource {
                 source: source.to_owned(),
                 mounts: own.into_iter().chain(mounts.iter().cloned()).collect(),
             };

@@ -8,7 +8,7 @@ use rego::{Evaluation, Host, Policy, Query, QueryOptions, Value};
 use sha2::{Digest, Sha256};
 
 use super::budget::Budget;
-use super::{documents, files::Files};
+use super::{documents, file_selection::Files};
 
 /// The longest revision, in bytes.
 const LONGEST: usize = 255;

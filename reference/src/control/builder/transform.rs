@@ -7,7 +7,7 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Policy, Query, QueryOptions, Value};
 
 use super::budget::Budget;
-use super::files::{self, Files, Kind};
+use super::file_selection::{self, Files, Kind};
 use super::modules::PolicyQuota;
 use super::{documents, modules};
 
@@ -96,7 +96,7 @@ fn policy(world: &World<'_>) -> Result<Policy, String> {
     let mut compiler = Compiler::new(&Policy::default());
     let mut quota = PolicyQuota::new(world.policies);
     for (layer, files) in world.others.iter().enumerate() {
-        let versions = files::versions(files)?;
+        let versions = file_selection::versions(files)?;
         let policies = files
             .iter()
             .filter(|(path, _)| Kind::of(path) == Some(Kind::Policy));

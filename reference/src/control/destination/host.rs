@@ -3,7 +3,7 @@
 use reqwest::Url;
 
 use super::{AllowedDestinations, DestinationError};
-use crate::control::hosts::Hosts;
+use crate::control::allowed_hosts::AllowedHosts;
 
 /// The URL of a storage, whose host must be one of the provider's (it ends in `own`) and spoken
 /// to over https, or else one that the operator allows.
@@ -32,7 +32,7 @@ pub(super) fn check_url(
     let is_own = url.scheme() == "https"
         && url.port().is_none()
         && own.iter().any(|end| host.ends_with(end));
-    let allowed = Hosts::read(&destinations.hosts);
+    let allowed = AllowedHosts::read(&destinations.hosts);
     if is_own || allowed.is_ok_and(|hosts| hosts.allows(host, url.port_or_known_default())) {
         return Ok(url);
     }

@@ -10,7 +10,7 @@
 
 mod aws;
 mod azure;
-mod explain;
+mod error_context;
 mod filesystem;
 mod gcp;
 mod host;
@@ -32,7 +32,7 @@ pub(crate) use self::filesystem::Target;
 use self::object_store::{Condition, Object};
 pub(crate) use self::stored_object::{Identity, StoredObject};
 use super::model::{ObjectStorage, Secret};
-use super::secret_hosts::Guard;
+use super::secret_allowlist::SecretAllowlist;
 use super::storage::is_plain;
 
 /// What destinations may be.
@@ -231,7 +231,7 @@ fn guarded(
     let Some((name, secret)) = secret else {
         return Ok(());
     };
-    let guard = Guard::of(name, secret, destinations.secrets_over_http);
+    let guard = SecretAllowlist::of(name, secret, destinations.secrets_over_http);
     let checked = guard.and_then(|guard| guard.check_url(url));
     checked.map_err(DestinationError::Config)
 }

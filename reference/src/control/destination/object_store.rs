@@ -9,7 +9,7 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutResult, UpdateVersion};
 
-use super::explain::{self, Doing};
+use super::error_context::{self, Operation};
 use super::{DestinationError, Identity, StoredObject};
 use crate::control::storage::REQUEST;
 
@@ -111,7 +111,7 @@ impl Object {
         let put = match conditional {
             None => self.put(archive, PutMode::Overwrite).await,
             Some(Err(Error::Precondition { .. } | Error::AlreadyExists { .. })) => return Ok(None),
-            Some(Err(failure)) if explain::is_unknown(&failure) => {
+            Some(Err(failure)) if error_context::is_unknown(&failure) => {
                 self.put(archive, PutMode::Overwrite).await
             }
             Some(put) => put,
@@ -119,7 +119,7 @@ impl Object {
         match put {
             Ok(put) => Ok(Some(Identity::told(put, archive.len()))),
             Err(failure) => {
-                let message = explain::explain(&failure, Doing::Write);
+                let message = error_context::explain(&failure, Operation::Write);
                 Err(DestinationError::Push(message))
             }
         }
@@ -160,7 +160,10 @@ fn hidden(failure: &Error) -> Result<StoredObject, DestinationError> {
         // Credentials may be good for writing alone, and some storages say so, too, of what is
         // not there. Others answer what makes no sense, or do not know the question.
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Ok(StoredObject::Unknown),
-        failure if explain::is_unknown(failure) || explain::is_senseless(failure) => {
+        failure
+            if error_context::is_unknown(failure)
+                || error_context::is_unusable_request(failure) =>
+        {
             Ok(StoredObject::Unknown)
         }
         failure => Err(read(failure)),
@@ -168,7 +171,7 @@ fn hidden(failure: &Error) -> Result<StoredObject, DestinationError> {
 }
 
 fn read(failure: &Error) -> DestinationError {
-    DestinationError::Push(explain::explain(failure, Doing::Read))
+    DestinationError::Push(error_context::explain(failure, Operation::Read))
 }
 
 /// What comes of a question, if it is answered in time.

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 
 use super::Control;
-use super::store::{DatabaseFailure, Probe};
+use super::store::{DatabaseError, Probe};
 
 /// How long the outcome of a probe counts.
 const FRESH: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ const FRESH: Duration = Duration::from_secs(1);
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The key check that was read, or what is wrong.
-type Outcome = Result<String, DatabaseFailure>;
+type Outcome = Result<String, DatabaseError>;
 
 /// The last probe of the database, which all who ask meanwhile share.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Asked {
             end.get_or_init(Instant::now);
             outcome
         });
-        let outcome = running.map(|joined| joined.unwrap_or(Err(DatabaseFailure::Other)));
+        let outcome = running.map(|joined| joined.unwrap_or(Err(DatabaseError::Other)));
         Self {
             begun: Instant::now(),
             ended,
@@ -57,7 +57,7 @@ impl Asked {
 
 impl Control {
     /// What is wrong with the database, if anything is; known within a limited time.
-    pub(super) async fn database_failure(&self) -> Option<DatabaseFailure> {
+    pub(super) async fn database_failure(&self) -> Option<DatabaseError> {
         let asked = {
             let mut last = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);
             match &*last {
@@ -68,9 +68,9 @@ impl Control {
         let until = asked.begun + HEALTH_TIMEOUT;
         match tokio::time::timeout_at(until.into(), asked.outcome).await {
             Ok(Ok(check)) if self.cipher.knows(&check) => None,
-            Ok(Ok(_)) => Some(DatabaseFailure::UnknownKey),
+            Ok(Ok(_)) => Some(DatabaseError::UnknownKey),
             Ok(Err(database_failure)) => Some(database_failure),
-            Err(_) => Some(DatabaseFailure::Silent),
+            Err(_) => Some(DatabaseError::Silent),
         }
     }
 }

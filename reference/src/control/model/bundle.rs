@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::object_storage::ObjectStorage;
 use super::requirement::{self, Requirement};
-use super::{BuildOptions, CredentialUse, Definition, Invalid, Kind, Uses, in_clear, limits};
+use super::{
+    BuildOptions, CredentialUse, Definition, Kind, References, ValidationError, in_clear, limits,
+};
 use crate::units::duration;
 
 /// The definition of a bundle. What is absent stays absent, what is given is kept as given.
@@ -35,14 +37,14 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
-    /// The time from a build to the next when nothing changes; `None` leaves it to the server.
+    /// The time from a build to the next when nothing change_log; `None` leaves it to the server.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let text = self.rebuild_interval.as_deref()?;
         duration(text).ok().filter(|time| !time.is_zero())
     }
 
     /// Refuses labels that are too many or too long.
-    fn check_labels(&self) -> Result<(), Invalid> {
+    fn check_labels(&self) -> Result<(), ValidationError> {
         let Some(labels) = &self.labels else {
             return Ok(());
         };
@@ -65,7 +67,7 @@ impl Definition for Bundle {
         &mut self.name
     }
 
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), ValidationError> {
         if let Some(storage) = &self.object_storage {
             let checked = storage.check();
             checked.map_err(|invalid| invalid.under("object_storage"))?;
@@ -79,7 +81,7 @@ impl Definition for Bundle {
             .as_deref()
             .filter(|text| !text.is_empty());
         if let Some(Err(why)) = interval.map(duration) {
-            let invalid = Invalid::new(format!("is no time such as 30s or 1m30s: {why}"));
+            let invalid = ValidationError::new(format!("is no time such as 30s or 1m30s: {why}"));
             return Err(invalid.under("rebuild_interval"));
         }
         self.check_labels()
@@ -89,7 +91,7 @@ impl Definition for Bundle {
             .map_err(|invalid| invalid.under("excluded_files"))
     }
 
-    fn uses(&self) -> Uses {
+    fn uses(&self) -> References {
         let mut uses = requirement::uses(self.requirements.as_deref());
         let storage = self.object_storage.as_ref();
         uses.secret(
@@ -105,7 +107,7 @@ impl Definition for Bundle {
             .filter(|storage| !storage.is_empty())
     }
 
-    fn sends_in_clear(&self) -> Option<Invalid> {
+    fn sends_in_clear(&self) -> Option<ValidationError> {
         let storage = self.object_storage.as_ref()?;
         let aws = storage.aws.as_ref().and_then(|aws| aws.url.as_deref());
         let azure = storage.azure.as_ref().map(|azure| &*azure.account_url);

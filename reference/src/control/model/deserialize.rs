@@ -9,26 +9,26 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::Invalid;
+use super::ValidationError;
 
 /// The JSON value of a body.
 ///
 /// # Errors
 /// When the body is not one JSON value, or is nested too deeply.
-pub(super) fn json(body: &[u8]) -> Result<Value, Invalid> {
+pub(super) fn json(body: &[u8]) -> Result<Value, ValidationError> {
     serde_json::from_slice(body)
-        .map_err(|failure| Invalid::new(format!("body is not valid JSON: {failure}")))
+        .map_err(|failure| ValidationError::new(format!("body is not valid JSON: {failure}")))
 }
 
 /// Reads a value as a definition.
 ///
 /// # Errors
 /// When the value is not an object, or a known member has a value of the wrong type.
-pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, Invalid> {
+pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ValidationError> {
     T::deserialize(Given(value))
 }
 
-impl Error for Invalid {
+impl Error for ValidationError {
     fn custom<T: std::fmt::Display>(message: T) -> Self {
         Self::new(message.to_string())
     }
@@ -38,7 +38,7 @@ impl Error for Invalid {
 struct Given<'v>(&'v Value);
 
 impl Given<'_> {
-    fn instead_of(&self, wanted: &str) -> Invalid {
+    fn instead_of(&self, wanted: &str) -> ValidationError {
         let found = match self.0 {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -47,50 +47,52 @@ impl Given<'_> {
             Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         };
-        Invalid::new(format!("must be {wanted}, not {found}"))
+        ValidationError::new(format!("must be {wanted}, not {found}"))
     }
 }
 
 impl<'v> Deserializer<'v> for Given<'v> {
-    type Error = Invalid;
+    type Error = ValidationError;
 
-    fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+    fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Number(value) => value.deserialize_any(visitor).map_err(Invalid::custom),
+            Value::Number(value) => value
+                .deserialize_any(visitor)
+                .map_err(ValidationError::custom),
             Value::String(value) => visitor.visit_borrowed_str(value),
             Value::Array(_) => self.deserialize_seq(visitor),
             Value::Object(_) => self.deserialize_map(visitor),
         }
     }
 
-    fn deserialize_option<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+    fn deserialize_option<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_str<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+    fn deserialize_str<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::String(value) => visitor.visit_borrowed_str(value),
             _ => Err(self.instead_of("a string")),
         }
     }
 
-    fn deserialize_string<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+    fn deserialize_string<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_seq<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+    fn deserialize_seq<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Array(items) => visitor.visit_seq(Items(items.iter().enumerate())),
             _ => Err(self.instead_of("an array")),
         }
     }
 
-    fn deserialize_map<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+    fn deserialize_map<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Object(members) => visitor.visit_map(Members::new(members, None)),
             _ => Err(self.instead_of("an object")),
@@ -102,7 +104,7 @@ impl<'v> Deserializer<'v> for Given<'v> {
         _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Invalid> {
+    ) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Object(members) => visitor.visit_map(Members::new(members, Some(fields))),
             _ => Err(self.instead_of("an object")),
@@ -119,12 +121,12 @@ impl<'v> Deserializer<'v> for Given<'v> {
 struct Items<'v>(std::iter::Enumerate<std::slice::Iter<'v, Value>>);
 
 impl<'v> SeqAccess<'v> for Items<'v> {
-    type Error = Invalid;
+    type Error = ValidationError;
 
     fn next_element_seed<S: DeserializeSeed<'v>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, Invalid> {
+    ) -> Result<Option<S::Value>, ValidationError> {
         let Some((at, item)) = self.0.next() else {
             return Ok(None);
         };
@@ -152,25 +154,30 @@ impl<'v> Members<'v> {
 }
 
 impl<'v> MapAccess<'v> for Members<'v> {
-    type Error = Invalid;
+    type Error = ValidationError;
 
     fn next_key_seed<S: DeserializeSeed<'v>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, Invalid> {
+    ) -> Result<Option<S::Value>, ValidationError> {
         let known = self.known;
         let is_known = |name: &str| known.is_none_or(|known| known.contains(&name));
         self.current = self.rest.find(|(name, _)| is_known(name));
         let Some((name, _)) = self.current else {
             return Ok(None);
         };
-        seed.deserialize(StrDeserializer::<Invalid>::new(name))
+        seed.deserialize(StrDeserializer::<ValidationError>::new(name))
             .map(Some)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'v>>(&mut self, seed: S) -> Result<S::Value, Invalid> {
+    fn next_value_seed<S: DeserializeSeed<'v>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ValidationError> {
         let Some((name, value)) = self.current else {
-            return Err(Invalid::new("a value was asked for before its name"));
+            return Err(ValidationError::new(
+                "a value was asked for before its name",
+            ));
         };
         let read = seed.deserialize(Given(value));
         read.map_err(|invalid| invalid.under(name))

@@ -1,6 +1,6 @@
 //! Source data: a JSON document and the path it is stored at.
 
-use super::{Invalid, deserialize};
+use super::{ValidationError, deserialize};
 
 /// The longest path of a document, in bytes; it is part of a key, of which PostgreSQL takes 2704.
 const LONGEST_PATH: usize = 2048;
@@ -15,10 +15,10 @@ impl Document {
     ///
     /// # Errors
     /// When the body is not one JSON value, or is nested too deeply.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, Invalid> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, ValidationError> {
         deserialize::json(body)?;
         let text = std::str::from_utf8(body);
-        let text = text.map_err(|failure| Invalid::new(failure.to_string()))?;
+        let text = text.map_err(|failure| ValidationError::new(failure.to_string()))?;
         let mut compact = String::with_capacity(text.len());
         let mut in_string = false;
         let mut escaped = false;
@@ -49,14 +49,14 @@ impl Document {
 ///
 /// # Errors
 /// When a segment would leave the source, or the path is too long or holds a NUL.
-pub(crate) fn stored_path(segments: &[String]) -> Result<String, Invalid> {
+pub(crate) fn stored_path(segments: &[String]) -> Result<String, ValidationError> {
     let whole = segments.join("/");
     let kept = whole.split('/').filter(|segment| !segment.is_empty());
     let mut path = String::with_capacity(whole.len() + "/data.json".len());
     for segment in kept {
         match segment {
             "." => continue,
-            ".." => return Err(Invalid::new("a path cannot hold the segment `..`")),
+            ".." => return Err(ValidationError::new("a path cannot hold the segment `..`")),
             _ => path.push_str(segment),
         }
         path.push('/');
@@ -64,10 +64,10 @@ pub(crate) fn stored_path(segments: &[String]) -> Result<String, Invalid> {
     path.push_str("data.json");
     if path.len() > LONGEST_PATH {
         let message = format!("a path has at most {LONGEST_PATH} bytes");
-        return Err(Invalid::new(message));
+        return Err(ValidationError::new(message));
     }
     if path.contains('\0') {
-        return Err(Invalid::new("a path cannot hold a NUL character"));
+        return Err(ValidationError::new("a path cannot hold a NUL character"));
     }
     Ok(path)
 }

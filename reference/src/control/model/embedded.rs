@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, limits};
+use super::{ValidationError, limits};
 
 /// Files by their paths below the source, each as base64 text.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -18,16 +18,17 @@ impl EmbeddedFiles {
     ///
     /// # Errors
     /// When a path leads out of the source, or a text is no base64.
-    pub(crate) fn read(&self) -> Result<Vec<(String, Vec<u8>)>, Invalid> {
+    pub(crate) fn read(&self) -> Result<Vec<(String, Vec<u8>)>, ValidationError> {
         let files = self.0.iter().map(|(path, text)| {
             let is_plain = |step: &str| !matches!(step, "" | "." | "..");
             if path.contains('\0') || !path.split('/').all(is_plain) {
                 let message = "a path is relative, and holds neither `.` nor `..`";
-                return Err(Invalid::new(message).under(path));
+                return Err(ValidationError::new(message).under(path));
             }
             limits::path(path).map_err(|invalid| invalid.under("path"))?;
             let bytes = STANDARD.decode(text);
-            let bytes = bytes.map_err(|why| Invalid::new(format!("no base64: {why}")).under(path));
+            let bytes =
+                bytes.map_err(|why| ValidationError::new(format!("no base64: {why}")).under(path));
             Ok((path.clone(), bytes?))
         });
         files.collect()

@@ -3,7 +3,7 @@
 //! Whatever goes through names, paths or patterns takes time and memory for each of them, also for
 //! other owners. So every definition is checked with these functions before it is stored.
 
-use super::Invalid;
+use super::ValidationError;
 
 /// The longest name of a bucket, a region, a label or the like, and the longest value of a label,
 /// in bytes.
@@ -37,45 +37,47 @@ pub(super) const SELECTOR_PATTERNS: usize = 1000;
 pub(super) const PARTS: usize = 1000;
 
 /// Refuses more of something than there may be.
-pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), Invalid> {
+pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), ValidationError> {
     match found > most {
-        true => Err(Invalid::new(format!("at most {most} {what}, not {found}"))),
+        true => Err(ValidationError::new(format!(
+            "at most {most} {what}, not {found}"
+        ))),
         false => Ok(()),
     }
 }
 
 /// Refuses a name that is too long.
-pub(super) fn name(text: &str) -> Result<(), Invalid> {
+pub(super) fn name(text: &str) -> Result<(), ValidationError> {
     bytes(text, NAME_BYTES)
 }
 
 /// Refuses the key of an object that is too long.
-pub(super) fn key(text: &str) -> Result<(), Invalid> {
+pub(super) fn key(text: &str) -> Result<(), ValidationError> {
     bytes(text, KEY_BYTES)
 }
 
 /// Refuses a URL that is too long.
-pub(super) fn url(text: &str) -> Result<(), Invalid> {
+pub(super) fn url(text: &str) -> Result<(), ValidationError> {
     bytes(text, URL_BYTES)
 }
 
 /// Refuses the path of a bundle that is too long or leads through too many folders.
-pub(crate) fn storage_path(text: &str) -> Result<(), Invalid> {
+pub(crate) fn storage_path(text: &str) -> Result<(), ValidationError> {
     segments(text, STORAGE_PATH, &['/'])
 }
 
 /// Refuses a path of files that is too long or has too many segments.
-pub(super) fn path(text: &str) -> Result<(), Invalid> {
+pub(super) fn path(text: &str) -> Result<(), ValidationError> {
     segments(text, PATH, &['/'])
 }
 
 /// Refuses a path of documents that is too long or has too many segments.
-pub(super) fn document_path(text: &str) -> Result<(), Invalid> {
+pub(super) fn document_path(text: &str) -> Result<(), ValidationError> {
     segments(text, PATH, &['/', '.', '['])
 }
 
 /// Refuses a pattern that is too long, has too many wildcards, or is no glob.
-pub(super) fn pattern(text: &str) -> Result<(), Invalid> {
+pub(super) fn pattern(text: &str) -> Result<(), ValidationError> {
     let (longest, most) = PATTERN;
     bytes(text, longest)?;
     // Two stars in a row are one wildcard.
@@ -89,13 +91,13 @@ pub(super) fn pattern(text: &str) -> Result<(), Invalid> {
         Ok(_) => Ok(()),
         Err(failure) => {
             let message = format!("pattern `{text}`: {}", failure.kind());
-            Err(Invalid::new(message))
+            Err(ValidationError::new(message))
         }
     }
 }
 
 /// Refuses too many patterns, and those that [`pattern`] refuses.
-pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), Invalid> {
+pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), ValidationError> {
     let patterns = patterns.unwrap_or_default();
     number(patterns.len(), most, "patterns")?;
     patterns.iter().map(String::as_str).try_for_each(pattern)
@@ -105,17 +107,21 @@ pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), I
 pub(super) fn member(
     text: Option<&str>,
     member: &str,
-    check: fn(&str) -> Result<(), Invalid>,
-) -> Result<(), Invalid> {
+    check: fn(&str) -> Result<(), ValidationError>,
+) -> Result<(), ValidationError> {
     let checked = text.map_or(Ok(()), check);
     checked.map_err(|invalid| invalid.under(member))
 }
 
-fn bytes(text: &str, longest: usize) -> Result<(), Invalid> {
+fn bytes(text: &str, longest: usize) -> Result<(), ValidationError> {
     number(text.len(), longest, "bytes")
 }
 
-fn segments(text: &str, (longest, most): (usize, usize), ends: &[char]) -> Result<(), Invalid> {
+fn segments(
+    text: &str,
+    (longest, most): (usize, usize),
+    ends: &[char],
+) -> Result<(), ValidationError> {
     bytes(text, longest)?;
     let segments = text.split(ends).filter(|segment| !segment.is_empty());
     number(segments.count(), most, "segments")
@@ -127,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_too_much_is_refused() {
-        type Check = fn(&str) -> Result<(), Invalid>;
+        type Check = fn(&str) -> Result<(), ValidationError>;
         for (check, text, expected) in [
             (name as Check, "n".repeat(255), ""),
             (name, "n".repeat(256), "at most 255 bytes, not 256"),

@@ -67,12 +67,12 @@ impl fmt::Display for Kind {
 
 /// Why something that was given cannot be used: where, if it lies inside, and what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Invalid {
+pub(crate) struct ValidationError {
     path: String,
     message: String,
 }
 
-impl Invalid {
+impl ValidationError {
     /// Something is wrong with the thing as a whole.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Invalid {
     }
 }
 
-impl fmt::Display for Invalid {
+impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
             f.write_str(&self.message)
@@ -102,7 +102,7 @@ impl fmt::Display for Invalid {
     }
 }
 
-impl std::error::Error for Invalid {}
+impl std::error::Error for ValidationError {}
 
 /// A secret that a definition names, and where.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,14 +143,14 @@ impl CredentialUse {
 
 /// What a definition refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Uses {
+pub(crate) struct References {
     /// Names of sources.
     pub(crate) sources: BTreeSet<String>,
     /// Secrets and where they are named.
     pub(crate) secrets: BTreeSet<SecretUse>,
 }
 
-impl Uses {
+impl References {
     fn secret(&mut self, name: Option<&str>, place: CredentialUse) {
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             let name = name.to_owned();
@@ -158,7 +158,7 @@ impl Uses {
         }
     }
 
-    fn check_names(&self) -> Result<(), Invalid> {
+    fn check_names(&self) -> Result<(), ValidationError> {
         let secrets = self.secrets.iter().map(|secret| &secret.name);
         self.sources
             .iter()
@@ -176,10 +176,10 @@ pub(crate) trait Definition: Serialize + DeserializeOwned {
     fn name_mut(&mut self) -> &mut Option<String>;
 
     /// What goes beyond the types of the fields.
-    fn check(&self) -> Result<(), Invalid>;
+    fn check(&self) -> Result<(), ValidationError>;
 
     /// What it refers to.
-    fn uses(&self) -> Uses;
+    fn uses(&self) -> References;
 
     /// Whether everybody may refer to it, if it says so.
     fn shared(&self) -> Option<bool> {
@@ -192,7 +192,7 @@ pub(crate) trait Definition: Serialize + DeserializeOwned {
     }
 
     /// What of it would send a secret over plain http, if anything would.
-    fn sends_in_clear(&self) -> Option<Invalid> {
+    fn sends_in_clear(&self) -> Option<ValidationError> {
         None
     }
 }
@@ -207,7 +207,7 @@ pub(crate) struct Entry {
     /// Its text: JSON with the name, or a sealed secret.
     pub(crate) text: String,
     /// What it refers to.
-    pub(crate) uses: Uses,
+    pub(crate) uses: References,
     /// Whether everybody may refer to it, if that is said.
     pub(crate) shared: Option<bool>,
     /// Where it is written to; only bundles are.
@@ -215,7 +215,7 @@ pub(crate) struct Entry {
     /// All forms of that place; none before it was looked for.
     pub(crate) places: Places,
     /// What of it would send a secret over plain http, if anything would.
-    pub(crate) sends_in_clear: Option<Invalid>,
+    pub(crate) sends_in_clear: Option<ValidationError>,
 }
 
 impl Entry {
@@ -225,7 +225,7 @@ impl Entry {
             kind: Kind::Secret,
             name: name.to_owned(),
             text: sealed,
-            uses: Uses::default(),
+            uses: References::default(),
             shared,
             storage: None,
             places: Places::default(),
@@ -238,7 +238,7 @@ impl Entry {
 ///
 /// # Errors
 /// When the body is not JSON, not an object, has values of the wrong type, or another name.
-pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, Invalid> {
+pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, ValidationError> {
     let value = deserialize::json(body)?;
     entry::<D>(name, deserialize::read(&value)?)
 }
@@ -247,7 +247,10 @@ pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, Inva
 ///
 /// # Errors
 /// When it says another name, or something that goes beyond the types of its fields is wrong.
-pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entry, Invalid> {
+pub(crate) fn entry<D: Definition>(
+    name: &str,
+    mut definition: D,
+) -> Result<Entry, ValidationError> {
     check_name(name)?;
     let own = definition.name_mut();
     name::check_same(D::KIND, name, own.as_deref())?;
@@ -259,7 +262,7 @@ pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entr
     Ok(Entry {
         kind: D::KIND,
         name: name.to_owned(),
-        text: text.map_err(|failure| Invalid::new(failure.to_string()))?,
+        text: text.map_err(|failure| ValidationError::new(failure.to_string()))?,
         uses,
         shared: definition.shared(),
         storage: definition.storage().cloned(),
@@ -269,11 +272,11 @@ pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entr
 }
 
 /// The refusal of an address that credentials would be sent to in the clear.
-fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<Invalid> {
+fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<ValidationError> {
     credentials.filter(|name| !name.is_empty())?;
     let address = address?.trim_start().get(..5)?;
     address.eq_ignore_ascii_case("http:").then(|| {
-        Invalid::new(
+        ValidationError::new(
             "credentials are not sent over plain http; use https, or have the operator start \
              the server with --allow-secrets-over-http",
         )

@@ -1,22 +1,22 @@
 //! Rules for names.
 
-use super::{Invalid, Kind};
+use super::{Kind, ValidationError};
 
 /// The longest name, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
 /// Refuses a name that is empty, too long, or that a database cannot hold.
-pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
+pub(crate) fn check_name(name: &str) -> Result<(), ValidationError> {
     if name.is_empty() {
-        return Err(Invalid::new("a name cannot be empty"));
+        return Err(ValidationError::new("a name cannot be empty"));
     }
     if name.len() > MAX_NAME_BYTES {
         let length = name.len();
         let message = format!("a name has at most {MAX_NAME_BYTES} bytes, this one has {length}");
-        return Err(Invalid::new(message));
+        return Err(ValidationError::new(message));
     }
     if name.contains('\0') {
-        return Err(Invalid::new("a name cannot hold a NUL character"));
+        return Err(ValidationError::new("a name cannot hold a NUL character"));
     }
     Ok(())
 }
@@ -25,9 +25,13 @@ pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
 ///
 /// Serves `control/common/names/bundle-mismatch-refused` and `secret-mismatch-refused`; sources
 /// and stacks are treated alike.
-pub(super) fn check_same(kind: Kind, path: &str, body: Option<&str>) -> Result<(), Invalid> {
+pub(super) fn check_same(
+    kind: Kind,
+    path: &str,
+    body: Option<&str>,
+) -> Result<(), ValidationError> {
     match body.filter(|name| !name.is_empty()) {
-        Some(body) if body != path => Err(Invalid::new(format!(
+        Some(body) if body != path => Err(ValidationError::new(format!(
             "the body names the {kind} `{body}`, the path names `{path}`"
         ))),
         _ => Ok(()),

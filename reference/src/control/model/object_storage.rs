@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, limits};
+use super::{ValidationError, limits};
 
 /// Where a bundle is written to: one kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -121,15 +121,15 @@ impl ObjectStorage {
     }
 
     /// Refuses two kinds, a kind without a field that says where to write, and what is too long.
-    pub(super) fn check(&self) -> Result<(), Invalid> {
+    pub(super) fn check(&self) -> Result<(), ValidationError> {
         let kinds = self.kinds();
         if let [(one, _), (other, _), ..] = kinds.as_slice() {
             let message = format!("holds one storage kind, not both {one} and {other}");
-            return Err(Invalid::new(message));
+            return Err(ValidationError::new(message));
         }
         for (kind, fields) in kinds {
             if let Some((field, _)) = fields.iter().find(|(_, value)| value.is_empty()) {
-                return Err(Invalid::new("is required").under(field).under(kind));
+                return Err(ValidationError::new("is required").under(field).under(kind));
             }
             for (field, value) in fields {
                 let checked = match (kind, field) {

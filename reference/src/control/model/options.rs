@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Invalid;
+use super::ValidationError;
 
 /// The targets that may be named; an empty one is the first.
 const TARGETS: [&str; 5] = ["rego", "ir", "plan", "wasm", ""];
@@ -50,16 +50,16 @@ impl BuildOptions {
     }
 
     /// Refuses what nobody could build.
-    pub(super) fn check(&self) -> Result<(), Invalid> {
+    pub(super) fn check(&self) -> Result<(), ValidationError> {
         let target = self.target.as_deref().unwrap_or_default();
         if !TARGETS.contains(&target) {
             let message = format!("`{target}` is none of rego, ir, plan and wasm");
-            return Err(Invalid::new(message).under("target"));
+            return Err(ValidationError::new(message).under("target"));
         }
         let level = self.optimization.as_ref().and_then(|one| one.level);
         match level {
             Some(level) if level > HIGHEST => {
-                let invalid = Invalid::new(format!("must be between 0 and {HIGHEST}"));
+                let invalid = ValidationError::new(format!("must be between 0 and {HIGHEST}"));
                 Err(invalid.under("level").under("optimization"))
             }
             _ => Ok(()),

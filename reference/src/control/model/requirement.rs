@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, Uses, limits};
+use super::{References, ValidationError, limits};
 
 /// A source that something is built from, or a pinned commit in its place.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub(crate) struct Requirement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) prefix: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) git: Option<Pin>,
+    pub(crate) git: Option<CommitPin>,
     /// Whether a stack's requirement is placed below `data.stacks.STACK`; it is if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) automount: Option<bool>,
@@ -24,13 +24,13 @@ pub(crate) struct Requirement {
 /// A commit of a repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Pin {
+pub(crate) struct CommitPin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<String>,
 }
 
 /// Refuses requirements that are too many, or of which a path is too long.
-pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Invalid> {
+pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), ValidationError> {
     let requirements = requirements.unwrap_or_default();
     let checked = limits::number(requirements.len(), limits::PARTS, "requirements");
     checked.map_err(|invalid| invalid.under("requirements"))?;
@@ -47,11 +47,11 @@ pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Invalid>
 }
 
 /// The sources that requirements name.
-pub(super) fn uses(requirements: Option<&[Requirement]>) -> Uses {
+pub(super) fn uses(requirements: Option<&[Requirement]>) -> References {
     let named = requirements.unwrap_or_default().iter();
     let sources = named.filter_map(|requirement| requirement.source.clone());
-    Uses {
+    References {
         sources: sources.filter(|source| !source.is_empty()).collect(),
-        ..Uses::default()
+        ..References::default()
     }
 }

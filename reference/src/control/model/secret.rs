@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{Invalid, Kind, deserialize, name};
-use crate::control::hosts::Hosts;
+use super::{Kind, ValidationError, deserialize, name};
+use crate::control::allowed_hosts::AllowedHosts;
 
 /// The member of a secret that says where it may be sent.
 const ALLOWED_HOSTS: &str = "allowed_hosts";
@@ -34,12 +34,12 @@ impl Secret {
     ///
     /// # Errors
     /// When the body is not a JSON object, names another secret, or its value is no object.
-    pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<GivenSecret, Invalid> {
+    pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<GivenSecret, ValidationError> {
         name::check_name(path_name)?;
         let mut value = deserialize::json(body)?;
         let read = match &mut value {
             Value::Object(members) => Self::from_named_members(path_name, members),
-            _ => Err(Invalid::new("must be an object")),
+            _ => Err(ValidationError::new("must be an object")),
         };
         wipe(&mut value);
         read
@@ -49,11 +49,11 @@ impl Secret {
     fn from_named_members(
         path_name: &str,
         members: &mut Map<String, Value>,
-    ) -> Result<GivenSecret, Invalid> {
+    ) -> Result<GivenSecret, ValidationError> {
         let body_name = match members.remove("name") {
             None | Some(Value::Null) => None,
             Some(Value::String(body_name)) => Some(body_name),
-            Some(_) => return Err(Invalid::new("must be a string").under("name")),
+            Some(_) => return Err(ValidationError::new("must be a string").under("name")),
         };
         name::check_same(Kind::Secret, path_name, body_name.as_deref())?;
         Self::from_members(members)
@@ -64,18 +64,20 @@ impl Secret {
     ///
     /// # Errors
     /// When the value, its type or its token, or what is said of the secret, has the wrong type.
-    pub(crate) fn from_members(members: &mut Map<String, Value>) -> Result<GivenSecret, Invalid> {
+    pub(crate) fn from_members(
+        members: &mut Map<String, Value>,
+    ) -> Result<GivenSecret, ValidationError> {
         let shared = match members.remove("shared") {
             None | Some(Value::Null) => None,
             Some(Value::Bool(shared)) => Some(shared),
-            Some(_) => return Err(Invalid::new("must be true or false").under("shared")),
+            Some(_) => return Err(ValidationError::new("must be true or false").under("shared")),
         };
         let beside = hosts(members.remove(ALLOWED_HOSTS).as_ref())?;
         let value = match members.get("value") {
             None | Some(Value::Null) => members,
             Some(_) => match members.get_mut("value").and_then(Value::as_object_mut) {
                 Some(value) => value,
-                None => return Err(Invalid::new("must be an object").under("value")),
+                None => return Err(ValidationError::new("must be an object").under("value")),
             },
         };
         let within = hosts(value.remove(ALLOWED_HOSTS).as_ref());
@@ -83,7 +85,9 @@ impl Secret {
         let allowed_hosts = beside.or(within);
         for field in ["type", "token"] {
             if value.get(field).is_some_and(|field| !field.is_string()) {
-                return Err(Invalid::new("must be a string").under(field).under("value"));
+                return Err(ValidationError::new("must be a string")
+                    .under(field)
+                    .under("value"));
             }
         }
         match serde_json::to_vec(value) {
@@ -95,7 +99,7 @@ impl Secret {
                 };
                 Ok(GivenSecret { secret, shared })
             }
-            Err(_) => Err(Invalid::new("cannot be written").under("value")),
+            Err(_) => Err(ValidationError::new("cannot be written").under("value")),
         }
     }
 
@@ -146,8 +150,8 @@ impl Secret {
 }
 
 /// Patterns of hosts, if there are any.
-fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, Invalid> {
-    let refused = |why: &str| Invalid::new(why).under(ALLOWED_HOSTS);
+fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, ValidationError> {
+    let refused = |why: &str| ValidationError::new(why).under(ALLOWED_HOSTS);
     let items = match given {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(items)) => items,
@@ -156,7 +160,7 @@ fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, Invalid> {
     let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
     let texts: Option<Vec<String>> = texts.collect();
     let texts = texts.ok_or_else(|| refused("must be an array of strings"))?;
-    match Hosts::read(&texts) {
+    match AllowedHosts::read(&texts) {
         Ok(_) => Ok(Some(texts)),
         Err(why) => Err(refused(&why)),
     }
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_secret_is_no_part_of_its_value() -> Result<(), Invalid> {
+    fn what_is_said_of_a_secret_is_no_part_of_its_value() -> Result<(), ValidationError> {
         for (body, shared, hosts) in [
             (r#"{"value":{"type":"t"}}"#, None, None),
             (r#"{"type":"t","shared":true}"#, Some(true), None),

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::requirement::{self, Requirement};
-use super::{CredentialUse, Definition, EmbeddedFiles, Invalid, Kind, Uses, in_clear, limits};
+use super::{
+    CredentialUse, Definition, EmbeddedFiles, Kind, References, ValidationError, in_clear, limits,
+};
 
 /// The definition of a source. Any combination of its fields is accepted.
 ///
@@ -53,7 +55,7 @@ impl Source {
     }
 
     /// Refuses paths that are too many or too long, and too many datasources.
-    fn check_paths(&self) -> Result<(), Invalid> {
+    fn check_paths(&self) -> Result<(), ValidationError> {
         limits::member(self.directory.as_deref(), "directory", limits::path)?;
         limits::member(self.builtin.as_deref(), "builtin", limits::path)?;
         let paths = self.paths.as_deref().unwrap_or_default();
@@ -114,7 +116,7 @@ pub(crate) fn has_query(repo: &str) -> bool {
 
 impl Git {
     /// Refuses what is too long, and too many patterns.
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.repo.as_deref(), "repo", limits::url)?;
         limits::member(self.reference.as_deref(), "reference", limits::path)?;
         limits::member(self.commit.as_deref(), "commit", limits::name)?;
@@ -172,7 +174,7 @@ impl Datasource {
 
     /// Refuses a name, a path or an address that is too long, and an `http` config whose documented fields have the wrong type; other types are
     /// not documented and kept as they are.
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.name.as_deref(), "name", limits::name)?;
         limits::member(self.path.as_deref(), "path", limits::document_path)?;
         if let Some((field, url)) = self.address() {
@@ -197,10 +199,10 @@ impl Definition for Source {
         &mut self.name
     }
 
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), ValidationError> {
         let repo = self.git.as_ref().and_then(|git| git.repo.as_deref());
         if repo.is_some_and(has_query) {
-            let invalid = Invalid::new(NO_QUERY);
+            let invalid = ValidationError::new(NO_QUERY);
             return Err(invalid.under("repo").under("git"));
         }
         self.check_paths()?;
@@ -215,7 +217,7 @@ impl Definition for Source {
         Ok(())
     }
 
-    fn uses(&self) -> Uses {
+    fn uses(&self) -> References {
         let mut uses = requirement::uses(self.requirements.as_deref());
         let git = self.git.as_ref();
         uses.secret(
@@ -232,7 +234,7 @@ impl Definition for Source {
         self.shared
     }
 
-    fn sends_in_clear(&self) -> Option<Invalid> {
+    fn sends_in_clear(&self) -> Option<ValidationError> {
         if let Some(git) = &self.git
             && let Some(invalid) = in_clear(git.repo.as_deref(), git.credentials.as_deref())
         {

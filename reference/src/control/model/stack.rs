@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::glob::Glob;
 use super::requirement::{self, Requirement};
-use super::{Definition, Invalid, Kind, Uses, limits};
+use super::{Definition, Kind, References, ValidationError, limits};
 
 /// Label names with the patterns of their allowed values.
 type Selector = BTreeMap<String, Vec<String>>;
@@ -91,7 +91,7 @@ impl Definition for Stack {
         &mut self.name
     }
 
-    fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), ValidationError> {
         requirement::check(self.requirements.as_deref())?;
         let selectors = [
             ("selector", &self.selector),
@@ -114,7 +114,7 @@ impl Definition for Stack {
         limits::number(patterns, limits::SELECTOR_PATTERNS, "patterns of a stack")
     }
 
-    fn uses(&self) -> Uses {
+    fn uses(&self) -> References {
         requirement::uses(self.requirements.as_deref())
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Finish {
     pub(crate) succeeded: bool,
     /// What is known of what is in the storage now, and where; `None` leaves it as it was.
     pub(crate) published: Option<String>,
-    /// When to build again if nothing changes; `None` is never.
+    /// When to build again if nothing change_log; `None` is never.
     pub(crate) again: Option<Duration>,
     /// Whether the bundle was not built, because processes have ended during its builds.
     pub(crate) condemned: bool,
@@ -122,7 +122,7 @@ impl Store {
     /// Ends the leases that reach further than `lease`, and makes due what is due later from now
     /// than the pause that its last build asked for and `slack`: they were given before the clock
     /// of the database was put back. Gives how many bundles that concerned.
-    pub(crate) async fn mend_times(
+    pub(crate) async fn repair_due_times(
         &self,
         lease: Duration,
         slack: Duration,

@@ -16,8 +16,8 @@ use sqlx::{
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use super::failure::DatabaseFailure;
-use super::probe::Probe;
+use super::database_error::DatabaseError;
+use super::health::Probe;
 use super::{StoreError, files};
 
 /// Connections that read from one SQLite file at the same time.
@@ -221,7 +221,7 @@ impl Store {
         loop {
             match self.begin_on(&self.write, sqlite).await {
                 Err(failure)
-                    if DatabaseFailure::of(&failure) == DatabaseFailure::Locked
+                    if DatabaseError::of(&failure) == DatabaseError::Locked
                         && Instant::now() < deadline => {}
                 begun => return Ok(begun?),
             }
@@ -373,7 +373,7 @@ async fn create(url: &DatabaseUrl) -> Result<(), StoreError> {
             Ok(connection) => return Ok(connection.close().await?),
             // SQLite does not wait for the lock that a change of the journal needs.
             Err(failure)
-                if DatabaseFailure::of(&failure) == DatabaseFailure::Locked
+                if DatabaseError::of(&failure) == DatabaseError::Locked
                     && Instant::now() < deadline =>
             {
                 tokio::time::sleep(Duration::from_millis(20)).await;

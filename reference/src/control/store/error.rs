@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::failure::DatabaseFailure;
+use super::database_error::DatabaseError;
 use crate::control::model::Kind;
 
 /// Why the store did not do what it was asked to.
@@ -67,9 +67,9 @@ pub(crate) enum StoreError {
 
 impl StoreError {
     /// What is wrong with the database, if that is what failed.
-    pub(crate) fn database_failure(&self) -> Option<DatabaseFailure> {
+    pub(crate) fn database_failure(&self) -> Option<DatabaseError> {
         match self {
-            Self::Database(failure) => Some(DatabaseFailure::of(failure)),
+            Self::Database(failure) => Some(DatabaseError::of(failure)),
             _ => None,
         }
     }

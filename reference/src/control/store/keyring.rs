@@ -43,7 +43,7 @@ impl Store {
     ///
     /// # Errors
     /// `KeyRotated` when one is sealed with another key.
-    pub(super) async fn hold_key(
+    pub(super) async fn lock_key(
         &self,
         transaction: &mut Transaction<'static, Any>,
         entries: &[Entry],

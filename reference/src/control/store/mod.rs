@@ -12,36 +12,36 @@
 //! so; whoever builds one claims it for a while. Those transactions, too, take a bundle before
 //! what belongs to it.
 
+mod build_inputs;
 mod builds;
-mod changes;
+mod change_log;
 mod claims;
 mod data;
 mod database;
+mod database_error;
 mod error;
-mod failure;
 mod files;
-mod inputs;
-mod inspect;
+mod health;
 mod keyring;
-mod probe;
 mod references;
 mod resources;
 mod schema;
+mod schema_check;
 mod statuses;
 mod storage_locations;
 #[cfg(test)]
 mod tests;
-mod write_entry;
+mod upsert;
 
+pub(crate) use build_inputs::BuildInputs;
 pub(crate) use builds::Finish;
 pub(crate) use claims::{Claim, MOST_DEATHS, Queue, Waiting};
 pub(crate) use database::{Database, DatabaseUrl, Store};
+pub(crate) use database_error::DatabaseError;
 pub(crate) use error::StoreError;
-pub(crate) use failure::DatabaseFailure;
 pub(crate) use files::tighten;
-pub(crate) use inputs::Inputs;
-pub(crate) use inspect::{Contents, Unusable, inspect};
-pub(crate) use probe::Probe;
+pub(crate) use health::Probe;
 pub(crate) use resources::Row;
+pub(crate) use schema_check::{Contents, Unusable, inspect};
 pub(crate) use statuses::{MAX_STATUSES, Status};
-pub(crate) use storage_locations::Taken;
+pub(crate) use storage_locations::ClaimOutcome;

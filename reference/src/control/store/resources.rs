@@ -4,8 +4,8 @@ use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::error::{ResourceRef, StoreError};
 use super::references::{FOLLOWED, Rights};
-use super::write_entry::Writer;
-use super::{Store, changes};
+use super::upsert::Writer;
+use super::{Store, change_log};
 use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
 use crate::control::principal::Principal;
@@ -97,7 +97,7 @@ impl Store {
             return Err(StoreError::NotAuthorized);
         }
         let mut transaction = self.begin().await?;
-        self.hold_key(&mut transaction, std::slice::from_ref(entry))
+        self.lock_key(&mut transaction, std::slice::from_ref(entry))
             .await?;
         let writer = Writer {
             owner: principal.name(),
@@ -123,7 +123,7 @@ impl Store {
     /// `MissingReference`, or `PlaceTaken` when two declared bundles have one place.
     pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        self.hold_key(&mut transaction, entries).await?;
+        self.lock_key(&mut transaction, entries).await?;
         let mut written = Vec::new();
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.
@@ -194,7 +194,7 @@ impl Store {
             return Err(in_use);
         }
         if kind == Kind::Stack {
-            changes::note_stack(&mut transaction, name).await?;
+            change_log::note_stack(&mut transaction, name).await?;
         }
         // A source may require itself: that use goes first.
         for delete in [

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::Store;
 use super::error::StoreError;
-use super::write_entry::Written;
+use super::upsert::Written;
 use crate::control::model::{Bundle, Entry, ObjectStorage, Places};
 use crate::control::principal::Principal;
 use crate::control::storage_location;
@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 3;
 
 /// What came of taking a place for a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum ClaimOutcome {
     /// It is the bundle's.
     Own,
     /// It belongs to the bundle of this name.
@@ -140,14 +140,14 @@ impl Store {
     }
 
     /// Takes, for a build, the places that its storage turns out to have.
-    pub(crate) async fn take_places(
+    pub(crate) async fn claim_locations(
         &self,
         bundle: i64,
         storage: &ObjectStorage,
         places: &Places,
-    ) -> Result<Taken, StoreError> {
+    ) -> Result<ClaimOutcome, StoreError> {
         if held(self.reader(), bundle).await? == places.own {
-            return Ok(Taken::Own);
+            return Ok(ClaimOutcome::Own);
         }
         let mut transaction = self.begin().await?;
         // Whoever changes the definition waits, or has changed it.
@@ -157,23 +157,23 @@ impl Store {
         );
         let row = query(select).bind(bundle);
         let Some(row) = row.fetch_optional(&mut *transaction).await? else {
-            return Ok(Taken::Changed);
+            return Ok(ClaimOutcome::Changed);
         };
         let now: Bundle = serde_json::from_str(row.try_get(0)?)?;
         let now = serde_json::to_value(&now.object_storage)?;
         if now != serde_json::to_value(storage)? {
-            return Ok(Taken::Changed);
+            return Ok(ClaimOutcome::Changed);
         }
         if places.is_file {
             self.lock_places(&mut transaction).await?;
         }
         let held = held(&mut *transaction, bundle).await?;
         match take(&mut transaction, bundle, &held, places).await? {
-            Some(holder) => Ok(Taken::Foreign(holder.name)),
+            Some(holder) => Ok(ClaimOutcome::Foreign(holder.name)),
             None => {
                 leave(&mut transaction, bundle, &held, places).await?;
                 transaction.commit().await?;
-                Ok(Taken::Own)
+                Ok(ClaimOutcome::Own)
             }
         }
     }

@@ -7,7 +7,7 @@ use tracing::warn;
 use super::Shared;
 use crate::control::model::ObjectStorage;
 use crate::control::storage_location;
-use crate::control::store::{StoreError, Taken};
+use crate::control::store::{ClaimOutcome, StoreError};
 
 impl Shared {
     /// Takes the place of a bundle for a build, through links as they lead now. Gives its forms.
@@ -20,16 +20,16 @@ impl Shared {
         name: &str,
         storage: &ObjectStorage,
         places: &mut BTreeSet<String>,
-    ) -> Result<Taken, StoreError> {
+    ) -> Result<ClaimOutcome, StoreError> {
         let roots = self.settings.destinations.roots.clone();
         let found = match storage_location::find(storage.clone(), roots).await {
             Ok(found) => found,
-            Err(failure) => return Ok(Taken::Unknown(failure.to_string())),
+            Err(failure) => return Ok(ClaimOutcome::Unknown(failure.to_string())),
         };
         let store = &self.control.store;
-        let taken = store.take_places(bundle, storage, &found).await?;
+        let taken = store.claim_locations(bundle, storage, &found).await?;
         *places = found.own;
-        if let Taken::Foreign(holder) = &taken {
+        if let ClaimOutcome::Foreign(holder) = &taken {
             places.clear();
             warn!(
                 bundle = name,

@@ -9,7 +9,7 @@ use crate::control::Control;
 use crate::control::builder::{Job, SourceInput};
 use crate::control::cipher::CipherError;
 use crate::control::model::Secret;
-use crate::control::store::{Inputs, StoreError};
+use crate::control::store::{BuildInputs, StoreError};
 
 /// Why the inputs of a build cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub(super) enum ContentError {
 
 /// What was read for a build.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct LoadedInputs {
     pub(super) job: Job,
     /// A digest of all that is stored of it; `None` when no more than the bundle was read.
     pub(super) digest: Option<String>,
@@ -42,28 +42,32 @@ impl Control {
     ///
     /// # Errors
     /// When it cannot be read or opened, or has more than `limit` bytes of source data.
-    pub(super) async fn job(&self, bundle: i64, limit: u64) -> Result<Option<Read>, JobError> {
+    pub(super) async fn job(
+        &self,
+        bundle: i64,
+        limit: u64,
+    ) -> Result<Option<LoadedInputs>, JobError> {
         let Some(inputs) = self.store.inputs(bundle, limit).await? else {
             return Ok(None);
         };
         let digest = Some(digest(&inputs).map_err(ContentError::from)?);
         let job = self.read(inputs)?;
-        Ok(Some(Read { job, digest }))
+        Ok(Some(LoadedInputs { job, digest }))
     }
 
     /// A bundle, with its secrets opened and without sources: enough to look at its storage.
     ///
     /// # Errors
     /// When it cannot be read or opened.
-    pub(super) async fn bundle_alone(&self, bundle: i64) -> Result<Option<Read>, JobError> {
+    pub(super) async fn bundle_alone(&self, bundle: i64) -> Result<Option<LoadedInputs>, JobError> {
         let Some(inputs) = self.store.bundle(bundle).await? else {
             return Ok(None);
         };
         let (job, digest) = (self.read(inputs)?, None);
-        Ok(Some(Read { job, digest }))
+        Ok(Some(LoadedInputs { job, digest }))
     }
 
-    fn read(&self, inputs: Inputs) -> Result<Job, ContentError> {
+    fn read(&self, inputs: BuildInputs) -> Result<Job, ContentError> {
         let mut sources = BTreeMap::new();
         for (name, source) in inputs.sources {
             let input = SourceInput {
@@ -96,7 +100,7 @@ impl Control {
 }
 
 /// A digest of what is stored, secrets as they are sealed.
-fn digest(inputs: &Inputs) -> Result<String, serde_json::Error> {
+fn digest(inputs: &BuildInputs) -> Result<String, serde_json::Error> {
     /// Takes up what is written to it.
     struct Hash(Sha256);
     impl io::Write for Hash {

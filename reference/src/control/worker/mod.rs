@@ -8,13 +8,13 @@
 //! The order of steps makes an end at any moment harmless: the bundle is due until its result is
 //! recorded, the result is recorded after the object is written, and objects are replaced whole.
 
+mod build_cache;
 mod claim_location;
 mod job;
+mod permits;
 mod publish;
-mod record;
 mod repository_cache;
 mod run;
-mod slot;
 mod trial;
 mod turns;
 
@@ -27,8 +27,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
+use self::permits::Permits;
 use self::repository_cache::WorkFolder;
-use self::slot::Slots;
 use self::trial::{Next, Trials};
 use self::turns::Turns;
 use super::Control;
@@ -111,7 +111,7 @@ struct Shared {
     /// Names this process in claims.
     owner: String,
     work: WorkFolder,
-    slots: Slots,
+    slots: Permits,
     /// The digest of what decides, beside its inputs, what a bundle comes to.
     builder: String,
 }
@@ -140,8 +140,8 @@ impl Workers {
         let shared = Arc::new(Shared {
             owner: owner()?,
             control,
-            slots: Slots::new(settings.concurrent),
-            builder: record::builder(&settings.access),
+            slots: Permits::new(settings.concurrent),
+            builder: build_cache::builder(&settings.access),
             settings,
             work,
         });
@@ -207,7 +207,7 @@ impl Shared {
                 // Builds that end meanwhile make room for others at once.
                 () = self.control.store.changed(), if soon < next => next = soon,
                 _ = sweep.tick() => self.sweep().await,
-                _ = clock.tick() => self.mend_times().await,
+                _ = clock.tick() => self.repair_due_times().await,
                 () = tokio::time::sleep_until(next) => {}
                 Some(ended) = builds.join_next() => report(ended),
             }
@@ -306,8 +306,8 @@ impl Shared {
     }
 
     /// Mends what a clock that was put back would hold up.
-    async fn mend_times(&self) {
-        match answered(self.control.store.mend_times(LEASE, SLACK)).await {
+    async fn repair_due_times(&self) {
+        match answered(self.control.store.repair_due_times(LEASE, SLACK)).await {
             Ok(0) => {}
             Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
             Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use tracing::warn;
 
 use super::Shared;
-use super::record::{Origin, Record, digest};
-use super::slot::Slot;
+use super::build_cache::{Origin, Record, digest};
+use super::permits::Permit;
 use crate::control::builder::Job;
 use crate::control::destination::{Destination, DestinationError, Identity, StoredObject};
 use crate::control::metrics::Upload;
@@ -27,14 +27,14 @@ pub(super) enum PublishError {
 }
 
 /// A bundle on its way to its storage.
-pub(super) struct Made {
+pub(super) struct BuiltBundle {
     pub(super) job: Job,
     pub(super) archive: Bytes,
     /// The revision in its manifest.
     pub(super) revision: String,
     /// What it was made from, where that tells what a build comes to.
     pub(super) origin: Option<Origin>,
-    pub(super) _upload: Slot,
+    pub(super) _upload: Permit,
 }
 
 /// A bundle that is where it belongs.
@@ -52,14 +52,14 @@ impl Shared {
     pub(super) async fn publish(
         &self,
         claim: &Claim,
-        made: &Made,
+        made: &BuiltBundle,
         place: String,
         destination: &Destination,
     ) -> Result<Published, PublishError> {
         let archive = &made.archive;
         let metrics = &self.control.metrics;
         let digest = digest(archive);
-        // What older programs noted is no such record; then all of the object is read once.
+        // What older programs noted is no such build_cache; then all of the object is read once.
         let known = Record::read(&claim.published);
         let known = known.filter(|known| known.archive == digest && known.place == place);
         let known = known.map(|known| known.identity);

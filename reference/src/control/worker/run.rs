@@ -12,17 +12,17 @@ use futures_util::FutureExt;
 use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
-use super::job::{JobError, Read};
-use super::publish::{Made, PublishError, Published};
-use super::record::{Origin, Record, digest};
-use super::slot::Slot;
+use super::build_cache::{Origin, Record, digest};
+use super::job::{JobError, LoadedInputs};
+use super::permits::Permit;
+use super::publish::{BuiltBundle, PublishError, Published};
 use super::{DATABASE_PAUSE, LEASE, Shared, answered};
 use crate::control::builder::{self, BuildError, Job};
 use crate::control::destination::{Destination, DestinationError};
 use crate::control::metrics::Upload;
 use crate::control::model::{BuildOptions, BuildResult, Phase};
 use crate::control::redact::{redact, shorten};
-use crate::control::store::{Claim, Finish, MOST_DEATHS, Status, StoreError, Taken};
+use crate::control::store::{Claim, ClaimOutcome, Finish, MOST_DEATHS, Status, StoreError};
 use crate::units::milliseconds;
 
 /// How often a lease is renewed.
@@ -60,7 +60,7 @@ impl Shared {
     pub(super) async fn run(
         self: Arc<Self>,
         claim: Claim,
-        slot: Slot,
+        slot: Permit,
         mut given_up: watch::Receiver<()>,
     ) {
         let (began, begun) = (Utc::now(), Instant::now());
@@ -125,7 +125,7 @@ impl Shared {
     async fn build_or_refuse(
         &self,
         claim: &Claim,
-        slot: Slot,
+        slot: Permit,
         name: &mut String,
         places: &mut BTreeSet<String>,
     ) -> Ended {
@@ -159,7 +159,7 @@ impl Shared {
     async fn build(
         &self,
         claim: &Claim,
-        slot: Slot,
+        slot: Permit,
         name: &mut String,
         places: &mut BTreeSet<String>,
     ) -> Ended {
@@ -182,7 +182,7 @@ impl Shared {
     }
 
     /// Reads what a bundle is built from, or the bundle alone.
-    async fn read(&self, claim: &Claim, alone: bool) -> Result<Read, Ended> {
+    async fn read(&self, claim: &Claim, alone: bool) -> Result<LoadedInputs, Ended> {
         let read = match alone {
             true => self.control.bundle_alone(claim.bundle).await,
             false => {
@@ -208,8 +208,8 @@ impl Shared {
     async fn build_job(
         &self,
         claim: &Claim,
-        slot: Slot,
-        read: Read,
+        slot: Permit,
+        read: LoadedInputs,
         record: Option<Record>,
         places: &mut BTreeSet<String>,
     ) -> Ended {
@@ -229,10 +229,10 @@ impl Shared {
         };
         let taken = self.take_place(claim.bundle, &job.name, &storage, places);
         match taken.await {
-            Ok(Taken::Own) => {}
+            Ok(ClaimOutcome::Own) => {}
             // The change has made it due again.
-            Ok(Taken::Changed) => return Ended::GivenUp,
-            Ok(Taken::Foreign(_)) => {
+            Ok(ClaimOutcome::Changed) => return Ended::GivenUp,
+            Ok(ClaimOutcome::Foreign(_)) => {
                 let message = "another bundle has the place in the storage".to_owned();
                 return Ended::Done(self.failed(
                     claim,
@@ -241,7 +241,7 @@ impl Shared {
                     message,
                 ));
             }
-            Ok(Taken::Unknown(why)) => {
+            Ok(ClaimOutcome::Unknown(why)) => {
                 let message = format!("the folder of the bundle: {why}");
                 let pushed = BuildResult::PushFailed;
                 return Ended::Done(self.failed(claim, Phase::Push, pushed, message));
@@ -278,11 +278,11 @@ impl Shared {
     async fn make(
         &self,
         claim: &Claim,
-        mut slot: Slot,
-        mut read: Read,
+        mut slot: Permit,
+        mut read: LoadedInputs,
         mut record: Option<Record>,
         destination: &Destination,
-    ) -> Result<Made, Ended> {
+    ) -> Result<BuiltBundle, Ended> {
         let access = &self.settings.access;
         let folder = self.work.of_bundle(claim.bundle);
         let synced = |source: &str, read| self.control.metrics.synced(source, read);
@@ -323,7 +323,7 @@ impl Shared {
                 });
                 // Storages may be slow, and sources large.
                 read.job.sources.clear();
-                return Ok(Made {
+                return Ok(BuiltBundle {
                     _upload: self.slots.upload(slot, built.archive.len()),
                     job: read.job,
                     archive: Bytes::from(built.archive),

@@ -4,7 +4,7 @@
 //! turn is longest ago, and then of the one whose bundle has waited longest. One owner alone may have all builds but the guest's, which is for
 //! owners of whom nothing is built: no owner waits for the builds of another one alone.
 
-use super::slot::{Slot, Slots};
+use super::permits::{Permit, Permits};
 use crate::control::store::{Queue, Waiting};
 
 /// The owners that wait for a turn.
@@ -20,7 +20,7 @@ impl Turns {
     }
 
     /// Whose turn it is, with a slot for a build; `None` when nobody may begin one now.
-    pub(super) fn next(&mut self, slots: &Slots) -> Option<(String, Slot)> {
+    pub(super) fn next(&mut self, slots: &Permits) -> Option<(String, Permit)> {
         self.waiting
             .sort_by_cached_key(|one| (slots.turn(&one.tenant), one.since));
         self.waiting.iter().find_map(|next| {
@@ -43,17 +43,17 @@ mod tests {
 
     /// What owners have to build, and what is built.
     struct World {
-        slots: Slots,
+        slots: Permits,
         /// When the bundles of each owner came, oldest first.
         queued: BTreeMap<String, VecDeque<i64>>,
         /// What is built, with its owner.
-        building: Vec<(String, Slot)>,
+        building: Vec<(String, Permit)>,
     }
 
     impl World {
         fn new(builds: usize) -> Self {
             Self {
-                slots: Slots::new(builds),
+                slots: Permits::new(builds),
                 queued: BTreeMap::new(),
                 building: Vec::new(),
             }
@@ -88,7 +88,7 @@ mod tests {
         }
 
         fn built(&self, tenant: &str) -> usize {
-            let of = |(owner, _): &&(String, Slot)| owner == tenant;
+            let of = |(owner, _): &&(String, Permit)| owner == tenant;
             self.building.iter().filter(of).count()
         }
     }

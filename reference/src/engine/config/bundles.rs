@@ -17,28 +17,28 @@ const USUAL_SIZE_LIMIT: u64 = 1 << 30;
 /// One bundle, or the discovery bundle, as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(expecting = "a bundle")]
-pub(super) struct BundleShape {
+pub(super) struct BundleRawConfig {
     service: Option<String>,
     resource: Option<String>,
     #[serde(default)]
-    polling: PollingShape,
+    polling: PollingRawConfig,
     #[serde(default)]
     trigger: Trigger,
     #[serde(default)]
     persist: bool,
-    signing: Option<SigningShape>,
+    signing: Option<SigningRawConfig>,
     size_limit_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(super) struct PollingShape {
+pub(super) struct PollingRawConfig {
     min_delay_seconds: Option<Seconds>,
     max_delay_seconds: Option<Seconds>,
     long_polling_timeout_seconds: Option<Seconds>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(super) struct SigningShape {
+pub(super) struct SigningRawConfig {
     keyid: Option<String>,
     scope: Option<String>,
     #[serde(default)]
@@ -49,23 +49,23 @@ pub(super) struct SigningShape {
 /// `bundles`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(expecting = "a bundle")]
-pub(super) struct OnlyBundleShape {
+pub(super) struct OnlyBundleRawConfig {
     name: String,
     prefix: Option<String>,
     service: Option<String>,
     #[serde(default)]
-    polling: PollingShape,
+    polling: PollingRawConfig,
 }
 
-impl OnlyBundleShape {
+impl OnlyBundleRawConfig {
     /// Its name, and what `bundles` would say of it.
-    pub(super) fn named(self) -> (String, BundleShape) {
+    pub(super) fn named(self) -> (String, BundleRawConfig) {
         let resource = prefixed(self.prefix.as_deref(), &self.name);
-        let bundle = BundleShape {
+        let bundle = BundleRawConfig {
             resource: Some(resource),
             service: self.service,
             polling: self.polling,
-            ..BundleShape::default()
+            ..BundleRawConfig::default()
         };
         (self.name, bundle)
     }
@@ -74,19 +74,19 @@ impl OnlyBundleShape {
 /// The section `discovery` as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct DiscoveryShape {
+pub(super) struct DiscoveryRawConfig {
     name: Option<String>,
     prefix: Option<String>,
     decision: Option<String>,
     service: Option<String>,
     resource: Option<String>,
     #[serde(default)]
-    polling: PollingShape,
+    polling: PollingRawConfig,
     #[serde(default)]
     trigger: Trigger,
     #[serde(default)]
     persist: bool,
-    signing: Option<SigningShape>,
+    signing: Option<SigningRawConfig>,
     size_limit_bytes: Option<u64>,
 }
 
@@ -145,7 +145,7 @@ pub(super) struct Known<'k> {
     pub(super) keys: &'k std::collections::BTreeMap<String, Key>,
 }
 
-impl BundleShape {
+impl BundleRawConfig {
     /// The bundle of this name.
     pub(super) fn source(&self, name: &str, known: Known<'_>) -> Result<Source, String> {
         let resource = match &self.resource {
@@ -191,7 +191,7 @@ fn prefixed(prefix: Option<&str>, name: &str) -> String {
     format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
 }
 
-impl DiscoveryShape {
+impl DiscoveryRawConfig {
     /// The discovery that this asks for.
     pub(super) fn discovery(&self, known: Known<'_>) -> Result<Discovery, String> {
         let resource = match (&self.resource, &self.name) {
@@ -204,7 +204,7 @@ impl DiscoveryShape {
             (None, None) => self.name.as_ref(),
             (None, Some(_)) => None,
         };
-        let bundle = BundleShape {
+        let bundle = BundleRawConfig {
             service: match file(&resource) {
                 Some(_) => None,
                 None => Some(known.service(self.service.as_deref(), false)?),
@@ -253,7 +253,7 @@ impl Known<'_> {
         }
     }
 
-    fn signing(&self, shape: &SigningShape) -> Result<Signing, String> {
+    fn signing(&self, shape: &SigningRawConfig) -> Result<Signing, String> {
         let unknown = |key: &&String| !self.keys.contains_key(*key);
         if let Some(key) = shape.keyid.as_ref().filter(unknown) {
             return Err(format!("key `{key}` is not configured"));

@@ -10,16 +10,16 @@ use super::seconds::Seconds;
 /// The section as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct CachingShape {
+pub(super) struct CachingRawConfig {
     #[serde(default)]
-    inter_query_builtin_cache: ResponsesShape,
+    inter_query_builtin_cache: ResponsesRawConfig,
     #[serde(default)]
-    inter_query_builtin_value_cache: ValuesShape,
+    inter_query_builtin_value_cache: ValuesRawConfig,
 }
 
 /// The responses to `http.send`.
 #[derive(Debug, Default, Deserialize)]
-struct ResponsesShape {
+struct ResponsesRawConfig {
     max_size_bytes: Option<u64>,
     forced_eviction_threshold_percentage: Option<u64>,
     stale_entry_eviction_period_seconds: Option<Seconds>,
@@ -27,27 +27,27 @@ struct ResponsesShape {
 
 /// What functions make of operands, such as compiled patterns.
 #[derive(Debug, Default, Deserialize)]
-struct ValuesShape {
+struct ValuesRawConfig {
     max_num_entries: Option<usize>,
     #[serde(default)]
-    named: NamedShape,
+    named: NamedRawConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct NamedShape {
-    graphql: Option<CacheShape>,
+struct NamedRawConfig {
+    graphql: Option<CacheRawConfig>,
     /// What verifications of tokens came to, which is not kept.
-    io_jwt: Option<CacheShape>,
-    io_jwt_keys: Option<CacheShape>,
+    io_jwt: Option<CacheRawConfig>,
+    io_jwt_keys: Option<CacheRawConfig>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct CacheShape {
+struct CacheRawConfig {
     max_num_entries: Option<usize>,
     disabled: Option<bool>,
 }
 
-impl CachingShape {
+impl CachingRawConfig {
     /// How much is kept. A limit of 0 is none.
     pub(super) fn limits(&self) -> Result<CacheLimits, String> {
         let usual = CacheLimits::default();
@@ -59,7 +59,7 @@ impl CachingShape {
             ("io_jwt", &named.io_jwt),
             ("io_jwt_keys", &named.io_jwt_keys),
         ] {
-            if cache.as_ref().is_some_and(CacheShape::says_nothing) {
+            if cache.as_ref().is_some_and(CacheRawConfig::says_nothing) {
                 let place = "inter_query_builtin_value_cache.named";
                 let why = "`max_num_entries` or `disabled` is missing";
                 return Err(format!("{place}: `{name}`: {why}"));
@@ -86,13 +86,13 @@ impl CachingShape {
                 .map(|Seconds(period)| period)
                 .filter(|period| *period > Duration::ZERO),
             patterns: limit(values.max_num_entries, usual.patterns),
-            graphql: CacheShape::limit(named.graphql.as_ref(), usual.graphql),
-            keys: CacheShape::limit(named.io_jwt_keys.as_ref(), usual.keys),
+            graphql: CacheRawConfig::limit(named.graphql.as_ref(), usual.graphql),
+            keys: CacheRawConfig::limit(named.io_jwt_keys.as_ref(), usual.keys),
         })
     }
 }
 
-impl CacheShape {
+impl CacheRawConfig {
     fn says_nothing(&self) -> bool {
         self.max_num_entries.is_none() && self.disabled.is_none()
     }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn limits_are_those_of_the_section() -> Result<(), Box<dyn std::error::Error>> {
         let read = |json: &str| -> Result<_, Box<dyn std::error::Error>> {
-            let shape: CachingShape = serde_json::from_str(json)?;
+            let shape: CachingRawConfig = serde_json::from_str(json)?;
             Ok(shape.limits()?)
         };
         let usual = CacheLimits::default();

@@ -17,13 +17,13 @@ mod disk;
 mod distributed_tracing;
 mod http_address;
 mod keys;
+mod raw;
 mod redact;
 mod reports;
 mod seconds;
 mod secret;
 mod services;
 mod set;
-mod shape;
 mod tls;
 
 pub(super) use bundles::{BundleLocation, Discovery, Source};
@@ -33,14 +33,14 @@ pub(super) use credentials::{
 };
 pub(super) use disk::{BufferFull, BufferSync, Disk};
 pub(super) use keys::Key;
+pub(super) use raw::Plugins;
 pub(super) use reports::{DecisionLogs, Status, Upload, UploadTrigger};
 pub(super) use seconds::{Delay, Trigger};
 pub(super) use services::Service;
-pub(super) use shape::Plugins;
 
+use raw::RawConfig;
 use redact::with_defaults;
 pub(super) use redact::without_secrets;
-use shape::Shape;
 
 /// The sections and keys that are shown but have no effect.
 const WITHOUT_EFFECT: &[&[&str]] = &[
@@ -102,8 +102,8 @@ impl Config {
             for text in overrides {
                 set::apply(&mut over, text, from_file)
                     .and_then(|()| {
-                        lay_over(&mut given, &over);
-                        shape::check(given.to_string().as_bytes())
+                        overlay(&mut given, &over);
+                        raw::check(given.to_string().as_bytes())
                     })
                     .map_err(|why| StartError::new(format!("{flag} `{text}`: {why}")))?;
             }
@@ -111,14 +111,14 @@ impl Config {
         for (at, address) in options.addresses().enumerate() {
             let bundle = addressed(at + 1, address)
                 .ok_or_else(|| StartError::new(format!("`{address}` is no address of a bundle")))?;
-            lay_over(&mut given, &bundle);
+            overlay(&mut given, &bundle);
         }
         Ok(given)
     }
 
     /// The configuration that a document describes, of the instance with this id.
     pub(super) fn of(given: &Value, id: &str) -> Result<Self, String> {
-        let shape = Shape::of(given.to_string().as_bytes())?;
+        let shape = RawConfig::of(given.to_string().as_bytes())?;
         let default_decision = shape.default_decision.as_deref().unwrap_or(DECISION);
         let authorization = shape.default_authorization_decision.as_deref();
         let redacted = without_secrets(given);
@@ -159,7 +159,7 @@ impl Config {
 impl Config {
     /// What an instance with this id goes by when nothing is configured.
     pub(super) fn new(id: &str) -> Self {
-        let nothing = Shape::default();
+        let nothing = RawConfig::default();
         Self {
             default_decision: segments(DECISION),
             default_authorization_decision: segments(AUTHORIZATION),
@@ -177,12 +177,12 @@ impl Config {
 }
 
 /// Puts what `over` says over what `value` does: members of objects one by one, all else whole.
-pub(super) fn lay_over(value: &mut Value, over: &Value) {
+pub(super) fn overlay(value: &mut Value, over: &Value) {
     match (value, over) {
         (Value::Object(members), Value::Object(over)) => {
             for (name, over) in over.iter() {
                 match members.get_value_mut(name) {
-                    Some(member) => lay_over(member, over),
+                    Some(member) => overlay(member, over),
                     None => drop(members.insert(name.clone(), over.clone())),
                 }
             }
@@ -221,7 +221,7 @@ pub(super) fn warn(given: &Value) {
             warn!(key, "this key of the configuration has no effect");
         }
     }
-    for key in shape::unknown_keys(&given.to_string()) {
+    for key in raw::unknown_keys(&given.to_string()) {
         warn!(
             key,
             "this key of the configuration is not known and has no effect"
@@ -240,14 +240,14 @@ fn read(file: &Path) -> Result<Value, StartError> {
         .extension()
         .is_some_and(|extension| extension == "json");
     let document = if json {
-        shape::check(text.as_bytes()).map_err(|why| refused(&why))?;
+        raw::check(text.as_bytes()).map_err(|why| refused(&why))?;
         from_json(text.as_bytes()).map_err(|source| refused(&source))?
     } else {
         let document = from_yaml(text.as_bytes()).map_err(|source| refused(&source));
         // Merge keys are not resolved where places are known.
         let checked = match (&document, text.contains("<<")) {
-            (Ok(document), true) => shape::check(document.to_string().as_bytes()),
-            _ => shape::check_yaml(&text),
+            (Ok(document), true) => raw::check(document.to_string().as_bytes()),
+            _ => raw::check_yaml(&text),
         };
         checked.map_err(|why| refused(&why))?;
         document?

@@ -3,7 +3,7 @@
 use rego::Value;
 use rego::value::Object;
 
-use super::shape::unknown_paths;
+use super::raw::unknown_paths;
 use super::{AUTHORIZATION, DECISION};
 
 /// Stands where a secret is whose place is shown.

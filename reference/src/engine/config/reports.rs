@@ -6,7 +6,7 @@ use prometheus_client::metrics::histogram::exponential_buckets;
 use serde::Deserialize;
 
 use super::bundles::Known;
-use super::disk::{BufferFull, BufferSync, Disk, DiskShape};
+use super::disk::{BufferFull, BufferSync, Disk, DiskRawConfig};
 use super::seconds::{Delay, Seconds, Trigger};
 use super::segments;
 
@@ -29,14 +29,14 @@ const DROP: &str = "/system/log/drop";
 /// The section `decision_logs` as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct DecisionLogsShape {
+pub(super) struct DecisionLogsRawConfig {
     #[serde(default)]
     console: bool,
     service: Option<String>,
     resource: Option<String>,
     partition_name: Option<String>,
     #[serde(default)]
-    reporting: ReportingShape,
+    reporting: ReportingRawConfig,
     mask_decision: Option<String>,
     drop_decision: Option<String>,
     #[serde(default)]
@@ -60,7 +60,7 @@ struct HttpContext {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct ReportingShape {
+struct ReportingRawConfig {
     min_delay_seconds: Option<Seconds>,
     max_delay_seconds: Option<Seconds>,
     #[serde(default)]
@@ -142,7 +142,7 @@ impl Upload {
     }
 }
 
-impl DecisionLogsShape {
+impl DecisionLogsRawConfig {
     /// What is done with decisions, if anything, by an engine that keeps its bundles in a folder.
     pub(super) fn logs(
         &self,
@@ -211,7 +211,7 @@ impl DecisionLogsShape {
     }
 }
 
-impl ReportingShape {
+impl ReportingRawConfig {
     /// The most decisions, and the most bytes of them, that wait in memory.
     fn memory(&self) -> Result<(usize, usize), String> {
         let (events, bytes) = (self.buffer_size_limit_events, self.buffer_size_limit_bytes);
@@ -239,7 +239,7 @@ impl ReportingShape {
 
     /// Where decisions wait, if not in memory.
     fn disk(&self, persistence: &Path) -> Result<Option<Disk>, String> {
-        let shape = DiskShape {
+        let shape = DiskRawConfig {
             directory: self.buffer_directory.clone(),
             bytes: self.buffer_disk_size_limit_bytes,
             sync: self.buffer_sync,
@@ -265,13 +265,13 @@ fn reporter(name: Option<&str>, told: bool, known: Known<'_>) -> Result<Option<S
 /// The section `status` as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct StatusShape {
+pub(super) struct StatusRawConfig {
     #[serde(default)]
     console: bool,
     #[serde(default)]
     prometheus: bool,
     #[serde(default)]
-    prometheus_config: PrometheusShape,
+    prometheus_config: PrometheusRawConfig,
     service: Option<String>,
     partition_name: Option<String>,
     #[serde(default)]
@@ -281,19 +281,19 @@ pub(super) struct StatusShape {
 
 /// What Prometheus is shown.
 #[derive(Debug, Default, Deserialize)]
-struct PrometheusShape {
+struct PrometheusRawConfig {
     #[serde(default)]
-    collectors: CollectorsShape,
+    collectors: CollectorsRawConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct CollectorsShape {
+struct CollectorsRawConfig {
     #[serde(default)]
-    bundle_loading_duration_ns: DurationsShape,
+    bundle_loading_duration_ns: DurationsRawConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct DurationsShape {
+struct DurationsRawConfig {
     #[serde(default)]
     buckets: Vec<f64>,
 }
@@ -310,7 +310,7 @@ pub(in crate::engine) struct Status {
     pub(in crate::engine) trigger: Trigger,
 }
 
-impl StatusShape {
+impl StatusRawConfig {
     /// Who is told, if anyone.
     pub(super) fn status(&self, known: Known<'_>) -> Result<Option<Status>, String> {
         let buckets = self.buckets()?;

@@ -12,7 +12,7 @@ use super::poll::{Target, wrong};
 use super::status_registry::{BundleStatus, DISCOVERY, Failure};
 use crate::bundle::{Bundle, Content};
 use crate::engine::config;
-use crate::host::System;
+use crate::host::SystemHost;
 
 /// Has the engine go by what the discovery bundle says.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
         .map(|step| Value::from(step.as_str()))
         .collect();
     let query = Query::document(&policy, &steps).map_err(|errors| errors.to_string())?;
-    let host = System::telling(runtime);
+    let host = SystemHost::telling(runtime);
     let mut evaluation = Evaluation::new(&documents);
     evaluation.host = Some(&host);
     let mut answers = query
@@ -102,7 +102,7 @@ pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
             }
         }
     }
-    config::lay_over(&mut merged, &boot);
+    config::overlay(&mut merged, &boot);
     if let Some(members) = merged.as_object_mut() {
         members.remove(DISCOVERY);
     }

@@ -97,7 +97,7 @@ impl Reading {
 
 /// What was downloaded.
 #[derive(Debug)]
-pub(super) struct Arrived {
+pub(super) struct Download {
     pub(super) bundle: Bundle,
     /// The archive, unless it was read from disk.
     pub(super) archive: Bytes,
@@ -191,7 +191,7 @@ impl Downloader {
     pub(super) async fn fetch(
         &mut self,
         status: &mut BundleStatus,
-    ) -> Result<Option<Arrived>, Failure> {
+    ) -> Result<Option<Download>, Failure> {
         let begun = std::time::Instant::now();
         let asked = std::time::SystemTime::now();
         status.asked = Some(asked);
@@ -229,7 +229,7 @@ impl Downloader {
         status.downloaded = Some(asked);
         status.kind = Some(bundle.kind());
         status.size = Some(archive.len()).filter(|size| *size > 0);
-        Ok(Some(Arrived { bundle, archive }))
+        Ok(Some(Download { bundle, archive }))
     }
 
     /// The archive and its version, unless it is the one that is in use.

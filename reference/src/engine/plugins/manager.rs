@@ -15,7 +15,7 @@ use tracing::{error, info, warn};
 use super::bundles::Loader;
 use super::discovery::{Discoverer, merge};
 use super::download::{Downloader, Reading};
-use super::logs::{Spool, Uploader};
+use super::logs::{DiskBuffer, Uploader};
 use super::persistence;
 use super::poll::Poller;
 use super::prometheus::Collectors;
@@ -24,8 +24,8 @@ use super::status::Reporter;
 use super::{Host, Plugins};
 use crate::StartError;
 use crate::engine::config::{self, BundleLocation, Config, Discovery, Key, Service, Source};
+use crate::engine::file_watcher::{Files, Watcher};
 use crate::engine::options::Options;
-use crate::engine::watch::{Files, Watcher};
 use crate::telemetry::{Settings, Telemetry};
 
 /// The plugins that run. Dropping it ends them without waiting.
@@ -63,7 +63,7 @@ struct Prepared {
     config: Config,
     clients: Clients,
     /// Where decisions wait on disk, if they do.
-    spool: Option<Arc<Spool>>,
+    spool: Option<Arc<DiskBuffer>>,
     /// What begins spans, if anything does.
     telemetry: Option<Arc<Telemetry>>,
 }

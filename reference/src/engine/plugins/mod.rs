@@ -1,8 +1,8 @@
 //! Plugins: what the engine does by itself beside answering requests.
 
 mod activation;
+mod backoff;
 mod bundles;
-mod clock;
 mod connector;
 mod credentials;
 mod discovery;
@@ -68,7 +68,7 @@ pub(in crate::engine) struct Plugins {
     /// What the plugins say of themselves.
     pub(in crate::engine) statuses: StatusRegistry,
     /// Decisions that wait for their upload.
-    logs: logs::Backlog,
+    logs: logs::LogQueue,
     activation: Activation,
     /// What begins spans, if anything does.
     pub(in crate::engine) telemetry: Current,

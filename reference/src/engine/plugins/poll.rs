@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tracing::{error, warn};
 
-use super::clock::{Pauses, SHORTEST_PAUSE};
-use super::download::{Arrived, BUNDLE_ERROR, Downloader};
+use super::backoff::{Backoff, SHORTEST_PAUSE};
+use super::download::{BUNDLE_ERROR, Download, Downloader};
 use super::persistence;
 use super::status_registry::{BundleStatus, Failure};
 use crate::bundle::Bundle;
@@ -62,7 +62,7 @@ impl<T: Target> Poller<T> {
         if self.trigger == Trigger::Manual {
             return;
         }
-        let mut pauses = Pauses::new(self.delay);
+        let mut pauses = Backoff::new(self.delay);
         loop {
             let fine = self.turn().await;
             if fine && self.downloader.ends() {
@@ -96,8 +96,8 @@ impl<T: Target> Poller<T> {
     }
 
     /// Goes by a bundle and keeps its archive.
-    async fn take(&mut self, arrived: Arrived) -> Result<(), Failure> {
-        let Arrived { bundle, archive } = arrived;
+    async fn take(&mut self, arrived: Download) -> Result<(), Failure> {
+        let Download { bundle, archive } = arrived;
         let (etag, kind) = (bundle.etag.clone(), bundle.kind());
         self.activate(bundle).await?;
         self.downloader.uses(&etag);

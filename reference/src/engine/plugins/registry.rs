@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::service::{Client, Proof, ServiceError, ServiceResponse};
+use super::service::{AuthHeader, Client, ServiceError, ServiceResponse};
 
 /// The media types of manifests that can be read.
 const MANIFESTS: HeaderValue = HeaderValue::from_static(
@@ -228,7 +228,10 @@ impl Repository<'_> {
         headers: &HeaderMap,
         limit: usize,
     ) -> Result<ServiceResponse, ServiceError> {
-        let proof = self.token.as_ref().map_or(Proof::Service, Proof::Token);
+        let proof = self
+            .token
+            .as_ref()
+            .map_or(AuthHeader::Service, AuthHeader::Token);
         let answer = self
             .client
             .get_at(url.clone(), headers, proof, Duration::ZERO, limit);
@@ -238,9 +241,13 @@ impl Repository<'_> {
     /// The token that is given for the credentials of the service, or to anybody.
     async fn fetch_token(&self, url: Url) -> Result<HeaderValue, ServiceError> {
         let none = HeaderMap::new();
-        let answer =
-            self.client
-                .get_at(url, &none, Proof::Credentials, Duration::ZERO, MAX_DOCUMENT);
+        let answer = self.client.get_at(
+            url,
+            &none,
+            AuthHeader::Credentials,
+            Duration::ZERO,
+            MAX_DOCUMENT,
+        );
         let answer = answer.await?;
         if answer.status != StatusCode::OK {
             return Err(ServiceError::Status(answer.status));

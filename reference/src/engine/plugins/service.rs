@@ -68,7 +68,7 @@ pub(super) struct ServiceResponse {
 
 /// What shows who asks.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Proof<'p> {
+pub(super) enum AuthHeader<'p> {
     /// The headers and the credentials of the service.
     Service,
     /// The credentials alone, for those to whom the service sends for a token.
@@ -126,7 +126,8 @@ impl Client {
         limit: usize,
     ) -> Result<ServiceResponse, ServiceError> {
         let url = self.address(resource)?;
-        self.get_at(url, headers, Proof::Service, wait, limit).await
+        self.get_at(url, headers, AuthHeader::Service, wait, limit)
+            .await
     }
 
     /// Gets at most `limit` bytes from an address. Redirections are followed; what shows who asks
@@ -139,7 +140,7 @@ impl Client {
         &self,
         own: Url,
         headers: &HeaderMap,
-        proof: Proof<'_>,
+        proof: AuthHeader<'_>,
         wait: Duration,
         limit: usize,
     ) -> Result<ServiceResponse, ServiceError> {
@@ -178,7 +179,7 @@ impl Client {
         let mut request = reqwest::Request::new(Method::POST, self.address(resource)?);
         *request.headers_mut() = headers.clone();
         *request.body_mut() = Some(body.into());
-        self.prove(&mut request, Proof::Service).await?;
+        self.prove(&mut request, AuthHeader::Service).await?;
         let status = self.send(request, Duration::ZERO).await?.status();
         match status.is_success() {
             true => Ok(()),
@@ -206,14 +207,14 @@ impl Client {
     async fn prove(
         &self,
         request: &mut reqwest::Request,
-        proof: Proof<'_>,
+        proof: AuthHeader<'_>,
     ) -> Result<(), ServiceError> {
-        if !matches!(proof, Proof::Credentials) {
+        if !matches!(proof, AuthHeader::Credentials) {
             for (name, value) in &self.headers {
                 request.headers_mut().insert(name, value.clone());
             }
         }
-        if let Proof::Token(token) = proof {
+        if let AuthHeader::Token(token) = proof {
             request.headers_mut().insert(AUTHORIZATION, token.clone());
             return Ok(());
         }

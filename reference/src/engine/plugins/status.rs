@@ -11,7 +11,7 @@ use rego::value::TooLong;
 use tokio::sync::watch;
 use tracing::{error, info};
 
-use super::clock::Pauses;
+use super::backoff::Backoff;
 use super::prometheus::Collectors;
 use super::service::{Client, ServiceError};
 use super::status_registry::DECISION_LOGS;
@@ -65,7 +65,7 @@ impl Reporter {
         }
         let mut changes = self.plugins.statuses.watch();
         changes.mark_changed();
-        let mut pauses = Pauses::new(Delay {
+        let mut pauses = Backoff::new(Delay {
             least: Duration::ZERO,
             most: LONGEST_PAUSE,
         });

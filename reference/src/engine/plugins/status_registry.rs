@@ -9,7 +9,7 @@ use rego::Value;
 use rego::value::Object;
 use tokio::sync::watch;
 
-use super::clock::rfc3339;
+use super::backoff::rfc3339;
 use crate::engine::config;
 
 /// The plugins, as reports name them.

@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
 
-use super::System;
+use super::SystemHost;
 use crate::HANG_LIMIT;
 
 mod certificates;
@@ -39,7 +39,7 @@ fn asked(
     let documents = from_json(b"{}").map_err(|why| said(&why))?;
     let input = from_json(input.replace("HOST", host).as_bytes()).map_err(|why| said(&why))?;
     let told = Value::object([("env", Value::from("told"))]);
-    let system = System::telling(told);
+    let system = SystemHost::telling(told);
     let mut evaluation = Evaluation {
         host: Some(&system),
         input: Some(input),

@@ -17,8 +17,8 @@ use super::activity::{Activity, Admission, BodyLength};
 use super::response_stream::Sent;
 use crate::http::access_log::{Arrival, Number};
 use crate::http::error::{ApiError, Code};
-use crate::http::receive::receive;
 use crate::http::reply::Reply;
+use crate::http::request_body::receive;
 use crate::http::response::{Sending, admit};
 use crate::http::service::Service;
 

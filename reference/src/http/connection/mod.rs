@@ -11,9 +11,9 @@ use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::memory_budget::MemoryBudget;
-use super::peer::Peer;
+use super::remote_addr::Peer;
 use super::service::{Server, Service};
-use super::transport::Transport;
+use super::socket::Transport;
 
 pub(super) mod activity;
 mod exchange;

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::server::TlsStream;
 
-use crate::http::transport::Transport;
+use crate::http::socket::Transport;
 
 /// A connection of the system, perhaps below TLS.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin + 'static {

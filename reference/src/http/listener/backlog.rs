@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 
-use super::door::Door;
-use crate::http::peer::Peer;
-use crate::http::transport::Transport;
+use super::listening_socket::ListeningSocket;
+use crate::http::remote_addr::Peer;
+use crate::http::socket::Transport;
 
 /// How long nothing more must arrive before the listener closes, and how long it goes on at most.
 const QUIET: Duration = Duration::from_millis(50);
@@ -16,7 +16,7 @@ const MAX_DRAIN: Duration = Duration::from_millis(500);
 /// Has the system take no new connections, so that only those are left which it has taken.
 /// Clients that begin now are told after their next try that nobody listens.
 #[cfg(target_os = "linux")]
-pub(super) fn shut(listener: &Door) {
+pub(super) fn shut(listener: &ListeningSocket) {
     use socket2::{SockFilter, SockRef};
 
     /// The byte of a TCP header that holds its flags.
@@ -29,7 +29,7 @@ pub(super) fn shut(listener: &Door) {
     const IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
 
-    let Door::Tcp(listener) = listener else {
+    let ListeningSocket::Tcp(listener) = listener else {
         return;
     };
     let filter = [
@@ -46,16 +46,16 @@ pub(super) fn shut(listener: &Door) {
 
 /// Other systems cannot.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn shut(_listener: &Door) {}
+pub(super) fn shut(_listener: &ListeningSocket) {}
 
 /// The connections that the system had taken, until there are no more.
 pub(super) struct Backlog {
-    listener: Door,
+    listener: ListeningSocket,
     end: Instant,
 }
 
 impl Backlog {
-    pub(super) fn new(listener: Door) -> Self {
+    pub(super) fn new(listener: ListeningSocket) -> Self {
         let end = Instant::now() + MAX_DRAIN;
         Self { listener, end }
     }

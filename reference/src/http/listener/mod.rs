@@ -14,22 +14,22 @@ use tracing::{debug, error, warn};
 use super::connection::Connection;
 use super::connection::activity::Leaving;
 use super::options::ServeOptions;
-use super::peer::Peer;
+use super::remote_addr::Peer;
 use super::service::{Server, Service};
-use super::transport::Transport;
+use super::socket::Transport;
 
 mod address;
 mod backlog;
-mod descriptors;
-mod door;
-mod processor;
-mod registry;
+mod connection_table;
+mod cpu_affinity;
+mod fd_limit;
+mod listening_socket;
 mod threads;
 
 use backlog::Backlog;
-pub(in crate::http) use door::Door;
-pub use door::Place;
-use registry::{Limits, Registry};
+use connection_table::{Limits, Registry};
+pub(in crate::http) use listening_socket::ListeningSocket;
+pub use listening_socket::Place;
 use threads::Threads;
 
 /// How long the listener rests when the system cannot give it a connection.
@@ -55,7 +55,7 @@ pub(super) struct Acceptor<S> {
 
 impl<S: Service> Acceptor<S> {
     pub(super) fn new(server: Arc<Server<S>>) -> Self {
-        let registry = Registry::new(limits(&server.options, descriptors::raise()));
+        let registry = Registry::new(limits(&server.options, fd_limit::raise()));
         let mut promotes = interval(PROMOTE_PERIOD);
         promotes.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
@@ -68,7 +68,7 @@ impl<S: Service> Acceptor<S> {
     }
 
     /// Accepts connections until told to stop, then those that wait, and waits for the open ones.
-    pub(super) async fn run(mut self, listener: Door, mut stopped: watch::Receiver<()>) {
+    pub(super) async fn run(mut self, listener: ListeningSocket, mut stopped: watch::Receiver<()>) {
         loop {
             let waits = self.registry.uses_reserve();
             tokio::select! {
@@ -132,7 +132,7 @@ impl<S: Service> Acceptor<S> {
             certificates: Bytes::new(),
         };
         let threads = self.threads.as_ref();
-        let thread = threads.and_then(|threads| threads.choose(processor::of_client(&stream)));
+        let thread = threads.and_then(|threads| threads.choose(cpu_affinity::of_client(&stream)));
         let task = match thread {
             Some((thread, load)) => {
                 let served = async move {
@@ -171,7 +171,7 @@ impl<S: Service> Acceptor<S> {
 fn limits(options: &ServeOptions, room: Option<usize>) -> Limits {
     // Each connection has a part of a place in the reserve beside it.
     let room = room.map(|room| room - room / (RESERVE_PART + 1));
-    let all = descriptors::fitting(options.max_connections.get(), room);
+    let all = fd_limit::fitting(options.max_connections.get(), room);
     let share = options.max_connections_per_address;
     let share = share.map_or(all.div_ceil(2), NonZeroUsize::get);
     Limits {

@@ -8,13 +8,13 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-use super::processor::of_this_thread;
-use crate::http::aside::aside;
+use super::cpu_affinity::of_this_thread;
+use crate::http::offload::offload;
 
 /// What connections must not wait for is done by so many other threads at most.
-const ASIDE: usize = 512;
+const BLOCKING: usize = 512;
 /// One thread has at least so many of them.
-const LEAST_ASIDE: usize = 64;
+const LEAST_BLOCKING: usize = 64;
 
 /// After so many steps of its connections, each of which may take a millisecond when much arrives,
 /// a thread looks at what has arrived for others,
@@ -49,8 +49,8 @@ impl Threads {
     /// Starts them; fewer if no more can be had.
     pub(super) fn start() -> Self {
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let aside = (ASIDE / count).max(LEAST_ASIDE);
-        let threads = (0..count).map_while(|_| Thread::start(aside).ok());
+        let blocking = (BLOCKING / count).max(LEAST_BLOCKING);
+        let threads = (0..count).map_while(|_| Thread::start(blocking).ok());
         Self(threads.collect())
     }
 
@@ -121,7 +121,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let threads = self.0.drain(..).map(|thread| thread.joined);
         let threads: Vec<_> = threads.collect();
-        aside(move || {
+        offload(move || {
             for thread in threads {
                 // A panic of a connection was told by its task.
                 drop(thread.join());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::{FetchError, directory};
-use crate::control::builder::files::{FileQuota, Files, Selection};
+use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
 /// Reads the files of a library: the folder of its name in the first of these folders that has
 /// one. A name may have several segments, and colons. In the names of files `#` stands for a

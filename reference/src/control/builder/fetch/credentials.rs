@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::FetchError;
 use crate::control::model::{Secret, wipe};
-use crate::control::secret_hosts::Guard;
+use crate::control::secret_allowlist::SecretAllowlist;
 
 /// The value of a secret, by its type.
 #[derive(Deserialize)]
@@ -137,7 +137,7 @@ impl TlsCert {
 #[derive(Debug)]
 pub(super) struct ResolvedCredentials {
     pub(super) credentials: Credentials,
-    pub(super) guard: Guard,
+    pub(super) guard: SecretAllowlist,
 }
 
 impl ResolvedCredentials {
@@ -166,7 +166,7 @@ impl ResolvedCredentials {
         let mut value: Value = serde_json::from_slice(secret.expose()).map_err(|_| refused())?;
         let read = Credentials::deserialize(&value).map_err(|_| refused());
         wipe(&mut value);
-        let guard = Guard::of(name, secret, over_http).map_err(FetchError::Config)?;
+        let guard = SecretAllowlist::of(name, secret, over_http).map_err(FetchError::Config)?;
         read.map(|credentials| Some(Self { credentials, guard }))
     }
 }

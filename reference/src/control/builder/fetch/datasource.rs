@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::credentials::ResolvedCredentials;
 use super::{FetchError, http, s3};
-use crate::control::hosts::Hosts;
+use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::model::{Datasource, stored_path};
 
 /// The file that the document of a datasource is placed in.
@@ -25,7 +25,7 @@ pub(super) fn path(definition: &Datasource) -> Result<String, FetchError> {
 pub(super) async fn fetch(
     definition: &Datasource,
     held: Option<ResolvedCredentials>,
-    hosts: &Hosts,
+    hosts: &AllowedHosts,
     limit: u64,
 ) -> Result<Vec<u8>, FetchError> {
     let none = Map::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::{FetchError, Steps};
-use crate::control::builder::files::{FileQuota, Files, Selection};
+use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
 /// The folder of a repository's own files, which no bundle has.
 const GIT: &str = ".git";

@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 
 use super::credentials::GithubApp;
 use super::{FetchError, http};
-use crate::control::hosts::Hosts;
-use crate::control::secret_hosts::Guard;
+use crate::control::allowed_hosts::AllowedHosts;
+use crate::control::secret_allowlist::SecretAllowlist;
 
 /// How far the clock of the server may be behind ours.
 const LEEWAY: Duration = Duration::from_secs(60);
@@ -50,8 +50,8 @@ struct Answered {
 pub(super) async fn token(
     repo: &gix::Url,
     app: &GithubApp,
-    guard: &Guard,
-    hosts: &Hosts,
+    guard: &SecretAllowlist,
+    hosts: &AllowedHosts,
 ) -> Result<String, FetchError> {
     let api = api(repo)?;
     let url = http::address(&api, "the address of the GitHub App's tokens", hosts)?;
@@ -60,7 +60,7 @@ pub(super) async fn token(
 }
 
 /// A token that was had lately, or else a new one.
-async fn reused(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, FetchError> {
+async fn reused(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
     let (app_id, installation) = (app.integration_id, app.installation_id);
     let key = Sha256::new()
         .chain_update(format!("{api}\n{app_id}\n{installation}\n"))
@@ -99,7 +99,7 @@ fn api(repo: &gix::Url) -> Result<String, FetchError> {
     }
 }
 
-async fn exchanged(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, FetchError> {
+async fn exchanged(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
     let installation = app.installation_id;
     let url = format!("{api}/app/installations/{installation}/access_tokens");
     let url = http::address(&url, "the address of the GitHub App's tokens", hosts)?;
@@ -199,7 +199,7 @@ mod tests {
                 installation_id: 34,
                 private_key: key.to_owned(),
             };
-            let hosts = Hosts::read(&[hosts.to_owned()])?;
+            let hosts = AllowedHosts::read(&[hosts.to_owned()])?;
             let token = reused(&api, &app, &hosts).await;
             match (&token, expected) {
                 (Ok(token), Ok(expected)) => assert_eq!(token, expected),

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use super::credentials::{ClientCredentials, Credentials, KeyPlace, ResolvedCredentials, TlsCert};
 use super::datasource::Config;
 use super::{FetchError, reach};
-use crate::control::hosts::Hosts;
-use crate::control::secret_hosts::Guard;
+use crate::control::allowed_hosts::AllowedHosts;
+use crate::control::secret_allowlist::SecretAllowlist;
 
 /// The most redirections that a request follows.
 const REDIRECTS: usize = 5;
@@ -51,7 +51,7 @@ const CONNECT: Duration = Duration::from_secs(20);
 pub(super) async fn fetch(
     config: &Config<'_>,
     held: Option<ResolvedCredentials>,
-    hosts: &Hosts,
+    hosts: &AllowedHosts,
     limit: u64,
 ) -> Result<Vec<u8>, FetchError> {
     let mut url = address(config.required("url")?, "config.url", hosts)?;
@@ -127,7 +127,7 @@ pub(super) async fn fetch(
 ///
 /// # Errors
 /// When it is no http or https address, holds a user or a password, or its host is not allowed.
-pub(super) fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, FetchError> {
+pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Url, FetchError> {
     let url = Url::parse(text).map_err(|why| FetchError::config(format!("{what}: {why}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(FetchError::config(format!(
@@ -244,8 +244,8 @@ struct Answered {
 async fn token(
     client: &Client,
     secret: &ClientCredentials,
-    guard: Option<&Guard>,
-    hosts: &Hosts,
+    guard: Option<&SecretAllowlist>,
+    hosts: &AllowedHosts,
 ) -> Result<String, FetchError> {
     let guarded = |text: &str, what: &str| {
         let url = address(text, what, hosts)?;

@@ -18,12 +18,12 @@ use std::time::Duration;
 use self::credentials::{Credentials, ResolvedCredentials};
 use self::directory_walk::Steps;
 use super::budget::Budget;
-use super::files::{FileQuota, Files, Patterns, Selection};
+use super::file_selection::{FileQuota, Files, Patterns, Selection};
 use super::revision::{self, Origins};
 use super::transform::{self, Transform, World};
 use super::{Access, BuildError, Job, Limits, SourceInput};
+use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::blocking;
-use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, Git};
 
 /// Why something cannot be fetched.
@@ -74,7 +74,7 @@ pub(super) struct Fetched {
 /// Fetches sources.
 pub(super) struct Fetcher<'j> {
     access: &'j Access,
-    hosts: Hosts,
+    hosts: AllowedHosts,
     /// Where this bundle's repositories are kept, and which are in use.
     repositories: PathBuf,
     used: Vec<String>,
@@ -94,7 +94,7 @@ impl<'j> Fetcher<'j> {
         synced: &'j (dyn Fn(&str, bool) + Sync),
     ) -> Result<Self, BuildError> {
         crate::crypto::install();
-        let hosts = Hosts::read(&access.hosts);
+        let hosts = AllowedHosts::read(&access.hosts);
         let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
         let repositories = work_dir.join(git::folder(&job.name));
         git::forget_keys(&repositories);
@@ -256,7 +256,7 @@ impl<'j> Fetcher<'j> {
         let included = definition.included_files.as_deref().unwrap_or_default();
         let excluded = definition.excluded_files.as_deref().unwrap_or_default();
         let selection = selection(included, excluded)?;
-        let wanted = git::Wanted::new(
+        let wanted = git::GitSpec::new(
             definition.reference.as_deref(),
             commit,
             definition.path.as_deref(),
@@ -398,7 +398,7 @@ fn all_met(selection: &Selection, field: &str) -> Result<(), FetchError> {
 }
 
 /// Refuses a host that the operator does not allow.
-fn reach(hosts: &Hosts, host: &str, port: Option<u16>) -> Result<(), FetchError> {
+fn reach(hosts: &AllowedHosts, host: &str, port: Option<u16>) -> Result<(), FetchError> {
     match hosts.allows(host, port) {
         true => Ok(()),
         false => Err(FetchError::config(format!(

@@ -8,7 +8,7 @@ use object_store::{GetResult, ObjectStoreExt};
 use super::credentials::{Credentials, ResolvedCredentials};
 use super::datasource::Config;
 use super::{FetchError, http, with_causes};
-use crate::control::hosts::Hosts;
+use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::storage::{NoRedirects, is_plain, retries};
 
 /// The region of requests that name none.
@@ -22,7 +22,7 @@ const REGION: &str = "us-east-1";
 pub(super) async fn fetch(
     config: &Config<'_>,
     held: Option<ResolvedCredentials>,
-    hosts: &Hosts,
+    hosts: &AllowedHosts,
     limit: u64,
 ) -> Result<Vec<u8>, FetchError> {
     let bucket = plain("bucket", config.required("bucket")?)?;

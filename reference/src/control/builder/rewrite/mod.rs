@@ -7,7 +7,7 @@ use rego::syntax::{Import, Location, Ref, Term, TermValue};
 use rego::{Module, Query, Version};
 
 use super::mount::{self, Mount};
-use super::walk;
+use super::reference_walk;
 
 /// A module of a version that a mount has moved; `None` if the mount does not select its package.
 ///
@@ -68,7 +68,7 @@ fn head(reference: &Ref) -> Option<&str> {
 
 fn references(module: &Module) -> Vec<&Ref> {
     let mut found = Vec::new();
-    walk::terms(module, |term| {
+    reference_walk::terms(module, |term| {
         if let TermValue::Ref(reference) = &term.value {
             found.push(reference);
         }
@@ -102,7 +102,7 @@ impl<'m> Rewriter<'m> {
         }
         // A name that is used by itself may be a variable that hides the import somewhere.
         let mut alone = None;
-        walk::terms(module, |term| {
+        reference_walk::terms(module, |term| {
             if let TermValue::Var(name) = &term.value
                 && above.contains_key(&*name.0)
             {
@@ -167,7 +167,7 @@ impl<'m> Rewriter<'m> {
 
     /// The bodies that the parser gives no places of their own are read again by themselves.
     fn bare_branches(&mut self) -> Result<(), String> {
-        for (start, end) in walk::bare_branches(self.module) {
+        for (start, end) in reference_walk::bare_branches(self.module) {
             let text = self.module.text.get(start..end).unwrap_or_default();
             let body = text.trim_start().strip_prefix("if").unwrap_or_default();
             // Only with the keywords of version 1 are there such bodies, whatever the module's is.
@@ -177,7 +177,7 @@ impl<'m> Rewriter<'m> {
             };
             let base = start + (text.len() - body.len());
             let mut found = Vec::new();
-            walk::body(&read, |term| {
+            reference_walk::body(&read, |term| {
                 if let TermValue::Ref(reference) = &term.value {
                     found.push(reference);
                 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::control::model::ObjectStorage;
 use crate::control::storage_location;
-use crate::control::store::Taken;
+use crate::control::store::ClaimOutcome;
 use crate::control::store::schema::STEPS;
 
 #[tokio::test]
@@ -107,18 +107,25 @@ async fn builds_take_places_and_leave_them() -> Tested {
         let (a, b) = (id("a").await?, id("b").await?);
         let take = async |bundle: i64, path: &str, led: &str| {
             let places = storage_location::places(&storage(led)?, &[]);
-            Tested::Ok(store.take_places(bundle, &storage(path)?, &places).await?)
+            Tested::Ok(
+                store
+                    .claim_locations(bundle, &storage(path)?, &places)
+                    .await?,
+            )
         };
         // Links may lead both to one place, which the first that is built has.
-        assert_eq!(take(a, "x", "z").await?, Taken::Own);
-        assert_eq!(take(a, "x", "z").await?, Taken::Own);
-        assert_eq!(take(b, "y", "z").await?, Taken::Foreign("a".to_owned()));
-        assert_eq!(take(b, "y", "y").await?, Taken::Own);
+        assert_eq!(take(a, "x", "z").await?, ClaimOutcome::Own);
+        assert_eq!(take(a, "x", "z").await?, ClaimOutcome::Own);
+        assert_eq!(
+            take(b, "y", "z").await?,
+            ClaimOutcome::Foreign("a".to_owned())
+        );
+        assert_eq!(take(b, "y", "y").await?, ClaimOutcome::Own);
         // A build that knows an older definition takes nothing.
         put("a", "w").await?;
-        assert_eq!(take(a, "x", "v").await?, Taken::Changed);
-        assert_eq!(take(b, "y", "v").await?, Taken::Own);
-        assert_eq!(take(i64::MAX, "y", "u").await?, Taken::Changed);
+        assert_eq!(take(a, "x", "v").await?, ClaimOutcome::Changed);
+        assert_eq!(take(b, "y", "v").await?, ClaimOutcome::Own);
+        assert_eq!(take(i64::MAX, "y", "u").await?, ClaimOutcome::Changed);
         // Who has the place of a late build by now is written again.
         put("b", "x").await?;
         due(&store).await?;

@@ -6,8 +6,8 @@ use rego::Value;
 use rego::value::from_json;
 use reqwest::Method;
 
-use super::ask::{ask, form, question};
 use super::token::{Token, lifetime};
+use super::token_request::{ask, form, question};
 use super::{sensitive, variable};
 use crate::engine::config::AzureIdentity;
 

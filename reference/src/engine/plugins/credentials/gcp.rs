@@ -6,8 +6,8 @@ use rego::value::from_json;
 use rego::{Value, jwt};
 use reqwest::Method;
 
-use super::ask::{ask, question};
 use super::token::{Token, lifetime};
+use super::token_request::{ask, question};
 use crate::engine::config::{GcpMetadata, GcpToken};
 
 /// Where the server is unless the configuration says otherwise.

@@ -1,11 +1,11 @@
 //! What proves to a service who asks.
 
-mod ask;
 mod aws;
 mod azure;
 mod gcp;
 mod oauth2;
 mod token;
+mod token_request;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,7 +28,7 @@ pub(super) enum Credentials {
     },
     /// A token that somebody gives, until it ends.
     Given {
-        by: Giver,
+        by: TokenProvider,
         token: Mutex<Option<Token>>,
     },
     /// A signature with a key of AWS.
@@ -37,7 +37,7 @@ pub(super) enum Credentials {
 
 /// Who gives tokens.
 #[derive(Debug)]
-pub(super) enum Giver {
+pub(super) enum TokenProvider {
     /// An authorization server, to which the client of the service talks.
     OAuth2(Box<OAuth2>, reqwest::Client),
     /// The metadata server of a machine of Google Cloud.
@@ -46,7 +46,7 @@ pub(super) enum Giver {
     Azure(AzureIdentity),
 }
 
-impl Giver {
+impl TokenProvider {
     async fn give(&self) -> Result<Token, String> {
         match self {
             Self::OAuth2(client, http) => oauth2::fetch(client, http).await,
@@ -70,11 +70,11 @@ impl Credentials {
             return Self::Aws(Box::new(Aws::new(signing)));
         }
         let by = if let Some(client) = &given.oauth2 {
-            Giver::OAuth2(Box::new(client.clone()), http.clone())
+            TokenProvider::OAuth2(Box::new(client.clone()), http.clone())
         } else if let Some(metadata) = &given.gcp_metadata {
-            Giver::Gcp(metadata.clone())
+            TokenProvider::Gcp(metadata.clone())
         } else if let Some(identity) = &given.azure_managed_identity {
-            Giver::Azure(identity.clone())
+            TokenProvider::Azure(identity.clone())
         } else {
             return Self::None;
         };

@@ -9,11 +9,11 @@ use rego::value::from_json;
 use rego::{Value, jwt};
 use serde_json::json;
 
-use super::ask::{ask, form};
 use super::sensitive;
 use super::token::{Token, lifetime};
+use super::token_request::{ask, form};
 use crate::engine::config::{Assertion, Grant, Key, OAuth2};
-use crate::engine::id;
+use crate::engine::random_id;
 
 /// How long a token lives whose giver does not say.
 const LIFETIME: Duration = Duration::from_secs(60);
@@ -113,7 +113,7 @@ fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
         claim("scope", json!(client.scopes.join(" ")));
     }
     if client.include_jti_claim {
-        claim("jti", json!(id::random()));
+        claim("jti", json!(random_id::random()));
     }
     let mut header = serde_json::Map::new();
     let mut parameter = |name: &str, value| header.insert(name.to_owned(), value);

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use rego::Value;
 use rego::value::{MAX_DEPTH, Object};
 
-use super::redact::Hidden;
+use super::redact::MaskedValues;
 
 /// The members of events of which something can be hidden.
 const MASKABLE: [&str; 3] = ["input", "result", "nd_builtin_cache"];
@@ -40,7 +40,7 @@ pub(super) fn apply(event: &mut Object, masks: &Value) -> Result<(), String> {
         Value::Set(members) => members.iter().collect(),
         other => return Err(format!("masks: expected an array, found {}", other.kind())),
     };
-    let (mut erased, mut masked, mut hidden) = (Vec::new(), Vec::new(), Hidden::default());
+    let (mut erased, mut masked, mut hidden) = (Vec::new(), Vec::new(), MaskedValues::default());
     for mask in masks {
         let mask = Mask::read(mask)?;
         let (paths, before) = match &mask.value {

@@ -8,28 +8,28 @@ use rego::value::{Object, TooLong};
 use rego::{Solution, Value};
 use tracing::error;
 
-mod backlog;
-mod buffer;
 mod chunk;
 mod console;
 mod counts;
+mod disk_buffer;
 mod entry;
 mod mask;
+mod memory_buffer;
 mod parts;
+mod queue;
 mod rate_limit;
 mod redact;
 mod source;
 mod spelling;
-mod spool;
 mod upload;
 
-pub(super) use backlog::Backlog;
-pub(in crate::engine) use backlog::Unlogged;
-pub(super) use spool::Spool;
+pub(super) use disk_buffer::DiskBuffer;
+pub(super) use queue::LogQueue;
+pub(in crate::engine) use queue::Unlogged;
 pub(super) use upload::Uploader;
 
 use super::Plugins;
-use super::clock::rfc3339;
+use super::backoff::rfc3339;
 use crate::diagnostic;
 use crate::engine::config::{BufferFull, Config, DecisionLogs, Upload};
 use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};

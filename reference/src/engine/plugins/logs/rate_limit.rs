@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// What is left of the rate that the configuration allows.
 #[derive(Debug, Default)]
-pub(super) struct Allowance(Mutex<Option<Left>>);
+pub(super) struct RateLimiter(Mutex<Option<Left>>);
 
 /// How many events may still come, and since when.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ struct Left {
     since: Instant,
 }
 
-impl Allowance {
+impl RateLimiter {
     /// Whether an event may come when at most `rate` may in one second.
     pub(super) fn take(&self, rate: f64) -> bool {
         let now = Instant::now();

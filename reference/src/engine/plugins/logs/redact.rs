@@ -33,7 +33,7 @@ const MESSAGE: &str = "left out, as a mask hides part of the decision";
 
 /// What masks hide, by its parts.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
+pub(super) struct MaskedValues {
     digests: Digests,
     parts: BTreeSet<Part>,
     /// The bytes of all texts and names.
@@ -45,7 +45,7 @@ pub(super) struct Hidden {
 enum Finder<'h> {
     /// Any of these.
     Parts {
-        hidden: &'h Hidden,
+        hidden: &'h MaskedValues,
         texts: AhoCorasick,
         /// Names that are found as whole words only.
         words: BTreeSet<&'h str>,
@@ -54,7 +54,7 @@ enum Finder<'h> {
     Everything,
 }
 
-impl Hidden {
+impl MaskedValues {
     /// Adds what a mask removed, or put something else in the place of. What is part of that, too,
     /// is not hidden.
     pub(super) fn add(&mut self, before: &Value, after: Option<&Value>) {

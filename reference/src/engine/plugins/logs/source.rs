@@ -3,15 +3,15 @@
 use std::io;
 use std::sync::Arc;
 
-use super::buffer::Buffer;
+use super::disk_buffer::DiskBuffer;
 use super::entry::Entry;
-use super::spool::Spool;
+use super::memory_buffer::MemoryBuffer;
 
 /// A place where events wait.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    Memory(Arc<Buffer>),
-    Disk(Arc<Spool>),
+    Memory(Arc<MemoryBuffer>),
+    Disk(Arc<DiskBuffer>),
 }
 
 impl Source {

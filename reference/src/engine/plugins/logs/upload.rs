@@ -13,7 +13,7 @@ use super::chunk::{Chunk, pack};
 use super::source::Source;
 use crate::engine::config::{Upload, UploadTrigger};
 use crate::engine::plugins::Plugins;
-use crate::engine::plugins::clock::Pauses;
+use crate::engine::plugins::backoff::Backoff;
 use crate::engine::plugins::service::{Client, ServiceError};
 use crate::engine::plugins::status_registry::Failure;
 
@@ -37,7 +37,7 @@ impl Uploader {
     pub(in crate::engine::plugins) async fn run(self, mut stop: watch::Receiver<bool>) {
         let periodic = self.upload.trigger != UploadTrigger::Manual;
         let immediate = self.upload.trigger == UploadTrigger::Immediate;
-        let mut pauses = Pauses::new(self.upload.delay);
+        let mut pauses = Backoff::new(self.upload.delay);
         let mut fine = true;
         let mut waited = self.upload.disk.is_some() && self.plugins.logs.size().0 > 0;
         loop {

@@ -38,7 +38,7 @@ fn answer(
         metrics.measure();
     }
     let state = engine.state();
-    let kept = state.decisions(&request.method).now();
+    let kept = state.decisions(&request.method).snapshot();
     let prepared = engine.prepared(&state, &kept, request, &mut metrics)?;
     let wanted = DecisionRequest {
         request,

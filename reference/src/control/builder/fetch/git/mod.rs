@@ -21,12 +21,12 @@ use sha2::{Digest, Sha256};
 
 pub(super) use self::origin::Origin;
 use self::remote::Fetch;
-use self::submodules::Link;
+use self::submodules::Submodule;
 use super::credentials::Credentials;
 use super::{FetchError, Steps};
+use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::builder::Access;
-use crate::control::builder::files::{FileQuota, Files, Selection};
-use crate::control::hosts::Hosts;
+use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
 /// How many repositories a source may have, its submodules and theirs among them.
 const MODULES: usize = 100;
@@ -36,7 +36,7 @@ const DEPTH: usize = 10;
 
 /// What is wanted of a repository.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct GitSpec {
     /// A commit, or else a reference.
     revision: Revision,
     /// The folder whose files are wanted, without slashes at its ends; all if empty.
@@ -51,7 +51,7 @@ enum Revision {
     Reference(String),
 }
 
-impl Wanted {
+impl GitSpec {
     /// Checks what a definition asks for.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ fn name(reference: String) -> Result<String, FetchError> {
 
 /// What was read of a repository.
 #[derive(Debug, Default)]
-pub(super) struct Read {
+pub(super) struct Checkout {
     /// Its files, and those of its submodules.
     pub(super) files: Files,
     /// The commit that it was read at.
@@ -125,7 +125,7 @@ pub(super) struct Reader {
     /// What may be read.
     pub(super) access: Access,
     /// Which hosts may be asked.
-    pub(super) hosts: Hosts,
+    pub(super) hosts: AllowedHosts,
 }
 
 /// A repository that is to be read.
@@ -134,7 +134,7 @@ struct Module {
     /// Its address, and where that is.
     address: String,
     origin: Origin,
-    wanted: Wanted,
+    wanted: GitSpec,
     /// What the paths of its files begin with; empty or with a slash at its end.
     prefix: String,
     /// How many repositories it is in.
@@ -149,11 +149,11 @@ impl Reader {
     pub(super) fn read(
         &self,
         origin: Origin,
-        wanted: Wanted,
+        wanted: GitSpec,
         quota: &mut FileQuota,
         cancelled: &AtomicBool,
-    ) -> Result<Read, FetchError> {
-        let mut read = Read::default();
+    ) -> Result<Checkout, FetchError> {
+        let mut read = Checkout::default();
         let mut open = vec![Module {
             address: self.repo.clone(),
             origin: origin.clone(),
@@ -187,7 +187,7 @@ impl Reader {
         &self,
         module: &Module,
         credentials: Option<&Credentials>,
-        read: &mut Read,
+        read: &mut Checkout,
         quota: &mut FileQuota,
         cancelled: &AtomicBool,
     ) -> Result<Vec<Module>, FetchError> {
@@ -245,8 +245,8 @@ impl Reader {
     }
 
     /// A submodule of a repository.
-    fn inner(&self, module: &Module, link: Link) -> Result<Module, FetchError> {
-        let Link { path, id, url } = link;
+    fn inner(&self, module: &Module, link: Submodule) -> Result<Module, FetchError> {
+        let Submodule { path, id, url } = link;
         let address = submodules::resolved(&url, &module.address);
         let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);
         let origin = match (origin, &module.origin) {
@@ -258,7 +258,7 @@ impl Reader {
         Ok(Module {
             origin: origin.map_err(|failure| failure.of(&format!("submodule `{path}`")))?,
             address,
-            wanted: Wanted {
+            wanted: GitSpec {
                 revision: Revision::Commit(id),
                 path: String::new(),
                 selection: module.wanted.selection.clone(),

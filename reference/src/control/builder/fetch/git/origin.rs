@@ -9,8 +9,8 @@ use gix::url::Scheme;
 use reqwest::Url;
 
 use super::{FetchError, failed};
+use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::builder::fetch::{Steps, directory, reach};
-use crate::control::hosts::Hosts;
 use crate::control::model::{NO_QUERY, has_query};
 
 /// Where a repository is.
@@ -40,7 +40,7 @@ impl Origin {
     pub(in super::super) fn read(
         repo: &str,
         roots: &[PathBuf],
-        hosts: &Hosts,
+        hosts: &AllowedHosts,
     ) -> Result<Self, FetchError> {
         // The address may hold a password, so no message repeats it.
         let refused = || FetchError::config("git.repo is not an address that can be asked");

@@ -13,7 +13,7 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A submodule.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Submodule {
     /// The path of its files.
     pub(super) path: String,
     /// Its commit.
@@ -31,7 +31,7 @@ pub(super) fn find(
     root: &Tree<'_>,
     folder: &str,
     links: Vec<(String, String, ObjectId)>,
-) -> Result<Vec<Link>, FetchError> {
+) -> Result<Vec<Submodule>, FetchError> {
     let entry = match links.is_empty() {
         true => None,
         false => root.lookup_entry_by_path(FILE).map_err(failed)?,
@@ -68,7 +68,7 @@ pub(super) fn find(
             }
         });
         if let Some((_, path, id)) = link {
-            found.push(Link {
+            found.push(Submodule {
                 path: path.clone(),
                 id: *id,
                 url,

@@ -6,7 +6,7 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Tree};
 
 use super::{FetchError, Steps, failed};
-use crate::control::builder::files::{FileQuota, Files, Selection};
+use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
 /// Reads the files of a folder, and puts something before their paths. Gives the submodules of
 /// which files may be taken: their paths without and with it, and their commits.

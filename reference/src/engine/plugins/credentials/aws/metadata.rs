@@ -9,7 +9,7 @@ use reqwest::RequestBuilder;
 
 use super::{Key, TIMEOUT, region};
 use crate::engine::config::AwsMetadata;
-use crate::engine::plugins::credentials::ask::{ask, question};
+use crate::engine::plugins::credentials::token_request::{ask, question};
 use crate::engine::plugins::credentials::{sensitive, text, variable};
 
 /// Where machines of EC2 learn about themselves.

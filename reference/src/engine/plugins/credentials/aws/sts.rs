@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Key, TIMEOUT, own, region, sign};
 use crate::engine::config::{AwsAssumedRole, AwsWebIdentity};
-use crate::engine::plugins::credentials::ask::{ask, form, question};
+use crate::engine::plugins::credentials::token_request::{ask, form, question};
 use crate::engine::plugins::credentials::{text, variable};
 
 /// The domain of AWS unless the configuration or the environment says otherwise.

@@ -7,13 +7,13 @@ use http::StatusCode;
 use rego::Value;
 use rego::value::Object;
 
-use crate::engine::config::lay_over;
+use crate::engine::config::overlay;
 use crate::engine::decide::DecisionRequest;
 use crate::engine::decision::Subject;
 use crate::engine::metrics::Metrics;
 use crate::engine::state::{Prepared, State};
 use crate::engine::v1::data::{envelope, missing};
-use crate::engine::{Engine, errors, id, request_body};
+use crate::engine::{Engine, errors, random_id, request_body};
 use crate::http::{ApiError, Reply, Request};
 
 /// The most bytes of one response, which is what a whole answer may have.
@@ -36,14 +36,16 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let body = body.unwrap_or(Value::Null);
     let inputs = inputs(&body)?;
     let state = engine.state();
-    let kept = state.decisions(&request.method).now();
+    let kept = state.decisions(&request.method).snapshot();
     let batch = Batch {
         engine,
         request,
         prepared: &*engine.prepared(&state, &kept, request, &mut metrics)?,
         state: &state,
         common: body.get("common_input"),
-        id: engine.logs_decisions().then(|| Arc::from(id::random())),
+        id: engine
+            .logs_decisions()
+            .then(|| Arc::from(random_id::random())),
     };
     let mut answer = Object::new();
     let mut status = StatusCode::OK;
@@ -145,7 +147,7 @@ impl Batch<'_> {
         match (self.common, input) {
             (Some(common @ Value::Object(_)), Value::Object(_)) => {
                 let mut both = common.clone();
-                lay_over(&mut both, input);
+                overlay(&mut both, input);
                 both
             }
             _ => input.clone(),

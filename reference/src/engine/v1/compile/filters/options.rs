@@ -8,7 +8,7 @@ use rego::filter::{ColumnTypes, FilterAnnotations, Mappings, Target};
 use rego::value::Object;
 use rego::{References, Value};
 
-use crate::engine::known_columns::KnownColumns;
+use crate::engine::column_types::KnownColumns;
 use crate::engine::v1::compile::post::texts;
 use crate::engine::{errors, request_body};
 use crate::http::{ApiError, Request};

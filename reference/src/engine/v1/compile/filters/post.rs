@@ -12,11 +12,11 @@ use super::masks::masks;
 use super::options::{FilterOptions, references};
 use crate::diagnostic::location;
 use crate::engine::decision::{Decision, DecisionError, Noted, Outcome, Subject};
-use crate::engine::latency::Latency;
+use crate::engine::inline_policy::InlinePolicy;
 use crate::engine::metrics::Metrics;
 use crate::engine::plugins::Unlogged;
 use crate::engine::state::{PreparedFilter, State};
-use crate::engine::{Engine, errors, id};
+use crate::engine::{Engine, errors, random_id};
 use crate::http::{ApiError, Reply, Request};
 
 /// Answers with the condition on rows that the rule at the path comes down to, in the language
@@ -81,7 +81,7 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
         input_references: policy.input_references(&path),
         declared,
         query: query.map_err(|errors| errors::module(&errors))?,
-        latency: Latency::default(),
+        latency: InlinePolicy::default(),
     });
     state.filters.put(request.path.cache_key(), &prepared);
     Ok(prepared)
@@ -157,7 +157,7 @@ impl FilterRequest<'_> {
     ) -> Result<(), Unlogged> {
         let path = self.request.path.open().to_vec();
         let decision = Decision {
-            id: Some(id::random()),
+            id: Some(random_id::random()),
             batch_id: None,
             input: self.options.input.clone(),
             outcome: Ok(Outcome {

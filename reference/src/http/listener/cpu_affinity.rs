@@ -1,6 +1,6 @@
 //! Where threads are, and where what clients send arrives.
 
-use crate::http::transport::Transport;
+use crate::http::socket::Transport;
 
 /// The processor that this thread is on, if the system tells.
 #[cfg(target_os = "linux")]

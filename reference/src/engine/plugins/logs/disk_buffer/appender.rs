@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::commit::Group;
+use super::commit::CommitGroup;
 use super::record;
 use super::segment::{self, Segment};
 use crate::engine::config::{BufferFull, BufferSync, Disk};
@@ -30,7 +30,7 @@ pub(super) struct Appender {
     /// The number of the first record that is neither delivered nor dropped.
     position: u64,
     /// The records that wait to be synchronised.
-    group: Arc<Group>,
+    group: Arc<CommitGroup>,
     /// Whether there are any.
     unsynced: bool,
     scratch: Vec<u8>,
@@ -40,9 +40,9 @@ pub(super) struct Appender {
 
 /// What became of an event.
 #[derive(Debug)]
-pub(super) struct Appended {
+pub(super) struct AppendOutcome {
     /// The group with which it is synchronised; otherwise why it was not written.
-    pub(super) written: Result<Arc<Group>, Unwritten>,
+    pub(super) written: Result<Arc<CommitGroup>, Unwritten>,
     /// How many older ones went to make room.
     pub(super) dropped: u64,
 }
@@ -93,7 +93,7 @@ impl Appender {
     }
 
     /// Writes an event behind all others.
-    pub(super) fn append(&mut self, event: &[u8], disk: &Disk) -> Appended {
+    pub(super) fn append(&mut self, event: &[u8], disk: &Disk) -> AppendOutcome {
         let mut dropped = 0;
         let written = loop {
             let drops = disk.full == BufferFull::Drop && self.bytes > 0;
@@ -105,7 +105,7 @@ impl Appender {
                 Err(why) => break Err(why),
             }
         };
-        Appended { written, dropped }
+        AppendOutcome { written, dropped }
     }
 
     /// Removes what lies before a record, as it is delivered. Gives the segments whose files are
@@ -161,12 +161,12 @@ impl Appender {
     }
 
     /// The records that wait to be synchronised.
-    pub(super) fn group(&self) -> Arc<Group> {
+    pub(super) fn group(&self) -> Arc<CommitGroup> {
         Arc::clone(&self.group)
     }
 
     /// The records that wait to be synchronised, with their file; others begin a new group.
-    pub(super) fn take_group(&mut self) -> (Arc<Group>, Option<Arc<File>>) {
+    pub(super) fn take_group(&mut self) -> (Arc<CommitGroup>, Option<Arc<File>>) {
         let file = self.file.clone().filter(|_| self.unsynced);
         self.unsynced = false;
         (std::mem::take(&mut self.group), file)

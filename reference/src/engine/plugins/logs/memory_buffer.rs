@@ -10,7 +10,7 @@ use crate::engine::config::Upload;
 
 /// Events as they are sent, the oldest first. When there are too many, the oldest are dropped.
 #[derive(Debug, Default)]
-pub(super) struct Buffer(Mutex<Waiting>);
+pub(super) struct MemoryBuffer(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -21,7 +21,7 @@ struct Waiting {
     end: u64,
 }
 
-impl Buffer {
+impl MemoryBuffer {
     /// Takes an event; how many had to make room for it, or would have taken too much.
     pub(super) fn put(&self, event: Vec<u8>, limits: &Upload) -> u64 {
         let mut waiting = self.waiting();

@@ -6,7 +6,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::error::StoreError;
-use super::{Store, changes};
+use super::{Store, change_log};
 use crate::control::model::{Entry, Kind};
 
 /// Creates the thing `$2` of the kind `$1`, or replaces it unless it belongs to others. Deciding
@@ -70,7 +70,7 @@ impl Store {
     ) -> Result<Option<Written>, StoreError> {
         // What it selects afterwards is found by its name.
         if entry.kind == Kind::Stack && writer.changes {
-            changes::note_stack(transaction, &entry.name).await?;
+            change_log::note_stack(transaction, &entry.name).await?;
         }
         let state = if self.is_postgres() {
             // One statement would not see what somebody else writes while it waits for the row.

@@ -30,22 +30,22 @@ pub(super) struct Files {
 }
 
 /// What a look finds: what tells the state of each file from others.
-pub(super) type Look = BTreeMap<PathBuf, Stamp>;
+pub(super) type FileSnapshot = BTreeMap<PathBuf, FileStamp>;
 
 /// The number of a file, its length, and when it was changed, in seconds and nanoseconds.
-pub(super) type Stamp = (u64, u64, i64, i64);
+pub(super) type FileStamp = (u64, u64, i64, i64);
 
 impl Files {
     /// The files as they are now.
-    pub(super) fn look(&self) -> Look {
-        let mut look = Look::new();
+    pub(super) fn look(&self) -> FileSnapshot {
+        let mut look = FileSnapshot::new();
         for path in &self.paths {
             self.add(&mut look, path, 0);
         }
         look
     }
 
-    fn add(&self, look: &mut Look, path: &Path, depth: usize) {
+    fn add(&self, look: &mut FileSnapshot, path: &Path, depth: usize) {
         // What is not there, or cannot be read, is found missing by whoever loads it.
         let Ok(metadata) = fs::metadata(path) else {
             return;
@@ -79,7 +79,7 @@ impl Watcher {
     /// Does something whenever the files are not as they were seen last. It may wait for the disk.
     pub(super) fn start(
         mut files: Files,
-        mut seen: Look,
+        mut seen: FileSnapshot,
         mut changed: impl FnMut() + Send + 'static,
     ) -> Self {
         Self(tokio::spawn(async move {

@@ -14,7 +14,7 @@ const MAX_FAILURES: u32 = 10;
 
 /// Whether a trial of some work is likely to succeed. For what never was done it is not.
 #[derive(Debug, Default)]
-pub(super) struct Latency {
+pub(super) struct InlinePolicy {
     /// Whether it was quick when it was last done.
     quick: AtomicBool,
     /// Trials in a row that ended without an answer.
@@ -23,7 +23,7 @@ pub(super) struct Latency {
     pause: AtomicU32,
 }
 
-impl Latency {
+impl InlinePolicy {
     /// Whether the next request is worth a trial. This counts the requests of a pause.
     pub(super) fn is_quick(&self) -> bool {
         if !self.quick.load(Ordering::Relaxed) {
@@ -73,11 +73,11 @@ impl Latency {
 
 #[cfg(test)]
 mod tests {
-    use super::Latency;
+    use super::InlinePolicy;
 
     #[test]
     fn failed_trials_become_rare() {
-        let latency = Latency::default();
+        let latency = InlinePolicy::default();
         assert!(!latency.is_quick(), "nothing was done yet");
         // Unless others had the processor meanwhile, doing nothing is quick.
         while !latency.is_quick() {

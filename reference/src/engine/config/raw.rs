@@ -8,11 +8,13 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_ignored::Path;
 
-use super::bundles::{BundleShape, Discovery, DiscoveryShape, Known, OnlyBundleShape, Source};
-use super::caching::CachingShape;
-use super::distributed_tracing::DistributedTracingShape;
+use super::bundles::{
+    BundleRawConfig, Discovery, DiscoveryRawConfig, Known, OnlyBundleRawConfig, Source,
+};
+use super::caching::CachingRawConfig;
+use super::distributed_tracing::DistributedTracingRawConfig;
 use super::keys::Key;
-use super::reports::{DecisionLogs, DecisionLogsShape, Status, StatusShape};
+use super::reports::{DecisionLogs, DecisionLogsRawConfig, Status, StatusRawConfig};
 use super::services::Services;
 use crate::telemetry;
 
@@ -48,25 +50,25 @@ pub(in crate::engine) struct Plugins {
 /// A whole configuration. What is not known is taken and has no effect, as in OPA; the log names it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct Shape {
+pub(super) struct RawConfig {
     #[serde(default)]
     services: Services,
     #[serde(rename = "labels")]
     _labels: Option<BTreeMap<String, String>>,
     keys: Option<BTreeMap<String, Key>>,
-    decision_logs: Option<DecisionLogsShape>,
-    status: Option<StatusShape>,
-    bundles: Option<BTreeMap<String, Option<BundleShape>>>,
-    bundle: Option<OnlyBundleShape>,
-    discovery: Option<DiscoveryShape>,
+    decision_logs: Option<DecisionLogsRawConfig>,
+    status: Option<StatusRawConfig>,
+    bundles: Option<BTreeMap<String, Option<BundleRawConfig>>>,
+    bundle: Option<OnlyBundleRawConfig>,
+    discovery: Option<DiscoveryRawConfig>,
     persistence_directory: Option<PathBuf>,
     plugins: Option<BTreeMap<String, IgnoredAny>>,
-    caching: Option<CachingShape>,
+    caching: Option<CachingRawConfig>,
     #[serde(default)]
     nd_builtin_cache: bool,
     server: Option<Server>,
     storage: Option<Storage>,
-    distributed_tracing: Option<DistributedTracingShape>,
+    distributed_tracing: Option<DistributedTracingRawConfig>,
     pub(super) default_decision: Option<String>,
     pub(super) default_authorization_decision: Option<String>,
 }
@@ -122,7 +124,7 @@ struct GzipDecoding {
     max_length: Option<usize>,
 }
 
-impl Shape {
+impl RawConfig {
     /// The shape of a configuration in JSON. It is read from text, since messages about a number
     /// then say which it is and what was expected.
     pub(super) fn of(json: &[u8]) -> Result<Self, String> {
@@ -210,7 +212,9 @@ impl Shape {
             .map(|shape| shape.logs(known, self.nd_builtin_cache, &persistence));
         let status = self.status.as_ref().map(|shape| shape.status(known));
         let tracing = self.distributed_tracing.as_ref();
-        let tracing = tracing.map(DistributedTracingShape::settings).transpose();
+        let tracing = tracing
+            .map(DistributedTracingRawConfig::settings)
+            .transpose();
         let at = |section: &'static str| move |why: String| format!("{section}: {why}");
         Ok(Plugins {
             bundles: self.bundles(known)?,
@@ -225,8 +229,8 @@ impl Shape {
     }
 
     fn bundles(&self, known: Known<'_>) -> Result<BTreeMap<String, Source>, String> {
-        let unset = BundleShape::default();
-        let only = self.bundle.clone().map(OnlyBundleShape::named);
+        let unset = BundleRawConfig::default();
+        let only = self.bundle.clone().map(OnlyBundleRawConfig::named);
         let bundles = self.bundles.iter().flatten();
         let bundles = bundles.map(|(name, bundle)| (name, bundle.as_ref().unwrap_or(&unset)));
         let only = only.iter().map(|(name, bundle)| (name, bundle));
@@ -300,7 +304,7 @@ pub(super) fn unknown_paths(json: &str) -> Option<Vec<Vec<String>>> {
 /// Shows each key that is not known; whether all of the configuration could be read.
 fn each_unknown(json: &str, mut show: impl FnMut(&Path<'_>)) -> bool {
     let mut json = serde_json::Deserializer::from_str(json);
-    let shape: Result<Shape, _> = serde_ignored::deserialize(&mut json, |path| show(&path));
+    let shape: Result<RawConfig, _> = serde_ignored::deserialize(&mut json, |path| show(&path));
     shape.is_ok()
 }
 
@@ -323,12 +327,12 @@ fn push_segments(path: &Path<'_>, segments: &mut Vec<String>) {
 
 /// Says with line and column what of a JSON configuration cannot be used.
 pub(super) fn check(json: &[u8]) -> Result<(), String> {
-    Shape::of(json).map(drop)
+    RawConfig::of(json).map(drop)
 }
 
 /// Says with line and column what of a YAML configuration cannot be used.
 pub(super) fn check_yaml(text: &str) -> Result<(), String> {
-    let shape: Option<Shape> = serde_yaml::from_str(text).map_err(|error| {
+    let shape: Option<RawConfig> = serde_yaml::from_str(text).map_err(|error| {
         let message = error.to_string();
         // The library leaves out the place when it is the start of the text.
         match message.contains(" at line ") {
@@ -341,7 +345,7 @@ pub(super) fn check_yaml(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, unknown_keys};
+    use super::{RawConfig, unknown_keys};
 
     #[test]
     fn what_is_not_known_has_no_effect_and_is_named() {
@@ -378,7 +382,7 @@ mod tests {
             let mut expected = unknown.to_vec();
             expected.sort_unstable();
             assert_eq!(found, expected, "{json}");
-            assert!(Shape::of(json.as_bytes()).is_ok(), "{json}");
+            assert!(RawConfig::of(json.as_bytes()).is_ok(), "{json}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Origin {
     pub(super) wanted: i64,
     /// The digest of what the database held.
     pub(super) stored: String,
-    /// The fingerprint of the other files; empty when there are none.
+    /// The fingerprint of the other file_selection; empty when there are none.
     pub(super) files: String,
 }
 

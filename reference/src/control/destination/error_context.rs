@@ -8,7 +8,7 @@ const STATUS: &str = "Server returned non-2xx status code: ";
 
 /// What was asked of a storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum Operation {
     /// To say what it has.
     Read,
     /// To take a bundle.
@@ -16,13 +16,13 @@ pub(super) enum Doing {
 }
 
 /// Why a storage did not do what it was asked, on one line.
-pub(super) fn explain(failure: &Error, doing: Doing) -> String {
+pub(super) fn explain(failure: &Error, doing: Operation) -> String {
     let kind = match (failure, doing) {
         (Error::NotFound { .. }, _) => "the storage has no such bucket or container",
         (Error::PermissionDenied { .. }, _) => "the storage refuses the credentials",
         (Error::Unauthenticated { .. }, _) => "the storage does not know the credentials",
-        (_, Doing::Read) => "the storage cannot be read",
-        (_, Doing::Write) => "the storage cannot be written to",
+        (_, Operation::Read) => "the storage cannot be read",
+        (_, Operation::Write) => "the storage cannot be written to",
     };
     let reason = innermost(failure);
     let words: Vec<&str> = reason.split_whitespace().collect();
@@ -37,7 +37,7 @@ pub(super) fn is_unknown(failure: &Error) -> bool {
 }
 
 /// Whether a storage answered, and what it said of an object has no sense.
-pub(super) fn is_senseless(failure: &Error) -> bool {
+pub(super) fn is_unusable_request(failure: &Error) -> bool {
     let mut reason: Option<&dyn std::error::Error> = Some(failure);
     while let Some(at) = reason {
         // Then there was no answer.

@@ -11,8 +11,8 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor, Row as _};
 use tokio::sync::Mutex;
 use tracing::{error, warn};
 
-use super::failure::DatabaseFailure;
-use super::inspect::{Checked, quick_check};
+use super::database_error::DatabaseError;
+use super::schema_check::{Checked, quick_check};
 use super::{Database, DatabaseUrl, files};
 
 /// How long one probe may take; its connection is given up after that.
@@ -67,11 +67,11 @@ impl Probe {
     ///
     /// # Errors
     /// What is wrong with the database; the log has the reason.
-    pub(crate) async fn run(self: &Arc<Self>) -> Result<String, DatabaseFailure> {
+    pub(crate) async fn run(self: &Arc<Self>) -> Result<String, DatabaseError> {
         if let Some((path, opened)) = &self.file
             && files::identity(path) != *opened
         {
-            return Err(DatabaseFailure::Replaced);
+            return Err(DatabaseError::Replaced);
         }
         if self.suspected.swap(false, Ordering::Relaxed) {
             // A large database takes longer than a health check waits.
@@ -79,16 +79,16 @@ impl Probe {
             tokio::spawn(async move { probe.look_for_damage().await });
         }
         if self.damaged.load(Ordering::Relaxed) {
-            return Err(DatabaseFailure::Damaged);
+            return Err(DatabaseError::Damaged);
         }
         let failure = match tokio::time::timeout(PROBE_TIMEOUT, self.exchange()).await {
             Ok(Ok(check)) => return Ok(check),
             Ok(Err(failure)) => failure,
-            Err(_) => return Err(DatabaseFailure::Silent),
+            Err(_) => return Err(DatabaseError::Silent),
         };
-        let database_failure = DatabaseFailure::of(&failure);
+        let database_failure = DatabaseError::of(&failure);
         warn!(%failure, "the database cannot be used");
-        if database_failure == DatabaseFailure::Damaged {
+        if database_failure == DatabaseError::Damaged {
             self.damaged.store(true, Ordering::Relaxed);
         }
         Err(database_failure)

@@ -2,26 +2,26 @@
 
 use reqwest::Url;
 
-use super::hosts::Hosts;
+use super::allowed_hosts::AllowedHosts;
 use super::model::Secret;
 
 /// Where one secret may be sent.
 #[derive(Debug, Clone)]
-pub(super) struct Guard {
+pub(super) struct SecretAllowlist {
     name: String,
     /// The hosts that the secret allows; `None` is every one that the operator allows.
-    hosts: Option<Hosts>,
+    hosts: Option<AllowedHosts>,
     /// Whether the operator lets secrets be sent in the clear.
     over_http: bool,
 }
 
-impl Guard {
+impl SecretAllowlist {
     /// What a secret says of where it may be sent.
     ///
     /// # Errors
     /// When its patterns of hosts cannot be read.
     pub(super) fn of(name: &str, secret: &Secret, over_http: bool) -> Result<Self, String> {
-        let hosts = secret.allowed_hosts().map(Hosts::read).transpose();
+        let hosts = secret.allowed_hosts().map(AllowedHosts::read).transpose();
         let hosts = hosts.map_err(|why| format!("secret `{name}`: allowed_hosts: {why}"))?;
         Ok(Self {
             name: name.to_owned(),
@@ -118,7 +118,8 @@ mod tests {
         ] {
             let text = format!("{{{hosts}}}").into_bytes();
             let secret = Secret::opened(Zeroizing::new(text));
-            let checked = Guard::of("k", &secret, over_http)?.check_url(&Url::parse(url)?);
+            let checked =
+                SecretAllowlist::of("k", &secret, over_http)?.check_url(&Url::parse(url)?);
             let message = checked.err().unwrap_or_default();
             let fits = message.contains(expected) && message.is_empty() == expected.is_empty();
             assert!(fits, "{hosts} {url}: {message}");

@@ -6,7 +6,7 @@ use sqlx::sqlite::SqliteError;
 
 /// What is wrong with the database. Its text names nothing that only the operator may know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum DatabaseFailure {
+pub(crate) enum DatabaseError {
     /// Somebody else holds a lock for too long.
     #[error("the database is locked")]
     Locked,
@@ -42,7 +42,7 @@ pub(crate) enum DatabaseFailure {
     Other,
 }
 
-impl DatabaseFailure {
+impl DatabaseError {
     /// What is wrong, by an error of the database in use.
     pub(crate) fn of(error: &Error) -> Self {
         match error {
@@ -123,61 +123,57 @@ mod tests {
     #[test]
     fn codes_of_sqlite() {
         for (code, database_failure) in [
-            (5, DatabaseFailure::Locked),
-            (261, DatabaseFailure::Locked),
-            (517, DatabaseFailure::Locked),
-            (773, DatabaseFailure::Locked),
-            (6, DatabaseFailure::Locked),
-            (8, DatabaseFailure::ReadOnly),
-            (1032, DatabaseFailure::ReadOnly),
-            (10, DatabaseFailure::Disk),
-            (778, DatabaseFailure::Disk),
-            (1034, DatabaseFailure::Disk),
-            (4874, DatabaseFailure::Disk),
-            (522, DatabaseFailure::Damaged),
-            (8202, DatabaseFailure::Damaged),
-            (8458, DatabaseFailure::Damaged),
-            (11, DatabaseFailure::Damaged),
-            (779, DatabaseFailure::Damaged),
-            (13, DatabaseFailure::Full),
-            (14, DatabaseFailure::Disk),
-            (26, DatabaseFailure::Damaged),
-            (1, DatabaseFailure::Other),
-            (19, DatabaseFailure::Other),
-            (2067, DatabaseFailure::Other),
+            (5, DatabaseError::Locked),
+            (261, DatabaseError::Locked),
+            (517, DatabaseError::Locked),
+            (773, DatabaseError::Locked),
+            (6, DatabaseError::Locked),
+            (8, DatabaseError::ReadOnly),
+            (1032, DatabaseError::ReadOnly),
+            (10, DatabaseError::Disk),
+            (778, DatabaseError::Disk),
+            (1034, DatabaseError::Disk),
+            (4874, DatabaseError::Disk),
+            (522, DatabaseError::Damaged),
+            (8202, DatabaseError::Damaged),
+            (8458, DatabaseError::Damaged),
+            (11, DatabaseError::Damaged),
+            (779, DatabaseError::Damaged),
+            (13, DatabaseError::Full),
+            (14, DatabaseError::Disk),
+            (26, DatabaseError::Damaged),
+            (1, DatabaseError::Other),
+            (19, DatabaseError::Other),
+            (2067, DatabaseError::Other),
         ] {
-            assert_eq!(DatabaseFailure::of_sqlite(code), database_failure, "{code}");
+            assert_eq!(DatabaseError::of_sqlite(code), database_failure, "{code}");
         }
     }
 
     #[test]
     fn codes_of_postgres() {
         for (code, database_failure) in [
-            ("57014", DatabaseFailure::Silent),
-            ("25P03", DatabaseFailure::Silent),
-            ("57P01", DatabaseFailure::Unreachable),
-            ("57P02", DatabaseFailure::Unreachable),
-            ("57P03", DatabaseFailure::Unreachable),
-            ("08006", DatabaseFailure::Unreachable),
-            ("53300", DatabaseFailure::Unreachable),
-            ("28P01", DatabaseFailure::Unreachable),
-            ("3D000", DatabaseFailure::Unreachable),
-            ("53100", DatabaseFailure::Full),
-            ("25006", DatabaseFailure::ReadOnly),
-            ("40P01", DatabaseFailure::Locked),
-            ("55P03", DatabaseFailure::Locked),
-            ("58030", DatabaseFailure::Disk),
-            ("XX001", DatabaseFailure::Damaged),
-            ("XX000", DatabaseFailure::Other),
-            ("23505", DatabaseFailure::Other),
-            ("42P01", DatabaseFailure::Other),
-            ("", DatabaseFailure::Other),
+            ("57014", DatabaseError::Silent),
+            ("25P03", DatabaseError::Silent),
+            ("57P01", DatabaseError::Unreachable),
+            ("57P02", DatabaseError::Unreachable),
+            ("57P03", DatabaseError::Unreachable),
+            ("08006", DatabaseError::Unreachable),
+            ("53300", DatabaseError::Unreachable),
+            ("28P01", DatabaseError::Unreachable),
+            ("3D000", DatabaseError::Unreachable),
+            ("53100", DatabaseError::Full),
+            ("25006", DatabaseError::ReadOnly),
+            ("40P01", DatabaseError::Locked),
+            ("55P03", DatabaseError::Locked),
+            ("58030", DatabaseError::Disk),
+            ("XX001", DatabaseError::Damaged),
+            ("XX000", DatabaseError::Other),
+            ("23505", DatabaseError::Other),
+            ("42P01", DatabaseError::Other),
+            ("", DatabaseError::Other),
         ] {
-            assert_eq!(
-                DatabaseFailure::of_postgres(code),
-                database_failure,
-                "{code}"
-            );
+            assert_eq!(DatabaseError::of_postgres(code), database_failure, "{code}");
         }
     }
 
@@ -190,21 +186,18 @@ mod tests {
         let failure = full
             .execute(fill)
             .await
-            .map_err(|error| DatabaseFailure::of(&error));
-        assert_eq!(failure.err(), Some(DatabaseFailure::Full));
+            .map_err(|error| DatabaseError::of(&error));
+        assert_eq!(failure.err(), Some(DatabaseError::Full));
         full.execute("PRAGMA query_only = ON").await?;
         let write = full.execute("DELETE FROM t").await;
-        let failure = write.map_err(|error| DatabaseFailure::of(&error));
-        assert_eq!(failure.err(), Some(DatabaseFailure::ReadOnly));
+        let failure = write.map_err(|error| DatabaseError::of(&error));
+        assert_eq!(failure.err(), Some(DatabaseError::ReadOnly));
         let syntax = full.execute("SELEKT").await;
-        let failure = syntax.map_err(|error| DatabaseFailure::of(&error));
-        assert_eq!(failure.err(), Some(DatabaseFailure::Other));
+        let failure = syntax.map_err(|error| DatabaseError::of(&error));
+        assert_eq!(failure.err(), Some(DatabaseError::Other));
         let refused = Error::Io(ErrorKind::ConnectionRefused.into());
-        assert_eq!(DatabaseFailure::of(&refused), DatabaseFailure::Unreachable);
-        assert_eq!(
-            DatabaseFailure::of(&Error::PoolTimedOut),
-            DatabaseFailure::Busy
-        );
+        assert_eq!(DatabaseError::of(&refused), DatabaseError::Unreachable);
+        assert_eq!(DatabaseError::of(&Error::PoolTimedOut), DatabaseError::Busy);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Row as _, SqliteConnection, query};
 use tracing::{info, warn};
 
-use super::failure::DatabaseFailure;
+use super::database_error::DatabaseError;
 use super::schema::STEPS;
 use super::{Database, DatabaseUrl, files};
 
@@ -108,12 +108,12 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
         return Ok(Contents::Nothing);
     }
     let name = format!("database `{}`", path.display());
-    let failed = |failure: sqlx::Error| match DatabaseFailure::of(&failure) {
-        DatabaseFailure::Locked => Unusable::Locked(name.clone()),
-        DatabaseFailure::Damaged if is_no_database(&failure) => {
+    let failed = |failure: sqlx::Error| match DatabaseError::of(&failure) {
+        DatabaseError::Locked => Unusable::Locked(name.clone()),
+        DatabaseError::Damaged if is_no_database(&failure) => {
             Unusable::NoDatabase(path.display().to_string())
         }
-        DatabaseFailure::Damaged => Unusable::Damaged {
+        DatabaseError::Damaged => Unusable::Damaged {
             name: name.clone(),
             why: failure.to_string(),
         },
@@ -252,7 +252,7 @@ pub(crate) async fn quick_check(
         Ok(found) if found == "ok" => Ok(Checked::Sound),
         Ok(found) => Ok(Checked::Damaged(found)),
         Err(_) if Instant::now() >= deadline => Ok(Checked::Unfinished),
-        Err(failure) if DatabaseFailure::of(&failure) == DatabaseFailure::Damaged => {
+        Err(failure) if DatabaseError::of(&failure) == DatabaseError::Damaged => {
             Ok(Checked::Damaged(failure.to_string()))
         }
         Err(failure) => Err(failure),

@@ -25,7 +25,7 @@ struct Owners {
 
 /// What the builds of a process may hold.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub(super) struct Permits {
     /// One for each build that may run at the same time.
     all: Arc<Semaphore>,
     /// One for each of those that need not be of a change: the last one is kept for changes.
@@ -39,7 +39,7 @@ pub(super) struct Slots {
 
 /// What a build holds; dropped, it is free for others.
 #[derive(Debug, Default)]
-pub(super) struct Slot {
+pub(super) struct Permit {
     _held: Option<OwnedSemaphorePermit>,
     _due: Option<OwnedSemaphorePermit>,
     _running: Option<Counted>,
@@ -82,7 +82,7 @@ fn lock(owners: &Mutex<Owners>) -> MutexGuard<'_, Owners> {
     owners.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Slots {
+impl Permits {
     /// Slots for so many builds. With one alone, a change has to wait for what runs.
     pub(super) fn new(builds: usize) -> Self {
         Self {
@@ -115,12 +115,12 @@ impl Slots {
     }
 
     /// A slot for a bundle of an owner from a queue, if one is free.
-    pub(super) fn take(&self, queue: Queue, tenant: &str) -> Option<Slot> {
+    pub(super) fn take(&self, queue: Queue, tenant: &str) -> Option<Permit> {
         self.take_own(queue, tenant)
             .or_else(|| self.take_as_guest(tenant))
     }
 
-    fn take_own(&self, queue: Queue, tenant: &str) -> Option<Slot> {
+    fn take_own(&self, queue: Queue, tenant: &str) -> Option<Permit> {
         let due = match queue {
             Queue::Changed => None,
             Queue::Due => Some(Arc::clone(&self.due).try_acquire_owned().ok()?),
@@ -129,7 +129,7 @@ impl Slots {
         Some(self.slot(held, due, tenant))
     }
 
-    fn take_as_guest(&self, tenant: &str) -> Option<Slot> {
+    fn take_as_guest(&self, tenant: &str) -> Option<Permit> {
         if lock(&self.owners).running.contains_key(tenant) {
             return None;
         }
@@ -142,8 +142,8 @@ impl Slots {
         held: OwnedSemaphorePermit,
         due: Option<OwnedSemaphorePermit>,
         tenant: &str,
-    ) -> Slot {
-        Slot {
+    ) -> Permit {
+        Permit {
             _held: Some(held),
             _due: due,
             _running: Some(Counted::new(&self.owners, tenant)),
@@ -152,35 +152,35 @@ impl Slots {
     }
 
     /// A slot for a trial, which waits for none.
-    pub(super) fn trial(&self, tenant: &str, held: Held) -> Slot {
+    pub(super) fn trial(&self, tenant: &str, held: Held) -> Permit {
         let slot = self.take(Queue::Changed, tenant);
-        let mut slot = slot.unwrap_or_else(|| Slot {
+        let mut slot = slot.unwrap_or_else(|| Permit {
             _running: Some(Counted::new(&self.owners, tenant)),
-            ..Slot::default()
+            ..Permit::default()
         });
         slot._trial = Some(held);
         slot
     }
 
     /// A slot for a build that goes on, as soon as there is one.
-    pub(super) async fn wait(&self, tenant: &str) -> Slot {
+    pub(super) async fn wait(&self, tenant: &str) -> Permit {
         let all = Arc::clone(&self.all);
         match all.acquire_owned().await {
             Ok(held) => self.slot(held, None, tenant),
             // The slots are never closed.
-            Err(_) => Slot::default(),
+            Err(_) => Permit::default(),
         }
     }
 
     /// What a build holds while it writes an archive: its slot goes to another one, unless there
     /// are too many archives on their way.
-    pub(super) fn upload(&self, slot: Slot, archive: usize) -> Slot {
+    pub(super) fn upload(&self, slot: Permit, archive: usize) -> Permit {
         let size = u32::try_from(archive >> 10).unwrap_or(u32::MAX);
         let uploads = Arc::clone(&self.uploads);
         match uploads.try_acquire_many_owned(size.max(UPLOAD)) {
-            Ok(held) => Slot {
+            Ok(held) => Permit {
                 _held: Some(held),
-                ..Slot::default()
+                ..Permit::default()
             },
             Err(_) => slot,
         }

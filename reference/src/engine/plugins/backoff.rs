@@ -31,12 +31,12 @@ pub(super) fn rfc3339(time: Option<SystemTime>) -> String {
 /// The pauses between the turns of something: random ones between the bounds of its delay, and
 /// after failures growing ones that stay below.
 #[derive(Debug)]
-pub(super) struct Pauses {
+pub(super) struct Backoff {
     delay: Delay,
     failures: u32,
 }
 
-impl Pauses {
+impl Backoff {
     pub(super) fn new(delay: Delay) -> Self {
         Self { delay, failures: 0 }
     }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn pauses_stay_within_their_delay() {
         let [least, most] = [100, 900].map(Duration::from_millis);
-        let mut pauses = Pauses::new(Delay { least, most });
+        let mut pauses = Backoff::new(Delay { least, most });
         for _ in 0..100 {
             let pause = pauses.next(true);
             assert!((least..=most).contains(&pause), "{pause:?}");

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{TcpListener, UnixListener};
 
-use crate::http::peer::Peer;
-use crate::http::transport::Transport;
+use crate::http::remote_addr::Peer;
+use crate::http::socket::Transport;
 
 /// Something that is listened on.
 #[derive(Debug)]
-pub(in crate::http) enum Door {
+pub(in crate::http) enum ListeningSocket {
     Tcp(TcpListener),
     Unix(UnixListener, SocketFile),
 }
@@ -68,7 +68,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-impl Door {
+impl ListeningSocket {
     /// Makes a socket in the file system, in the place of one that is there, which only those can
     /// use whom its permissions allow to.
     pub(in crate::http) fn unix(path: &Path, permissions: u32) -> io::Result<Self> {

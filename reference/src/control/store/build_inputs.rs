@@ -19,7 +19,7 @@ use crate::control::model::{Bundle, Kind, Stack};
 
 /// The bundle, and everything that it and the stacks that select it lead to.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Inputs {
+pub(crate) struct BuildInputs {
     /// Name of the bundle.
     pub(crate) name: String,
     /// Its definition.
@@ -107,7 +107,7 @@ impl Store {
         &self,
         bundle: i64,
         limit: u64,
-    ) -> Result<Option<Inputs>, StoreError> {
+    ) -> Result<Option<BuildInputs>, StoreError> {
         let mut transaction = self.begin_read().await?;
         if self.is_postgres() {
             transaction.execute(BY_INDEX).await?;
@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// A bundle with its secrets and without what it is built from, or `None` when it is deleted.
-    pub(crate) async fn bundle(&self, bundle: i64) -> Result<Option<Inputs>, StoreError> {
+    pub(crate) async fn bundle(&self, bundle: i64) -> Result<Option<BuildInputs>, StoreError> {
         let mut connection = self.reader().acquire().await?;
         let Some(mut inputs) = definition(&mut connection, bundle).await? else {
             return Ok(None);
@@ -160,23 +160,23 @@ impl Store {
 async fn definition(
     connection: &mut AnyConnection,
     bundle: i64,
-) -> Result<Option<Inputs>, StoreError> {
+) -> Result<Option<BuildInputs>, StoreError> {
     let select = query("SELECT name, definition FROM resources WHERE kind = $1 AND id = $2");
     let select = select.bind(Kind::Bundle.name()).bind(bundle);
     let Some(row) = select.fetch_optional(&mut *connection).await? else {
         return Ok(None);
     };
-    Ok(Some(Inputs {
+    Ok(Some(BuildInputs {
         name: row.try_get(0)?,
         bundle: serde_json::from_str(row.try_get(1)?)?,
-        ..Inputs::default()
+        ..BuildInputs::default()
     }))
 }
 
 /// Adds the stacks that select a bundle; gives their ids.
 async fn stacks(
     transaction: &mut Transaction<'static, Any>,
-    inputs: &mut Inputs,
+    inputs: &mut BuildInputs,
 ) -> Result<Vec<i64>, StoreError> {
     let labels = inputs.bundle.labels.clone().unwrap_or_default();
     let select = query("SELECT id, name, definition FROM resources WHERE kind = $1 ORDER BY id");

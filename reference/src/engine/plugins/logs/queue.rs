@@ -8,11 +8,11 @@ use rego::Value;
 use tokio::sync::Notify;
 use tracing::{error, info};
 
-use super::buffer::Buffer;
 use super::counts::Counts;
-use super::rate_limit::Allowance;
+use super::disk_buffer::{DiskBuffer, Unwritten};
+use super::memory_buffer::MemoryBuffer;
+use super::rate_limit::RateLimiter;
 use super::source::Source;
-use super::spool::{Spool, Unwritten};
 use crate::engine::config::{BufferFull, Disk, Upload, UploadTrigger};
 
 /// A decision that could not be logged and is therefore not answered.
@@ -22,13 +22,13 @@ pub(in crate::engine) struct Unlogged;
 
 /// Where events wait: on disk if the configuration says so, otherwise in memory.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Backlog {
-    memory: Arc<Buffer>,
-    spool: ArcSwapOption<Spool>,
+pub(in crate::engine) struct LogQueue {
+    memory: Arc<MemoryBuffer>,
+    spool: ArcSwapOption<DiskBuffer>,
     /// Spools that the configuration does not name any more, until they are empty. The first has
     /// the oldest events.
-    retired: Mutex<Vec<Arc<Spool>>>,
-    allowance: Allowance,
+    retired: Mutex<Vec<Arc<DiskBuffer>>>,
+    allowance: RateLimiter,
     /// Told when what waits fills an upload.
     filled: Notify,
     counts: Mutex<Counts>,
@@ -38,7 +38,7 @@ pub(in crate::engine) struct Backlog {
     dropping: AtomicBool,
 }
 
-impl Backlog {
+impl LogQueue {
     /// Takes an event.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Backlog {
     pub(in crate::engine::plugins) fn prepare(
         &self,
         disk: Option<&Disk>,
-    ) -> Result<Option<Arc<Spool>>, String> {
+    ) -> Result<Option<Arc<DiskBuffer>>, String> {
         let Some(disk) = disk else {
             return Ok(None);
         };
@@ -104,13 +104,17 @@ impl Backlog {
         let mut known = retired.into_iter().chain(self.spool.load_full());
         match known.find(|spool| spool.is_at(&disk.directory)) {
             Some(spool) => Ok(Some(spool)),
-            None => Spool::open(disk).map(Some),
+            None => DiskBuffer::open(disk).map(Some),
         }
     }
 
     /// Has events wait in a spool, or in memory, from now on. What waits elsewhere stays there
     /// until it is sent.
-    pub(in crate::engine::plugins) fn adopt(&self, spool: Option<Arc<Spool>>, disk: Option<&Disk>) {
+    pub(in crate::engine::plugins) fn adopt(
+        &self,
+        spool: Option<Arc<DiskBuffer>>,
+        disk: Option<&Disk>,
+    ) {
         let mut retired = self.retired();
         if let (Some(spool), Some(disk)) = (&spool, disk) {
             retired.retain(|other| !Arc::ptr_eq(other, spool));
@@ -201,7 +205,7 @@ impl Backlog {
         }
     }
 
-    fn retired(&self) -> MutexGuard<'_, Vec<Arc<Spool>>> {
+    fn retired(&self) -> MutexGuard<'_, Vec<Arc<DiskBuffer>>> {
         self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

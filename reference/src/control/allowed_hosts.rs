@@ -73,9 +73,9 @@ fn in_brackets(address: IpAddr) -> String {
 
 /// Patterns of allowed hosts.
 #[derive(Debug, Clone)]
-pub(super) struct Hosts(GlobSet);
+pub(super) struct AllowedHosts(GlobSet);
 
-impl Hosts {
+impl AllowedHosts {
     /// Reads patterns of `HOST` or `HOST:PORT`.
     ///
     /// # Errors
@@ -168,7 +168,7 @@ mod tests {
             (&["::1"], "::", None, true),
         ] {
             let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
-            let allowed = Hosts::read(&patterns)
+            let allowed = AllowedHosts::read(&patterns)
                 .map(|hosts| hosts.allows(host, port))
                 .unwrap_or_default();
             assert_eq!(allowed, expected, "{patterns:?} {host} {port:?}");

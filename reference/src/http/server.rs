@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::error;
 
-use super::listener::{Acceptor, Door};
+use super::listener::{Acceptor, ListeningSocket};
 use super::memory_budget::MemoryBudget;
 use super::options::ServeOptions;
 use super::service::{Server, Service};
@@ -61,7 +61,7 @@ pub async fn listen<S: Service>(
         },
         Some(("unix", path)) => {
             let path = Path::new(path);
-            (None, Door::unix(path, options.unix_socket_perm))
+            (None, ListeningSocket::unix(path, options.unix_socket_perm))
         }
         Some(_) => return Err(refused("the scheme is none of http, https and unix")),
     };
@@ -85,7 +85,7 @@ pub async fn listen<S: Service>(
 }
 
 /// Binds `HOST:PORT`; an address without a host means every interface.
-async fn bind(address: &str) -> io::Result<Door> {
+async fn bind(address: &str) -> io::Result<ListeningSocket> {
     let bound = if address.starts_with(':') {
         match TcpListener::bind(format!("[::]{address}")).await {
             Ok(listener) => Ok(listener),
@@ -94,5 +94,5 @@ async fn bind(address: &str) -> io::Result<Door> {
     } else {
         TcpListener::bind(address).await
     };
-    bound.map(Door::Tcp)
+    bound.map(ListeningSocket::Tcp)
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Spool, Unwritten, segment};
+use super::{DiskBuffer, Unwritten, segment};
 use crate::engine::config::{BufferFull, BufferSync, Disk};
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -26,7 +26,7 @@ fn event(number: u64) -> Vec<u8> {
     format!("{{\"number\":{number},\"padding\":\"{padding}\"}}").into_bytes()
 }
 
-fn put(spool: &Spool, numbers: std::ops::Range<u64>) -> Done {
+fn put(spool: &DiskBuffer, numbers: std::ops::Range<u64>) -> Done {
     for number in numbers {
         spool.take(&event(number)).written?;
     }
@@ -34,14 +34,14 @@ fn put(spool: &Spool, numbers: std::ops::Range<u64>) -> Done {
 }
 
 /// All that waits, without removing it; and how many damaged ones were passed over.
-fn waiting(spool: &Spool) -> Done<(Vec<Vec<u8>>, u64)> {
+fn waiting(spool: &DiskBuffer) -> Done<(Vec<Vec<u8>>, u64)> {
     let (entries, damaged) = spool.oldest(usize::MAX);
     let events = entries?.iter().map(|entry| entry.event.to_vec()).collect();
     Ok((events, damaged))
 }
 
 /// The numbers of the events that wait, as they themselves say.
-fn numbers(spool: &Spool) -> Done<Vec<u64>> {
+fn numbers(spool: &DiskBuffer) -> Done<Vec<u64>> {
     let (events, _) = waiting(spool)?;
     let numbers = events.iter().map(|event| {
         let event: serde_json::Value = serde_json::from_slice(event)?;
@@ -64,7 +64,7 @@ fn files(directory: &Path) -> Done<Vec<PathBuf>> {
 fn delivery_goes_on_after_a_restart() -> Done {
     let folder = tempfile::tempdir()?;
     let disk = disk(folder.path(), 16_000);
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     put(&spool, 0..50)?;
     let (entries, _) = spool.oldest(300);
     let entries = entries?;
@@ -76,7 +76,7 @@ fn delivery_goes_on_after_a_restart() -> Done {
     let segments = files(folder.path())?.len();
     drop(spool);
 
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     assert_eq!(numbers(&spool)?, (last + 1..50).collect::<Vec<_>>());
     put(&spool, 50..60)?;
     assert_eq!(numbers(&spool)?, (last + 1..60).collect::<Vec<_>>());
@@ -86,7 +86,7 @@ fn delivery_goes_on_after_a_restart() -> Done {
     assert_eq!(files(folder.path())?.len(), 0);
     drop(spool);
 
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     assert_eq!(numbers(&spool)?.len(), 0);
     // Numbers are never used again.
     assert_eq!(spool.end(), 60);
@@ -97,18 +97,18 @@ fn delivery_goes_on_after_a_restart() -> Done {
 fn a_directory_has_one_spool() -> Done {
     let folder = tempfile::tempdir()?;
     let disk = disk(folder.path(), 1000);
-    let spool = Spool::open(&disk)?;
-    let refused = Spool::open(&disk).err().unwrap_or_default();
+    let spool = DiskBuffer::open(&disk)?;
+    let refused = DiskBuffer::open(&disk).err().unwrap_or_default();
     assert!(refused.ends_with("another process uses it"), "{refused}");
     drop(spool);
-    Spool::open(&disk)?;
+    DiskBuffer::open(&disk)?;
     Ok(())
 }
 
 #[test]
 fn only_the_owner_sees_the_files() -> Done {
     let folder = tempfile::tempdir()?;
-    let spool = Spool::open(&disk(folder.path(), 1000))?;
+    let spool = DiskBuffer::open(&disk(folder.path(), 1000))?;
     put(&spool, 0..2)?;
     let mode = |path: &Path| Ok::<_, std::io::Error>(fs::metadata(path)?.permissions().mode());
     let directory = folder.path().join("spool");
@@ -126,7 +126,7 @@ fn only_the_owner_sees_the_files() -> Done {
 fn an_incomplete_end_is_cut_off() -> Done {
     let whole = {
         let folder = tempfile::tempdir()?;
-        put(&*Spool::open(&disk(folder.path(), 1 << 20))?, 0..3)?;
+        put(&*DiskBuffer::open(&disk(folder.path(), 1 << 20))?, 0..3)?;
         let file = files(folder.path())?.pop().ok_or("no segment")?;
         fs::read(file)?
     };
@@ -134,11 +134,11 @@ fn an_incomplete_end_is_cut_off() -> Done {
     for length in 0..whole.len() {
         let folder = tempfile::tempdir()?;
         let disk = disk(folder.path(), 1 << 20);
-        put(&*Spool::open(&disk)?, 0..3)?;
+        put(&*DiskBuffer::open(&disk)?, 0..3)?;
         let file = files(folder.path())?.pop().ok_or("no segment")?;
         let cut = OpenOptions::new().write(true).open(&file)?;
         cut.set_len(length as u64)?;
-        let spool = Spool::open(&disk)?;
+        let spool = DiskBuffer::open(&disk)?;
         let left = numbers(&spool)?;
         assert_eq!(left, (0..left.len() as u64).collect::<Vec<_>>(), "{length}");
         let bytes: usize = (0..left.len() as u64 + 1)
@@ -149,7 +149,7 @@ fn an_incomplete_end_is_cut_off() -> Done {
         assert_eq!(numbers(&spool)?.last(), Some(&7), "{length}");
         drop(spool);
         assert_eq!(
-            numbers(&*Spool::open(&disk)?)?.len(),
+            numbers(&*DiskBuffer::open(&disk)?)?.len(),
             left.len() + 1,
             "{length}"
         );
@@ -177,12 +177,12 @@ fn damaged_records_are_passed_over_and_counted() -> Done {
     ] {
         let folder = tempfile::tempdir()?;
         let disk = disk(folder.path(), 1 << 20);
-        put(&*Spool::open(&disk)?, 0..5)?;
+        put(&*DiskBuffer::open(&disk)?, 0..5)?;
         let file = files(folder.path())?.pop().ok_or("no segment")?;
         let mut bytes = fs::read(&file)?;
         bytes.splice(from..from + with.len(), with);
         fs::write(&file, bytes)?;
-        let spool = Spool::open(&disk)?;
+        let spool = DiskBuffer::open(&disk)?;
         let (events, damaged) = waiting(&spool)?;
         assert_eq!(damaged, lost.len() as u64, "{name}");
         let left: Vec<_> = (0..5).filter(|n| !lost.contains(n)).map(event).collect();
@@ -195,7 +195,7 @@ fn damaged_records_are_passed_over_and_counted() -> Done {
 fn what_is_gone_or_foreign_stops_nothing() -> Done {
     let folder = tempfile::tempdir()?;
     let disk = disk(folder.path(), 3200);
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     put(&spool, 0..20)?;
     drop(spool);
     let segments = files(folder.path())?;
@@ -208,7 +208,7 @@ fn what_is_gone_or_foreign_stops_nothing() -> Done {
     fs::write(folder.path().join("spool").join("notes.txt"), "foreign")?;
     let mut grown = OpenOptions::new().append(true).open(first)?;
     grown.write_all(b"trailing")?;
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     let (events, damaged) = waiting(&spool)?;
     assert!(!events.is_empty() && damaged > 0);
     assert_eq!(events.len() as u64 + damaged, 20);
@@ -225,7 +225,7 @@ fn what_is_gone_or_foreign_stops_nothing() -> Done {
 #[test]
 fn the_oldest_make_room() -> Done {
     let folder = tempfile::tempdir()?;
-    let spool = Spool::open(&disk(folder.path(), 3200))?;
+    let spool = DiskBuffer::open(&disk(folder.path(), 3200))?;
     let mut dropped = 0;
     for number in 0..500 {
         let taken = spool.take(&event(number));
@@ -253,7 +253,7 @@ fn the_oldest_make_room() -> Done {
 #[test]
 fn what_is_removed_takes_no_room_though_it_is_read() -> Done {
     let folder = tempfile::tempdir()?;
-    let spool = Spool::open(&disk(folder.path(), 3200))?;
+    let spool = DiskBuffer::open(&disk(folder.path(), 3200))?;
     put(&spool, 0..3)?;
     // The oldest segment is open now, and stays so.
     assert_eq!(spool.oldest(1).0?.len(), 1);
@@ -272,7 +272,7 @@ fn a_full_spool_refuses_until_something_is_delivered() -> Done {
     let folder = tempfile::tempdir()?;
     let mut disk = disk(folder.path(), 3200);
     disk.full = BufferFull::Refuse;
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     let taken = (0..500).take_while(|number| spool.take(&event(*number)).written.is_ok());
     let taken = taken.count() as u64;
     assert!((20..100).contains(&taken), "{taken}");
@@ -295,7 +295,7 @@ fn many_write_at_once() -> Done {
         let folder = tempfile::tempdir()?;
         let mut disk = disk(folder.path(), 200_000);
         disk.sync = sync;
-        let spool = Spool::open(&disk)?;
+        let spool = DiskBuffer::open(&disk)?;
         let threads = (0..8_u64).map(|thread| {
             let spool = Arc::clone(&spool);
             std::thread::spawn(move || {
@@ -322,7 +322,7 @@ fn many_write_at_once() -> Done {
 fn a_spool_that_is_let_go_takes_nothing_unseen() -> Done {
     let folder = tempfile::tempdir()?;
     let disk = disk(folder.path(), 3200);
-    let spool = Spool::open(&disk)?;
+    let spool = DiskBuffer::open(&disk)?;
     put(&spool, 0..1)?;
     assert!(!spool.close_if_empty());
     put(&spool, 1..2)?;
@@ -345,7 +345,7 @@ fn whatever_happens_nothing_is_lost_or_made_up() -> Done {
     let folder = tempfile::tempdir()?;
     // Segments of 64 KiB.
     let disk = disk(folder.path(), 1 << 20);
-    let mut spool = Spool::open(&disk)?;
+    let mut spool = DiskBuffer::open(&disk)?;
     let (mut model, mut next): (Vec<u64>, u64) = (Vec::new(), 0);
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut draw = |below: u64| {
@@ -375,7 +375,7 @@ fn whatever_happens_nothing_is_lost_or_made_up() -> Done {
             }
             8 => {
                 drop(spool);
-                spool = Spool::open(&disk)?;
+                spool = DiskBuffer::open(&disk)?;
             }
             _ => {
                 drop(spool);
@@ -386,7 +386,7 @@ fn whatever_happens_nothing_is_lost_or_made_up() -> Done {
                     file.write_all(&[0xff, b'D', b'L', 1, 200, 0, 0, 0])?;
                     file.write_all(part.unwrap_or_default())?;
                 }
-                spool = Spool::open(&disk)?;
+                spool = DiskBuffer::open(&disk)?;
             }
         }
         assert_eq!(spool.size().0, model.len() as u64, "{step}");

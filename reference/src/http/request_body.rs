@@ -13,10 +13,10 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::task::yield_now;
 
-use super::aside::aside;
 use super::error::ApiError;
 use super::header_checks;
 use super::memory_budget::{MemoryBudget, RequestMemory, Reservation};
+use super::offload::offload;
 use super::reply::Reply;
 use super::request::Request;
 
@@ -84,7 +84,7 @@ impl Drop for Arrived {
             return;
         }
         let (mut bytes, share) = (mem::take(&mut self.bytes), mem::take(&mut self.share));
-        aside(move || {
+        offload(move || {
             while let Some(less) = bytes.capacity().checked_sub(PIECE) {
                 bytes.truncate(less);
                 bytes.shrink_to(less);

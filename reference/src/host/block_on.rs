@@ -16,7 +16,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// # Errors
 /// When nobody waits for the evaluation any more.
 pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Wanted<'_>) -> Result<Option<T>, Ended> {
-    aside(|| {
+    offload(|| {
         loop {
             match sent.recv_timeout(GLANCE) {
                 Ok(received) => return Ok(Some(received)),
@@ -33,7 +33,7 @@ pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Wanted<'_>) -> Result<Optio
 /// When nobody waits for the evaluation any more.
 pub(super) fn pause(time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
     let begun = Instant::now();
-    aside(|| {
+    offload(|| {
         while begun.elapsed() < time {
             wanted()?;
             std::thread::sleep(GLANCE.min(time));
@@ -44,7 +44,7 @@ pub(super) fn pause(time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
 
 /// Waits without holding up others: a thread that serves connections gives its other tasks to
 /// another thread first, for what is waited for may be one of them.
-fn aside<T>(wait: impl FnOnce() -> T) -> T {
+fn offload<T>(wait: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),
         _ => wait(),

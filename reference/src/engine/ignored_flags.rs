@@ -5,7 +5,7 @@ use tracing::info;
 /// Flags that are taken and change nothing.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(id = "without-effect")]
-pub struct FlagsWithoutEffect {
+pub struct IgnoredFlags {
     /// This program always serves
     #[arg(short, long)]
     server: bool,
@@ -41,7 +41,7 @@ pub struct FlagsWithoutEffect {
     history: Option<String>,
 }
 
-impl FlagsWithoutEffect {
+impl IgnoredFlags {
     /// Tells the log which of them are given. `--server` says what is so anyway.
     pub(super) fn tell(&self) {
         let given = [

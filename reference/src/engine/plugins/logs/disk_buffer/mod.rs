@@ -29,8 +29,8 @@ mod tests;
 use super::entry::Entry;
 use crate::engine::config::{BufferSync, Disk};
 pub(in crate::engine::plugins) use appender::Unwritten;
-use appender::{Appended, Appender};
-use commit::Group;
+use appender::{AppendOutcome, Appender};
+use commit::CommitGroup;
 use position::Position;
 use reader::Reader;
 
@@ -45,7 +45,7 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Events on disk. No other process has the same directory.
 #[derive(Debug)]
-pub(in crate::engine::plugins) struct Spool {
+pub(in crate::engine::plugins) struct DiskBuffer {
     directory: PathBuf,
     disk: ArcSwap<Disk>,
     /// Locked as long as this exists.
@@ -67,7 +67,7 @@ pub(in crate::engine::plugins) struct Taken {
     pub(in crate::engine::plugins) dropped: u64,
 }
 
-impl Spool {
+impl DiskBuffer {
     /// Opens the directory, which is made if it is not there.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Spool {
     /// Takes an event, which survives a crash from then on as the configuration says.
     pub(in crate::engine::plugins) fn take(&self, event: &[u8]) -> Taken {
         let disk = self.disk.load();
-        let Appended { written, dropped } = self.appender().append(event, &disk);
+        let AppendOutcome { written, dropped } = self.appender().append(event, &disk);
         let written = match written {
             Ok(group) if disk.sync == BufferSync::Always => self.commit(&group),
             written => written.map(drop),
@@ -197,7 +197,7 @@ impl Spool {
 
     /// Waits until a group is synchronised. Whoever comes first does it for all that are written
     /// until then.
-    fn commit(&self, group: &Group) -> Result<(), Unwritten> {
+    fn commit(&self, group: &CommitGroup) -> Result<(), Unwritten> {
         let failed = || Unwritten::Failed(io::Error::other("it cannot be synchronised"));
         let done = |synced| if synced { Ok(()) } else { Err(failed()) };
         if let Some(synced) = group.outcome() {
@@ -233,7 +233,7 @@ impl Spool {
     }
 }
 
-impl Drop for Spool {
+impl Drop for DiskBuffer {
     fn drop(&mut self) {
         if self.disk.load().sync != BufferSync::Never {
             self.sync();
@@ -242,7 +242,7 @@ impl Drop for Spool {
 }
 
 /// Synchronises again and again, as long as the spool exists.
-fn synchronise(spool: &Weak<Spool>) {
+fn synchronise(spool: &Weak<DiskBuffer>) {
     loop {
         std::thread::sleep(SYNC_INTERVAL);
         let Some(spool) = spool.upgrade() else {

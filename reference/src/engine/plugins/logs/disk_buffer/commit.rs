@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 /// Records that are synchronised together.
 #[derive(Debug, Default)]
-pub(super) struct Group(OnceLock<bool>);
+pub(super) struct CommitGroup(OnceLock<bool>);
 
-impl Group {
+impl CommitGroup {
     /// Says whether the records survive a crash from now on. What was said first counts.
     pub(super) fn finish(&self, synced: bool) {
         self.0.set(synced).ok();

@@ -23,7 +23,7 @@ pub(super) fn size(event: &[u8]) -> u64 {
     (HEADER + event.len()) as u64
 }
 
-/// Puts the record of an event into an empty buffer; false if the event is too long for one.
+/// Puts the record of an event into an empty memory_buffer; false if the event is too long for one.
 pub(super) fn encode(number: u64, event: &[u8], into: &mut Vec<u8>) -> bool {
     let Ok(length) = u32::try_from(event.len()) else {
         return false;
