@@ -1,4 +1,4 @@
-//! The command line, and the servers that it starts.
+//! Command line, and the servers it starts.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The implementation of cryptography that TLS clients of this process use.
+//! Cryptography provider of TLS.
 
 use std::sync::Once;
 

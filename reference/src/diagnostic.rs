@@ -1,5 +1,5 @@
-//! What is wrong with modules, queries and evaluations, as error objects, status reports and the
-//! decision log list it.
+//! Errors of modules, queries and evaluations, as listed in error objects, status reports and the
+//! decision log.
 
 use rego::error::LanguageError;
 use rego::filter::Unsupported;

@@ -1,4 +1,4 @@
-//! Why a server did not start.
+//! Start errors.
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]

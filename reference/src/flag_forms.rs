@@ -1,4 +1,4 @@
-//! The forms in which Open Policy Agent takes its flags.
+//! Flags in the forms of Go.
 
 use clap::{Arg, ArgAction};
 

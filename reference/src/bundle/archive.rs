@@ -1,4 +1,4 @@
-//! The files of a gzip-compressed tar archive.
+//! Gzip-compressed tar archives of bundles.
 
 use std::collections::HashSet;
 use std::io::{self, Read};

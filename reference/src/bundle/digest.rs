@@ -1,4 +1,4 @@
-//! The digests that signatures of bundles list.
+//! Digests of files in bundle signatures.
 
 use rego::Value;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};

@@ -1,4 +1,4 @@
-//! The files of a bundle on disk.
+//! Bundles in directories.
 
 use std::fs;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Why a bundle is not used.
+//! Errors of bundles.
 
 use rego::error::LanguageError;
 use rego::{Errors, Value};

@@ -1,4 +1,4 @@
-//! What a bundle says about itself.
+//! Bundle manifests.
 
 use rego::value::{Object, from_json_prefix};
 use rego::{Value, Version};

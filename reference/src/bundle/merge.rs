@@ -1,4 +1,4 @@
-//! Documents of several files in one.
+//! Merges documents of several files.
 
 use rego::Value;
 use rego::value::Object;

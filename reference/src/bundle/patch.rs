@@ -1,4 +1,4 @@
-//! Changes of the data of a bundle that is active.
+//! Delta bundles: patches of the data of an active bundle.
 
 use rego::Value;
 use rego::value::from_json_prefix;

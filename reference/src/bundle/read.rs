@@ -1,4 +1,4 @@
-//! From files to a bundle.
+//! Bundle parsing: from files to policies and data.
 
 use rego::value::{Object, document_from_json, from_yaml};
 use rego::{Module, Value, Version};

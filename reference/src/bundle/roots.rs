@@ -1,4 +1,4 @@
-//! The parts of the documents that bundles own.
+//! Roots: the paths below `data` that a bundle owns.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who vouches for the files of a bundle.
+//! Verifies bundle signatures.
 
 use std::collections::BTreeMap;
 use std::fmt;

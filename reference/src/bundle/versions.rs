@@ -1,4 +1,4 @@
-//! In which version of the language the policies of a bundle are written.
+//! Rego versions of the policies in a bundle.
 
 use globset::{Glob, GlobMatcher};
 use rego::value::Object;

@@ -1,4 +1,4 @@
-//! Which hosts the server may be sent to by definitions.
+//! Allowlist of hosts that definitions may refer to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

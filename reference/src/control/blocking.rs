@@ -1,4 +1,4 @@
-//! Work that blocks its thread.
+//! Blocking work with cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! How everything that may go wrong in the control plane is answered.
+//! Error responses of the control plane.
 
 use super::cipher::CipherError;
 use super::model::ValidationError;

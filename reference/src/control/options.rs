@@ -1,4 +1,4 @@
-//! What the command line says about the control plane.
+//! Command line options of the control plane.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! Who asks: API keys, roles and what a role may do.
+//! Principals: API keys, roles and permissions.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Messages without the secrets of their build.
+//! Removes secrets from the messages of a build.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The configuration, as it is applied at the start and whenever the process is told so.
+//! Applies the configuration at the start and at each reload.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `reference control rotate-key`: a new encryption key for what is stored.
+//! `reference control rotate-key`: rotates the encryption key of the database.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Every endpoint of the control plane.
+//! Routes of the control plane.
 
 use std::pin::Pin;
 

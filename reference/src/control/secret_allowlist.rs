@@ -1,4 +1,4 @@
-//! Where a secret may be sent.
+//! Hosts that a secret may be sent to.
 
 use reqwest::Url;
 

@@ -1,4 +1,4 @@
-//! What a start does with definitions that are older than the rules about tenants.
+//! Migration of definitions that are older than the rules about tenants.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Places in storages, each written in one way only, however a definition names it.
+//! Storage locations in canonical form, however a definition spells them.
 //!
 //! Two bundles at one place would replace each other for ever, so what might be one place counts
 //! as one: names of files that differ in case only, and names that differ in percent signs only,

@@ -1,4 +1,4 @@
-//! What is asked of a definition beside its shape, before it is stored.
+//! Semantic validation of definitions before they are stored.
 
 use super::model::Entry;
 use super::principal::Principal;

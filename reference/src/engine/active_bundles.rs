@@ -1,4 +1,4 @@
-//! Active bundles, and what they own.
+//! Registry of active bundles and the roots they own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

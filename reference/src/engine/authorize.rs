@@ -1,4 +1,4 @@
-//! The policy that decides on each request.
+//! Authorization of requests by a policy.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who asks, as the authorization policy sees it.
+//! Identity of the caller in the authorization input.
 
 use http::header::AUTHORIZATION;
 use rego::Value;

@@ -1,4 +1,4 @@
-//! How bundles come and go.
+//! Activates and deactivates bundles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

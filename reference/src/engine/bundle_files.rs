@@ -1,4 +1,4 @@
-//! Bundles that the command line names.
+//! Bundles of the command line.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the operator says of the columns that data filters are about.
+//! Column types of the operator, for data filters.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Wraps an evaluation as a decision: id, metrics, log. The evaluation is in `evaluate.rs`.
+//! Decision pipeline around an evaluation: id, metrics and log.
 
 use std::cell::RefCell;
 

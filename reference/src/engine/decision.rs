@@ -1,4 +1,4 @@
-//! Decisions: the value between the three steps of each, which is made, logged and answered.
+//! Decisions, as they are made, logged and answered.
 
 use std::sync::Arc;
 

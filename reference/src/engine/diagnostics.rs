@@ -1,4 +1,4 @@
-//! What the engine answers at addresses that are only for diagnostics.
+//! Server of the diagnostic addresses.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How everything that may go wrong in the engine is answered.
+//! Error responses of the engine.
 
 use rego::error::EvalCode;
 use rego::filter::Unsupported;

@@ -1,4 +1,4 @@
-//! Which part of its trace an answer explains itself with.
+//! Explanations: the part of a trace that a response includes.
 
 use rego::trace::{Filter, Form, Recorder};
 

@@ -1,4 +1,4 @@
-//! Looks again and again whether files have changed.
+//! File watcher.
 //!
 //! It asks for the times and sizes of the files rather than to be told by the system: that needs no
 //! library, notices also what is replaced by a link, as container platforms do, and what lies on

@@ -1,4 +1,4 @@
-//! Compressed requests and answers.
+//! Gzip compression of requests and responses.
 
 use std::io::Read;
 use std::sync::atomic::Ordering;

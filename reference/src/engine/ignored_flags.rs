@@ -1,4 +1,4 @@
-//! Flags of `opa run` that have no meaning here, taken so that command lines need no change.
+//! Flags of `opa run` that are accepted and have no effect.
 
 use tracing::info;
 

@@ -1,5 +1,5 @@
-//! How long work took the last times, which says where it is worth a trial the next time. Whether a
-//! thread that serves connections is held up does not depend on it: trials end by themselves.
+//! Inline policy: decides by recent durations where an inline attempt on a connection thread is
+//! worthwhile. Attempts end by themselves at their limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Policy and data files that the command line names.
+//! Policy and data files of the command line.
 
 use std::fs;
 use std::path::Path;

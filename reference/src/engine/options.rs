@@ -1,4 +1,4 @@
-//! What the command line says about the engine.
+//! Command line options of the engine.
 
 use std::path::PathBuf;
 

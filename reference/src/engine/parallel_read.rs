@@ -1,5 +1,4 @@
-//! Reads files, long ones by all processors: handing out pages and copying takes as long as
-//! reading a tenth of the JSON in them.
+//! Parallel reads of long files.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! The files that the command line names, loaded again when they have changed.
+//! Reloads the files of the command line when they change.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Request bodies: JSON or, where it is read, YAML.
+//! Request bodies in JSON and YAML.
 
 use http::header::CONTENT_TYPE;
 use rego::Value;

@@ -1,4 +1,4 @@
-//! The engine's whole surface, and the way from a request to its answer.
+//! Routes of the engine, and the pipeline from request to response.
 
 use std::time::Instant;
 

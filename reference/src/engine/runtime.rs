@@ -1,4 +1,4 @@
-//! The engine as policies see it: `opa.runtime`, and the document `system.version`.
+//! Runtime information for policies: `opa.runtime` and `data.system.version`.
 
 use rego::Value;
 use rego::value::Object;

@@ -1,4 +1,4 @@
-//! Which threads answer a request.
+//! Scheduling: inline attempts on connection threads, and evaluation threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Spans of the requests that handlers answer.
+//! Tracing spans of handlers.
 
 use super::Engine;
 use super::routes::Destination;

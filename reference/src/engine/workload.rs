@@ -1,4 +1,4 @@
-//! What the requests of a route take.
+//! Workload classes of routes.
 
 /// What the requests of a route take, which says where they are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

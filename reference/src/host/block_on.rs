@@ -1,4 +1,4 @@
-//! Waiting for what others do: a network, the system's resolver.
+//! Blocking waits for the network and the resolver.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};

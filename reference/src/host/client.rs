@@ -1,4 +1,4 @@
-//! Sends the requests of policies.
+//! HTTP requests of policies.
 
 use std::error::Error as _;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! The client that makes the connection that a request wants.
+//! HTTP clients of policies by TLS options.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::LazyLock;

@@ -1,5 +1,4 @@
-//! The world as policies see it: servers over HTTP, the system's resolver, its files and its
-//! environment.
+//! The `Host` of policies: HTTP, name resolution, files and environment.
 
 use std::net::IpAddr;
 use std::sync::mpsc::channel;

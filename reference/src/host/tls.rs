@@ -1,4 +1,4 @@
-//! What a connection demands of the server's certificate, and shows of its own.
+//! TLS options of the requests of policies.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The certificates that clients have to show.
+//! Verification of client certificates.
 
 use std::sync::Arc;
 

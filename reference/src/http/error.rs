@@ -1,5 +1,4 @@
-//! Errors as clients see them: codes with their statuses and bodies. Each server maps its own errors
-//! to these.
+//! API errors: codes with their statuses and bodies, to which each server maps its own errors.
 
 use http::StatusCode;
 use rego::Value;

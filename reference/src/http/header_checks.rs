@@ -1,4 +1,4 @@
-//! What HTTP has a server refuse in the head of a request, and the library lets pass.
+//! Checks of request heads that HTTP demands and the library does not make.
 
 use http::header::{CONNECTION, EXPECT, HOST, TRANSFER_ENCODING};
 use http::request::Parts;

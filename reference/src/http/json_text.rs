@@ -1,4 +1,4 @@
-//! Indents JSON text without reading its values.
+//! Indents JSON text without parsing its values.
 
 /// The compact JSON text, indented by two spaces as serde_json writes it. Numbers and strings
 /// stay as they are.

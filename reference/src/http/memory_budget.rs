@@ -1,4 +1,4 @@
-//! Memory that many requests share: each takes what it needs, and gives it back at its end.
+//! Memory budget shared by requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

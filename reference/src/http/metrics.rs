@@ -1,4 +1,4 @@
-//! Measurements for Prometheus: how long requests take, and the text that shows them.
+//! HTTP metrics for Prometheus.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};

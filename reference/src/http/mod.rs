@@ -1,4 +1,4 @@
-//! How requests arrive and answers leave. Knows neither of the servers.
+//! HTTP server, shared by the engine and the control plane.
 
 mod access_log;
 mod client_certificates;

@@ -1,4 +1,4 @@
-//! What threads that serve connections leave to others.
+//! Offloads work from connection threads to the blocking pool.
 
 use tokio::runtime::Handle;
 

@@ -1,4 +1,4 @@
-//! What the command line says about listening.
+//! Command line options of listeners.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

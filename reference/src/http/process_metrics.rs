@@ -1,5 +1,5 @@
-//! What the system tells of this process, for Prometheus, under the names that its client libraries
-//! use. Systems without `/proc` tell nothing.
+//! Process metrics for Prometheus, with the names of its client libraries. Systems without `/proc`
+//! have none.
 
 use std::fmt;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The other end of a connection.
+//! Address of a client.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

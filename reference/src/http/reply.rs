@@ -1,4 +1,4 @@
-//! Replies of handlers: status, headers and body. `response.rs` sends them.
+//! Replies of handlers: status, headers and body.
 
 use http::header::{ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};

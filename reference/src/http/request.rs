@@ -1,4 +1,4 @@
-//! A request as a handler sees it: checked, its body whole and decoded.
+//! A checked request with its decoded body, as handlers see it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

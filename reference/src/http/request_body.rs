@@ -1,4 +1,4 @@
-//! Reads requests whole, within limits.
+//! Reads request bodies within limits.
 
 use std::mem;
 use std::pin::pin;

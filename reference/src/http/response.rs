@@ -1,4 +1,4 @@
-//! Answers on their way to the client.
+//! Responses with their share of the memory budget.
 
 use std::convert::Infallible;
 use std::pin::Pin;

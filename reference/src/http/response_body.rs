@@ -1,4 +1,4 @@
-//! The bodies of answers: short ones whole, documents that are long in pieces.
+//! Response bodies: short ones whole, long documents in chunks.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

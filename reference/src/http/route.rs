@@ -1,4 +1,4 @@
-//! Route tables: one scan finds the handler of a method and a path.
+//! Route tables: finds the handler of a method and path in one scan.
 
 use http::Method;
 

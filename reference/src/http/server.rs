@@ -1,4 +1,4 @@
-//! How a server starts and stops listening.
+//! Server start and shutdown.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What listeners and connections serve.
+//! The `Service` trait: handlers behind listeners and connections.
 
 use std::sync::Arc;
 

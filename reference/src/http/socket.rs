@@ -1,4 +1,4 @@
-//! Connections of the system: over the network, or over a socket in the file system.
+//! TCP and Unix sockets.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

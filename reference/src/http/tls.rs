@@ -1,4 +1,4 @@
-//! TLS, with a certificate that is read again when its files change.
+//! TLS with certificates that are reloaded when their files change.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,4 @@
-//! Characters that would make a text look like other lines of the log, or change how a terminal
-//! shows it.
+//! Escapes characters that would look like other log lines or control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -1,4 +1,4 @@
-//! What an event says, by name.
+//! Fields of log events.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! The forms of the log, those of Open Policy Agent.
+//! Log formats of Open Policy Agent.
 
 use std::fmt::{self, Write as _};
 

@@ -1,5 +1,4 @@
-//! Times written as Go writes them: a layout shows how one certain time is to look, the second of
-//! January 2006, 15:04:05.
+//! Time layouts of Go, which show how 2 January 2006, 15:04:05 is to be written.
 
 use std::fmt::Write as _;
 use std::str::FromStr;

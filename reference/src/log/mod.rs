@@ -1,4 +1,4 @@
-//! The server's log: what it shows, and in which form.
+//! Logging: levels, filters and formats.
 
 use std::fmt::{self, Display};
 use std::io;

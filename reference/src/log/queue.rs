@@ -1,4 +1,4 @@
-//! Lines of the log on their way out.
+//! Queue of log lines, written by a thread of its own.
 //!
 //! Whoever logs only puts a line into a queue, and a thread of its own writes. So a log that nobody
 //! reads, or a disk that does not answer, holds up no answer and not the end of the process. What

@@ -1,4 +1,4 @@
-//! Attributes that spans of requests have on either side.
+//! Span attributes of client and server requests.
 
 use http::{Method, StatusCode, Version};
 use opentelemetry::KeyValue;

@@ -1,4 +1,4 @@
-//! The span of a request that is sent to another server.
+//! Spans of requests to other servers.
 
 use http::{HeaderMap, Method, StatusCode, Version};
 use opentelemetry::propagation::TextMapPropagator;

@@ -1,5 +1,4 @@
-//! A call over gRPC as a request over HTTP/2: a message in a frame each way, and the status of the
-//! call behind the answer.
+//! Unary gRPC calls over HTTP/2.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};

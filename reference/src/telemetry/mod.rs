@@ -1,4 +1,4 @@
-//! Spans of what the engine does, for collectors that speak OTLP.
+//! OpenTelemetry tracing of the engine, exported by OTLP.
 
 use std::sync::Arc;
 use std::time::Duration;

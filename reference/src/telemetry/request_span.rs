@@ -1,4 +1,4 @@
-//! The span of a request that is answered.
+//! Spans of served requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where spans are sent, and which.
+//! Settings of tracing: collector and sampling.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Durations and amounts of memory, as the command line gives them.
+//! Durations and sizes on the command line.
 
 mod duration;
 mod size;

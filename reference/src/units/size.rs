@@ -1,4 +1,4 @@
-//! Amounts of memory on the command line.
+//! Sizes of memory on the command line.
 
 /// Reads an amount such as `64MiB`, `2GiB` or `1048576`, in bytes.
 ///

@@ -1,4 +1,4 @@
-//! The archive of a bundle: a gzip tar whose bytes depend on nothing but the files in it.
+//! Reproducible bundle archives: gzip tar whose bytes depend only on the files.
 
 use std::io::{self, Write};
 

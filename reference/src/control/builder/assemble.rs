@@ -1,4 +1,4 @@
-//! Makes a bundle of the mounted files of its sources.
+//! Assembles a bundle from the mounted files of its sources.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Documents of files, and how they become one.
+//! Data files, and their merge into one document.
 
 use rego::Value;
 use rego::value::{Object, from_json, from_yaml};

@@ -1,4 +1,4 @@
-//! Why a bundle could not be built.
+//! Build errors.
 
 use std::fmt;
 

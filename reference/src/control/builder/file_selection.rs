@@ -1,4 +1,4 @@
-//! Files of sources: which ones matter, and how much of them is taken.
+//! Selection of source files by patterns, with quotas.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What tells the files of one build from those of another, before anything is made of them.
+//! Fingerprint: hash of the input files of a build.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Modules of sources, in the version of the language that they are written in.
+//! Modules of sources, parsed in their version of the language.
 
 use rego::{Errors, Module, Version};
 

@@ -1,4 +1,4 @@
-//! Mounts: what of a source a requirement selects, and where it places that.
+//! Mounts: the part of a source that a requirement selects, and its path.
 
 use rego::Query;
 use rego::syntax::{ExprTerms, Term, TermValue};

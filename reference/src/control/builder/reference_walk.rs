@@ -1,4 +1,4 @@
-//! Finds the references of a module.
+//! Collects the references of a module.
 
 use rego::syntax::{Expr, ExprTerms, Location, Module, Rule, Term, TermValue};
 

@@ -1,4 +1,4 @@
-//! Which sources make a bundle, and where each is mounted.
+//! Dependency graph of sources, and their mount paths.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! Revisions that the definition of a bundle says how to make.
+//! Revisions of bundles.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Roots: the paths that a bundle owns, and whose source each is.
+//! Roots: the paths that a bundle owns, by source.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Transformations: what a query makes of a fetched document.
+//! Transform queries on fetched documents.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

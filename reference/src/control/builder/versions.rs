@@ -1,4 +1,4 @@
-//! What the manifest of a bundle says of the versions of its modules.
+//! Rego versions in the manifest of a bundle.
 
 use rego::Version;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The section `database`: where definitions are stored, as OPA Control Plane is told.
+//! Section `database` of the configuration.
 
 use std::fmt;
 

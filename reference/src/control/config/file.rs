@@ -1,4 +1,4 @@
-//! One configuration file.
+//! Configuration files.
 
 use std::collections::BTreeMap;
 use std::fmt;

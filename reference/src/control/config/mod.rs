@@ -1,4 +1,4 @@
-//! The configuration: tokens, and the things that every start and reload declares anew.
+//! Configuration: tokens, and the definitions that every start and reload applies.
 //!
 //! Files are YAML (so JSON, too); a folder stands for its `.yaml`, `.yml` and `.json` files in
 //! the order of their names. All files make one configuration; where two name the same thing,

@@ -1,4 +1,4 @@
-//! The section `service`: how the API is served.
+//! Section `service` of the configuration.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};

@@ -1,4 +1,4 @@
-//! Declared sources.
+//! Sources in the configuration.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Tokens of the configuration: an API key and the role it has.
+//! API tokens and their roles.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};

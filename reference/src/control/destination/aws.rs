@@ -1,4 +1,4 @@
-//! Opens Amazon S3, and servers that speak its protocol; `object_store.rs` writes.
+//! Amazon S3 and compatible servers.
 
 use std::sync::Arc;
 

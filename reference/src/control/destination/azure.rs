@@ -1,4 +1,4 @@
-//! Opens Azure Blob Storage, and servers that speak its protocol; `object_store.rs` writes.
+//! Azure Blob Storage and compatible servers.
 
 use std::sync::Arc;
 

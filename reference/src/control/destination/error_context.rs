@@ -1,4 +1,4 @@
-//! What storages answer.
+//! Errors of storages with their context.
 
 use object_store::Error;
 use object_store::client::HttpError;

@@ -1,4 +1,4 @@
-//! Files below the folders that the operator names.
+//! File system storage, below allowed directories.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read as _, Write as _};

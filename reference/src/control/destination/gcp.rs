@@ -1,4 +1,4 @@
-//! Opens Google Cloud Storage, and servers that speak its protocol; `object_store.rs` writes.
+//! Google Cloud Storage and compatible servers.
 
 use std::sync::Arc;
 

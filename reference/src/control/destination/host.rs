@@ -1,4 +1,4 @@
-//! Custom URLs of storages.
+//! Custom endpoints of storages.
 
 use reqwest::Url;
 

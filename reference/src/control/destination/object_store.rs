@@ -1,4 +1,4 @@
-//! Objects of storages: what stands there, and writes that replace only what was seen.
+//! Conditional writes to object storage.
 
 use std::future::Future;
 use std::sync::Arc;

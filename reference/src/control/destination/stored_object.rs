@@ -1,4 +1,4 @@
-//! What a storage holds of a bundle.
+//! The stored object of a bundle.
 
 use object_store::{ObjectMeta, PutResult};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What builds come to.
+//! Build results.
 
 /// The steps of a build, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Reads what a client gave: JSON values into typed definitions.
+//! Deserialization of definitions from JSON.
 //!
 //! Stricter than serde's own reading in one way (an array never stands for an object), more
 //! lenient in another (unknown members are ignored, although the definitions refuse them in the

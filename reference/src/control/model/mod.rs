@@ -1,4 +1,4 @@
-//! What the control plane stores: typed definitions, how they are read and what they refer to.
+//! Data model of the control plane: typed definitions, their parsing and their references.
 
 mod build_status;
 mod bundle;

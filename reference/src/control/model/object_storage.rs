@@ -1,4 +1,4 @@
-//! Object storage: where a bundle is written to.
+//! Object storage of a bundle.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Answers of storages, as far as they are safe to read: the client library reads a refusal as a
-//! whole, makes room for as many bytes as the storage announces, and shows what it reads.
+//! Bounded responses of storages: the client library reads error responses whole, allocates the
+//! announced length, and shows what it reads.
 
 use std::time::Duration;
 

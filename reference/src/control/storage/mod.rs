@@ -1,4 +1,4 @@
-//! What is common to storages that bundles are written to and documents are fetched from.
+//! Clients of object storage, for bundles that are written and documents that are fetched.
 
 mod bounded;
 

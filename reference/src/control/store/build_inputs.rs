@@ -1,4 +1,4 @@
-//! What a bundle is built from, as it is stored at one moment.
+//! Inputs of a build, read from one snapshot of the database.
 //!
 //! A fixed number of statements reads it, however many sources there are. Each begins at the
 //! bundle: `CROSS JOIN` keeps SQLite from beginning at what all bundles have stored, and

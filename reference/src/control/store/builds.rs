@@ -1,4 +1,4 @@
-//! Builds: when which bundle is due, and who builds it.
+//! Build schedule: due times and leases.
 //!
 //! A claim gives a bundle to one owner until its lease ends. The owner renews the lease while it
 //! works; when it is gone, the lease ends and somebody else claims the bundle. Every claim has a

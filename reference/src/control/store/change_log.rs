@@ -1,4 +1,4 @@
-//! Changes, and the bundles that they concern.
+//! Changes of definitions, and the bundles they affect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

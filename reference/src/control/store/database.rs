@@ -1,4 +1,4 @@
-//! Connections: where the database is, and how a transaction begins.
+//! Database connections and transactions.
 
 use std::convert::Infallible;
 use std::fmt;

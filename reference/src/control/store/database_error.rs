@@ -1,4 +1,4 @@
-//! What may be wrong with a database, by the codes of its errors.
+//! Database errors by their codes.
 
 use sqlx::Error;
 use sqlx::postgres::PgDatabaseError;

@@ -1,4 +1,4 @@
-//! Why the store did not do what it was asked to.
+//! Errors of the store.
 
 use std::fmt;
 

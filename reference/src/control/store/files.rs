@@ -1,4 +1,4 @@
-//! The files of an SQLite database, and who may read them.
+//! Files of SQLite databases and their permissions.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};

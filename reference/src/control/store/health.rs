@@ -1,5 +1,5 @@
-//! Whether the database can be used: asked on a connection of its own, so that no queue of
-//! statements makes the answer late.
+//! Health check of the database, on a connection of its own so that queued statements do not delay
+//! it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! References: what a definition names, and with whose rights that is followed.
+//! References between definitions, and the rights with which they are followed.
 //!
 //! A reference is judged when it is written, by what its writer sees, and again with each build,
 //! by what is shared then. The second look is needed because a secret may be named before it

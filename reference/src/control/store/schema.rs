@@ -1,4 +1,4 @@
-//! The schema: brought up to date at every start, in one transaction.
+//! Schema migrations, applied at every start in one transaction.
 
 use sqlx::{AssertSqlSafe, Executor, Row, query};
 

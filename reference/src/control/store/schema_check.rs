@@ -1,4 +1,4 @@
-//! What a database holds, found out before anything is written to it.
+//! Schema check of a database before anything is written to it.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

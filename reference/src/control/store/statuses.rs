@@ -1,4 +1,4 @@
-//! What builds came to, as the API shows it.
+//! Build statuses of the API.
 
 use serde_json::{Value, json};
 use sqlx::{Any, Row as _, Transaction, query};

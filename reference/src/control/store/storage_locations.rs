@@ -1,4 +1,4 @@
-//! Places: which bundle has which place in a storage.
+//! Storage locations claimed by bundles.
 //!
 //! The rows of the table are the truth, and its key lets nobody take a place that is taken. Each
 //! transaction takes the places of its bundle in their order and gives others up only afterwards,

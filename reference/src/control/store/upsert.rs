@@ -1,5 +1,4 @@
-//! A definition is written: with the note that it changes, and without what it referred to before.
-//! Each statement costs a way to the database and back, so there are few.
+//! Upserts of definitions.
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;

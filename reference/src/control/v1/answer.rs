@@ -1,5 +1,4 @@
-//! What the endpoints of one kind share with those of the others: the name in the path, and the
-//! envelopes of answers.
+//! Shared parts of the endpoints: names in paths and response envelopes.
 
 use http::StatusCode;
 

@@ -1,4 +1,5 @@
-//! What is known of a bundle that was written, so that it need not be made again.
+//! Build cache: what is known of the last written bundle, so that unchanged bundles are not
+//! rebuilt.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

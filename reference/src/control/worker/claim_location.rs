@@ -1,4 +1,4 @@
-//! The place of a bundle, before and after it is written to.
+//! Claims of storage locations before and after a write.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a build is made from.
+//! Loads the inputs of a build.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! The workers: they build what is due, write it to its destination and record what came of it.
+//! Workers: build due bundles, write them to storage and record the results.
 //!
 //! One task per process looks for due bundles, as soon as this process commits a change and
 //! regularly for those of other replicas, and starts a task for each that it can claim. While a

@@ -1,4 +1,4 @@
-//! Slots: how many builds may run at the same time, and of whom they are.
+//! Permits: limits of concurrent builds, in all and by owner.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! From an archive to its destination.
+//! Publishes an archive to its storage.
 
 use bytes::Bytes;
 use tracing::warn;

@@ -1,4 +1,4 @@
-//! The folder that keeps repositories from one build to the next.
+//! Cache directory of Git repositories.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

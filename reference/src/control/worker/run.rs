@@ -1,4 +1,4 @@
-//! One build, from its claim to its record.
+//! One build, from its claim to its recorded result.
 
 use std::collections::BTreeSet;
 use std::error::Error;

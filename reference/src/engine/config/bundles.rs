@@ -1,4 +1,4 @@
-//! The sections `bundles` and `discovery`.
+//! Sections `bundles` and `discovery`.
 
 use std::path::PathBuf;
 

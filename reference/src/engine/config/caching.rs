@@ -1,4 +1,4 @@
-//! The section `caching`.
+//! Section `caching`.
 
 use std::time::Duration;
 

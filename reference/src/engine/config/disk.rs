@@ -1,4 +1,4 @@
-//! The buffer of decisions on disk, as the section `decision_logs` asks for it.
+//! Disk buffer of the section `decision_logs`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The section `distributed_tracing`.
+//! Section `distributed_tracing`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Addresses of others.
+//! HTTP addresses.
 
 /// Whether a text is an address that a client of HTTP takes.
 pub(super) fn is_http(url: &str) -> bool {

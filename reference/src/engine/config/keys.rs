@@ -1,4 +1,4 @@
-//! The section `keys`.
+//! Section `keys`.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The configuration: a file, changed by `--set` and `--set-file`.
+//! Configuration: a file with overrides by `--set` and `--set-file`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The sections and keys that a configuration may have.
+//! Raw configuration: sections and keys that are accepted.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The configuration as clients and policies may see it: without secrets.
+//! Redacted configuration, shown to clients and policies.
 
 use rego::Value;
 use rego::value::Object;

@@ -1,4 +1,4 @@
-//! The sections `decision_logs` and `status`.
+//! Sections `decision_logs` and `status`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Spans of time as the configuration gives them.
+//! Durations in the configuration.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is configured and not shown.
+//! Secrets in the configuration, never shown.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The section `services`: who the engine talks to.
+//! Section `services`.
 
 use std::collections::BTreeMap;
 use std::fmt;

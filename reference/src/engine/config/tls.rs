@@ -1,4 +1,4 @@
-//! Whose certificates are taken.
+//! Trusted CA certificates.
 
 use std::path::PathBuf;
 

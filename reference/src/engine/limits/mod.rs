@@ -1,4 +1,4 @@
-//! What evaluations may use: time and values each, threads and memory together.
+//! Evaluation limits: time and memory of each evaluation, threads and memory of all.
 //!
 //! An evaluation that does not end at once needs a slot. There are a few slots for those that
 //! have just begun, and a few others for those that have worked for some time, which hand them on

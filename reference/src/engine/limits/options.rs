@@ -1,4 +1,4 @@
-//! The flags about evaluations.
+//! Flags of evaluation limits.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Slots that threads take, some at a time, in the order in which they ask.
+//! Fair semaphore of evaluation threads.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What a request cost, measured when it asks for it; and what all cost, for Prometheus.
+//! Metrics of single requests, and of all requests for Prometheus.
 
 pub(super) mod get;
 

@@ -1,4 +1,4 @@
-//! Activation of bundles that depend on each other.
+//! Activation of bundles in order of their dependencies.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

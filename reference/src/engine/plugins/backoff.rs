@@ -1,4 +1,4 @@
-//! Times in reports, and the pauses between turns.
+//! Backoff between polls, and timestamps in reports.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! Keeping one bundle up to date.
+//! Bundle plugin: keeps one bundle up to date.
 
 use std::sync::Arc;
 

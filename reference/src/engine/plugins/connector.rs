@@ -1,4 +1,4 @@
-//! What makes connections to a service.
+//! HTTP connectors of services.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

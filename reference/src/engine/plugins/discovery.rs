@@ -1,4 +1,4 @@
-//! Discovery: a bundle that holds the rest of the configuration.
+//! Discovery plugin: a bundle with the rest of the configuration.
 
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -1,4 +1,4 @@
-//! Bundles from services and from disk.
+//! Bundle downloads from services and disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Starts, changes and stops what the configuration asks for.
+//! Plugin manager: starts, reconfigures and stops plugins.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Plugins: what the engine does by itself beside answering requests.
+//! Plugins: background tasks of the engine.
 
 mod activation;
 mod backoff;

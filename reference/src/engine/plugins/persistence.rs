@@ -1,4 +1,4 @@
-//! Bundles on disk, for times when their service cannot be reached.
+//! Persisted bundles, for times when their service is unavailable.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

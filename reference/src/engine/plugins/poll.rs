@@ -1,4 +1,4 @@
-//! Keeping up with a bundle that changes where it comes from.
+//! Polling with conditional requests and long polling.
 
 use std::path::PathBuf;
 use std::sync::Arc;

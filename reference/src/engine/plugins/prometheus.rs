@@ -1,4 +1,4 @@
-//! What Prometheus is shown of the state of the engine, by the names that Open Policy Agent uses.
+//! Prometheus metrics of plugins, with the names of Open Policy Agent.
 
 use std::fmt::Debug;
 use std::hash::Hash;

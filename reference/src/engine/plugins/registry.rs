@@ -1,4 +1,4 @@
-//! Bundles that are images of a registry, by the distribution API of the Open Container Initiative.
+//! OCI registry client for bundles.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reports on the state of the engine.
+//! Status plugin.
 
 use std::sync::Arc;
 use std::time::Duration;

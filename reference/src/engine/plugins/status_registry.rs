@@ -1,4 +1,4 @@
-//! The last status of each plugin.
+//! Last status of each plugin.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

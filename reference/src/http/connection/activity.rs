@@ -1,5 +1,4 @@
-//! What one connection is doing: written by the connection, read by those who decide how long it
-//! may stay.
+//! Activity of one connection, written by the connection and read by the connection table.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! One request and its response.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

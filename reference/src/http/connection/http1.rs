@@ -1,4 +1,4 @@
-//! HTTP/1.
+//! HTTP/1 connections.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! HTTP/2, within bounds that keep one connection from holding much.
+//! HTTP/2 connections, with bounds on the memory of each.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One connection: its handshake, its protocol, its requests, its end.
+//! One connection: TLS handshake, protocol, requests and end.
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! The body of an answer on its way to the client.
+//! Response bodies as streams to the client.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a connection is spoken on.
+//! Sockets that connections use.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::server::TlsStream;

@@ -1,5 +1,5 @@
-//! The bytes of a connection, watched: who does not read is cut off, and who goes away while his
-//! request is answered is noticed.
+//! Byte stream of a connection. Clients that do not read are cut off, and clients that disconnect
+//! while their request is processed are noticed.
 
 use std::io;
 use std::mem::MaybeUninit;

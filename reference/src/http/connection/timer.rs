@@ -1,4 +1,4 @@
-//! Timers that most connections never need.
+//! Timers that are created on first use.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

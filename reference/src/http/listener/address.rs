@@ -1,4 +1,4 @@
-//! What counts as one client.
+//! Client identity for connection limits: addresses that count as one client.
 
 use std::net::{IpAddr, Ipv6Addr};
 

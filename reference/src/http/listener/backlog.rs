@@ -1,4 +1,4 @@
-//! Ends a listener without a connection being reset.
+//! Closes a listener without resetting connections in its backlog.
 
 use std::time::Duration;
 

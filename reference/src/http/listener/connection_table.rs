@@ -1,4 +1,4 @@
-//! Who may stay when there are more connections than places.
+//! Connection table: chooses which connections to close at the connection limit.
 //!
 //! A connection has a full place, or one of few places in the reserve, where only the health and
 //! the measurements of the server are told, until a full place is free. Connections that only wait for

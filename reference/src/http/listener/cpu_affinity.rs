@@ -1,4 +1,4 @@
-//! Where threads are, and where what clients send arrives.
+//! CPU affinity of threads and of incoming connections.
 
 use crate::http::socket::Transport;
 

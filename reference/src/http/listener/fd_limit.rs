@@ -1,4 +1,4 @@
-//! How many files and connections the system lets this program have open.
+//! Limits of open file descriptors.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::{debug, warn};

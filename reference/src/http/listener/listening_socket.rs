@@ -1,4 +1,4 @@
-//! What connections come in by: a port, or a socket in the file system.
+//! Listening sockets: a TCP port or a Unix domain socket.
 
 use std::fmt;
 use std::fs::{self, Permissions};

@@ -1,4 +1,4 @@
-//! Takes connections, and ends them when the server stops.
+//! Acceptor: accepts connections, and closes them when the server stops.
 
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;

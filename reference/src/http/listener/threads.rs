@@ -1,4 +1,4 @@
-//! Threads that serve connections, each its own: an answer wakes no other thread.
+//! Connection threads. Each serves its own connections, so that a response wakes no other thread.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Built-in sources: libraries that the operator provides, each a folder.
+//! Built-in sources: directories of libraries that the operator provides.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! What secrets say about who fetches.
+//! Credentials of fetches, from secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Datasources: documents that are fetched from elsewhere with each build.
+//! Datasources: documents fetched with each build.
 
 use rego::value::from_json;
 use serde_json::{Map, Value};

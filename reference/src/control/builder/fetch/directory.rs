@@ -1,4 +1,4 @@
-//! Folders on the server's disk, below folders that the operator names.
+//! Directories on the disk of the server, below allowed directories.
 
 use std::fs::{self, File};
 use std::io::Read;

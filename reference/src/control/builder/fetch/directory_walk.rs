@@ -1,4 +1,4 @@
-//! Walks through folders, which end.
+//! Bounded walks through directories.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Tokens of GitHub Apps.
+//! GitHub App tokens.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};

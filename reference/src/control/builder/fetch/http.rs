@@ -1,4 +1,4 @@
-//! Documents that are fetched over HTTP.
+//! Documents fetched over HTTP.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Fetches what sources name.
+//! Fetches sources.
 
 mod builtin;
 mod credentials;

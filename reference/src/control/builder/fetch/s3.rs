@@ -1,4 +1,4 @@
-//! Documents that are fetched from object storage in the manner of S3.
+//! Documents fetched from S3 object storage.
 
 use futures_util::TryStreamExt;
 use object_store::aws::AmazonS3Builder;

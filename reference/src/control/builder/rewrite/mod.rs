@@ -1,5 +1,4 @@
-//! Moves a module: its package and its references to what a mount moves are written anew, and
-//! nothing else of its text changes.
+//! Rewrites the package and references of a mounted module, leaving the rest of its text unchanged.
 
 use std::collections::{BTreeMap, HashMap};
 

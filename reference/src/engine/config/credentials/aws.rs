@@ -1,4 +1,4 @@
-//! Signatures of each request, the AWS way.
+//! AWS credentials of services.
 
 use std::path::PathBuf;
 

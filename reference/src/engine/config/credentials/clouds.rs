@@ -1,4 +1,4 @@
-//! Tokens that machines of Google Cloud and Azure are given.
+//! Google Cloud and Azure credentials of services.
 
 use serde::Deserialize;
 

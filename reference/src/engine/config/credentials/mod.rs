@@ -1,4 +1,4 @@
-//! How the engine proves to a service who it is.
+//! Credentials of services.
 
 mod aws;
 mod clouds;

@@ -1,4 +1,4 @@
-//! Tokens that an authorization server gives.
+//! OAuth2 credentials of services.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Tokens for the managed identities of Azure.
+//! Azure managed identity tokens.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tokens of the metadata server of Google Cloud.
+//! Google Cloud metadata tokens.
 
 use std::time::{Duration, Instant, SystemTime};
 

@@ -1,4 +1,4 @@
-//! What proves to a service who asks.
+//! Credentials for requests to services.
 
 mod aws;
 mod azure;

@@ -1,4 +1,4 @@
-//! Tokens of an authorization server.
+//! OAuth2 tokens.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};

@@ -1,4 +1,4 @@
-//! Tokens that are given for a time.
+//! Cached tokens with an expiry.
 
 use std::fmt;
 use std::time::{Duration, Instant};

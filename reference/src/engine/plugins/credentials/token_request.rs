@@ -1,4 +1,4 @@
-//! Questions to those who give tokens and keys.
+//! Token requests.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Decisions as they are sent: compressed JSON arrays of bounded length.
+//! Chunks: compressed JSON arrays of bounded length, as they are uploaded.
 
 use std::io::{self, Write};
 

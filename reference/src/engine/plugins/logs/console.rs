@@ -1,4 +1,4 @@
-//! Events in the log of the process.
+//! Decisions in the log of the process.
 
 use rego::Value;
 use rego::value::{Object, TooLong};

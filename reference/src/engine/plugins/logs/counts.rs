@@ -1,4 +1,4 @@
-//! What became of decisions for the log.
+//! Counters of the decision log.
 
 /// What became of events.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

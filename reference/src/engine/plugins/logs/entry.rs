@@ -1,4 +1,4 @@
-//! Events that wait.
+//! Entries of the queue.
 
 use std::collections::VecDeque;
 

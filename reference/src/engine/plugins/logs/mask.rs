@@ -1,4 +1,4 @@
-//! What policies hide of decisions.
+//! Masks: what policies remove from decisions.
 
 use percent_encoding::percent_decode_str;
 use rego::Value;

@@ -1,4 +1,4 @@
-//! Decisions that wait in memory.
+//! Memory buffer of decisions.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

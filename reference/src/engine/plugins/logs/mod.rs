@@ -1,5 +1,4 @@
-//! The decision log: an event for each decision, written to the log of the process or sent to a
-//! service.
+//! Decision log plugin.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! The parts of a value by which it is recognised elsewhere.
+//! Parts of masked values, by which copies of them are recognised.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

@@ -1,4 +1,4 @@
-//! All decisions that wait for their upload, in memory and on disk.
+//! Queue of decisions that wait for upload, in memory and on disk.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

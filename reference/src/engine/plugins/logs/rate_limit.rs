@@ -1,4 +1,4 @@
-//! How many decisions may come in a second.
+//! Rate limit of decisions.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What masks hide of a decision, where it appears elsewhere in its event.
+//! Redaction of masked values elsewhere in an event.
 
 use std::collections::BTreeSet;
 

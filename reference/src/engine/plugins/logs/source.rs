@@ -1,4 +1,4 @@
-//! A place from which decisions are sent.
+//! Sources of chunks: memory buffer and disk buffer.
 
 use std::io;
 use std::sync::Arc;

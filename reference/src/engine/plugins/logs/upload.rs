@@ -1,4 +1,4 @@
-//! Sending decisions to a service.
+//! Upload of decisions to a service.
 
 use std::sync::Arc;
 

@@ -1,3 +1,3 @@
-//! `/v1/batch`, which the document does not have: many decisions in one request.
+//! `/v1/batch`: many decisions in one request, an extension of the document.
 
 pub(in crate::engine) mod data;

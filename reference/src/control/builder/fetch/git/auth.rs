@@ -1,4 +1,4 @@
-//! Who fetches over http.
+//! HTTP authentication of Git.
 
 use gix::sec::identity::Account;
 use gix::url::Scheme;

@@ -1,4 +1,4 @@
-//! Repositories: read from their objects, so that no work tree is ever written.
+//! Git repositories, read from their objects without a work tree.
 
 mod auth;
 mod origin;

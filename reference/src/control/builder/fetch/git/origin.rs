@@ -1,4 +1,4 @@
-//! Where repositories are.
+//! Repository addresses.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Programs, which end when nobody waits for them any more.
+//! Child processes that end when their result is no longer needed.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;

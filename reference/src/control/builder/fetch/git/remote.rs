@@ -1,4 +1,4 @@
-//! Repositories of other hosts, whose objects are kept and completed with each fetch.
+//! Remote repositories, fetched incrementally into a cache.
 
 use std::fs;
 use std::path::Path;

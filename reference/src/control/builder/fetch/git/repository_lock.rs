@@ -1,4 +1,4 @@
-//! Which repositories are in use. A fetch that nobody waits for any more may go on for a while.
+//! Locks of cached repositories. A cancelled fetch may still run for a while.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How the `ssh` program is called.
+//! Invocation of `ssh`.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;

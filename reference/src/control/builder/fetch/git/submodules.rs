@@ -1,4 +1,4 @@
-//! Submodules: which repositories a commit says are in its own.
+//! Submodules of a commit.
 
 use gix::bstr::ByteSlice;
 use gix::{ObjectId, Tree};

@@ -1,4 +1,4 @@
-//! The files of a commit.
+//! Files of a commit.
 
 use std::sync::atomic::AtomicBool;
 

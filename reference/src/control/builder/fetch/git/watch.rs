@@ -1,4 +1,4 @@
-//! Work that another thread looks after.
+//! Watchdog thread of blocking work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;

@@ -1,4 +1,4 @@
-//! Keys of the machine or the container that the engine runs in.
+//! AWS credentials of the instance or container.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Signatures of AWS, version 4, and where the keys for them are.
+//! AWS Signature Version 4, and the sources of its keys.
 
 mod metadata;
 mod profile;

@@ -1,4 +1,4 @@
-//! Keys in profiles of a file.
+//! AWS credentials in profile files.
 
 use std::path::PathBuf;
 

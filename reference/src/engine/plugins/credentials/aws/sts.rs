@@ -1,4 +1,4 @@
-//! Temporary keys of the Security Token Service.
+//! Temporary AWS credentials of the Security Token Service.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The end of a spool, where events are written, and its beginning, where they are removed.
+//! Appends records, and removes delivered segments.
 
 use std::collections::VecDeque;
 use std::fs::File;

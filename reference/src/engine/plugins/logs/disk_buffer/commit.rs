@@ -1,4 +1,4 @@
-//! Synchronising records with the disk, many at once.
+//! Group commit: synchronises many records with the disk at once.
 
 use std::sync::OnceLock;
 

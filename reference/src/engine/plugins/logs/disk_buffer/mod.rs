@@ -1,5 +1,4 @@
-//! Events that wait on disk: in segments, files of records, which are removed when they are
-//! delivered.
+//! Disk buffer: segments, files of records, which are removed when they are delivered.
 //!
 //! An event that was taken is in a file, so that it outlives the process. Delivery goes on where
 //! it was known to be; what was sent just before a crash is sent again.

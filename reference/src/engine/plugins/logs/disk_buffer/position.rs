@@ -1,4 +1,4 @@
-//! How far a spool has been delivered, for the next start.
+//! Delivered position, kept for the next start.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! The beginning of a spool, from where events are sent.
+//! Reads undelivered records.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,4 +1,4 @@
-//! A record: an event as it lies in a file, with its number and a checksum.
+//! Records: an event with its number and a checksum.
 
 use flate2::Crc;
 

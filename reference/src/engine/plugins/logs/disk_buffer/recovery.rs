@@ -1,4 +1,4 @@
-//! What a start does with the segments that an earlier process left.
+//! Recovery of segments at a start.
 
 use std::fs::OpenOptions;
 use std::io;

@@ -1,4 +1,4 @@
-//! Reading the records of a segment, past what is damaged.
+//! Scans the records of a segment and skips damage.
 
 use std::fs::File;
 use std::io;

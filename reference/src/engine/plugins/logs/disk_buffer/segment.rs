@@ -1,4 +1,4 @@
-//! Segments: the files of a spool, each named by the number of its first record.
+//! Segments: files named by the number of their first record.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! The media types of filters, and which of them a request accepts.
+//! Content negotiation of filters.
 
 use http::header::ACCEPT;
 use rego::filter::Target;

@@ -1,4 +1,4 @@
-//! The masks of columns, which a rule gives.
+//! Column masks of a filter.
 
 use rego::filter::{FilterAnnotations, rule_path};
 use rego::{Query, Solution, Value};

@@ -1,4 +1,4 @@
-//! What the body of a request for a filter says.
+//! Request body of filters.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
