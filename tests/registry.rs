@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use conformance::assets::{FAULTS, KNOWN, SNAPSHOTS, TARGETS, VARIANTS};
 use conformance::catalogue::{Catalogue, Clause, Document, Level, sections};
-use conformance::clients::Rules;
+use conformance::client_conformance::Rules;
 use conformance::faults::Fault;
-use conformance::known::KnownList;
+use conformance::known_deviations::KnownList;
 use conformance::rules;
 use conformance::scenario::{Expectation, Scenario, Send, Step};
 use conformance::variants::{OverStrict, Variant};

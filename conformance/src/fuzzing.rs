@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::answer::Answer;
+use crate::http_client::answer::Answer;
 use crate::scenario::{Language, Rows, Table};
 
 /// Every language of filters.

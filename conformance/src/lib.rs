@@ -60,17 +60,19 @@
 pub mod assets;
 pub mod catalogue;
 pub mod cli;
-mod client;
 #[cfg(feature = "embedded")]
-pub mod clients;
+pub mod client_conformance;
 mod diff;
 mod doctor;
 pub mod evidence;
 pub mod faults;
+mod fixture_server;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod http_client;
 mod judge;
-pub mod known;
+pub mod known_deviations;
+#[cfg(feature = "embedded")]
 mod mock;
 mod process_group;
 mod replay;
@@ -80,16 +82,14 @@ mod run;
 pub mod scenario;
 mod sha256;
 mod shim;
-#[cfg(feature = "embedded")]
-mod stand_in;
 pub mod submission;
 mod sync;
 pub mod target;
 pub mod variants;
 mod visible;
 
-pub use client::{Connection, ConnectionError};
+pub use http_client::{Connection, ConnectionError};
 pub use judge::{openapi, verdict};
 pub use report::coverage;
-pub use run::{Mode, Outcome, Suite, SuiteBuilder, SuiteError, Vacuity};
+pub use run::{Mode, Outcome, Suite, SuiteBuilder, SuiteError, TrivialServerResults};
 pub use visible::visible_line;

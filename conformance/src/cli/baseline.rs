@@ -13,9 +13,9 @@ use super::run::judge;
 use super::{Console, Failed, catalogue};
 use crate::assets::KNOWN;
 use crate::catalogue::Level;
-use crate::known::condition;
-use crate::known::text::{without, write_list};
-use crate::known::{self, Deviation, Kind, KnownList};
+use crate::known_deviations::condition;
+use crate::known_deviations::text::{without, write_list};
+use crate::known_deviations::{self, Deviation, Kind, KnownList};
 use crate::report::{Conclusion, Digest, Outcome};
 
 /// The commands of `baseline`.
@@ -206,7 +206,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     let rules = rules()?;
     let mut gone = Vec::new();
     for known in Kind::Failing.read(&text, &file).map_err(Failed::usage)? {
-        let ids = known::named(&known, rules.iter().copied());
+        let ids = known_deviations::named(&known, rules.iter().copied());
         let ids = ids.map_err(|error| Failed::at(path, &error))?;
         if known.applies(&target.name, version.as_ref()) == Some(true) && kept(&digest, &ids) {
             gone.push(known);

@@ -10,7 +10,7 @@ use super::connection::ConnectionArgs;
 use super::target::describe;
 use super::{Console, Failed};
 use crate::catalogue::Document;
-use crate::client::{Base, Client};
+use crate::http_client::{Base, Client};
 use crate::report::Conclusion;
 use crate::run::cleanup::finish;
 use crate::run::ledger::{self, Entry, LedgerError};

@@ -14,10 +14,10 @@ use super::progress::Observer;
 use super::run::limit;
 use super::{Console, Failed};
 use crate::catalogue::pattern::Pattern;
-use crate::client::curl::argument;
-use crate::clients::rules::Rule;
-use crate::clients::{Adapter, Judging, Model, Player, Rules, judge, kill_matrix};
-use crate::known::KnownList;
+use crate::client_conformance::rules::Rule;
+use crate::client_conformance::{Adapter, Judging, Model, Rules, Subject, judge, kill_matrix};
+use crate::http_client::curl::argument;
+use crate::known_deviations::KnownList;
 use crate::report::{self, Conclusion, Digest, FileReport, Paint};
 use crate::run::interrupt::asked_to_end;
 
@@ -123,8 +123,8 @@ pub(super) fn client(arguments: &Arguments, console: &mut Console<'_>) -> Result
         return serve(&mut model, console);
     }
     let player = match (arguments.model, arguments.command.is_empty()) {
-        (true, _) => Player::Model(Box::new(model(arguments)?)),
-        (false, false) => Player::Adapter(Box::new(Adapter::new(arguments.command.clone()))),
+        (true, _) => Subject::Model(Box::new(model(arguments)?)),
+        (false, false) => Subject::Adapter(Box::new(Adapter::new(arguments.command.clone()))),
         (false, true) => {
             let why = "give the adapter's command behind `--`, as in \
                        `conformance client -- python3 adapter.py`";
@@ -145,7 +145,7 @@ fn rules(arguments: &Arguments) -> Result<Rules, Failed> {
 fn judged(
     arguments: &Arguments,
     rules: &Rules,
-    mut player: Player,
+    mut player: Subject,
     console: &mut Console<'_>,
 ) -> Result<u8, Failed> {
     let chosen = chosen(rules, arguments)?;
@@ -246,8 +246,11 @@ fn named(arguments: &Arguments) -> Vec<String> {
 fn known(arguments: &Arguments, rules: &Rules) -> Result<KnownList, Failed> {
     let mut list = KnownList::default();
     for (path, kind) in [
-        (&arguments.known_failing, crate::known::Kind::Failing),
-        (&arguments.known_flaky, crate::known::Kind::Flaky),
+        (
+            &arguments.known_failing,
+            crate::known_deviations::Kind::Failing,
+        ),
+        (&arguments.known_flaky, crate::known_deviations::Kind::Flaky),
     ] {
         if let Some(path) = path {
             let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;

@@ -7,7 +7,7 @@ use clap::Args;
 use super::Failed;
 use super::run::connection_from;
 use super::target::token;
-use crate::client::Connection;
+use crate::http_client::Connection;
 use crate::target::Token;
 
 /// The options that say so.

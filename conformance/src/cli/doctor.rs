@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::connection::ConnectionArgs;
-use super::look::outside;
+use super::detect::outside;
 use super::run::limit;
 use super::{Console, Failed};
 use crate::catalogue::Document;
-use crate::client::curl::argument;
-use crate::client::{Base, Client};
-use crate::doctor::{Diagnosis, Doctor, Finding, Mark};
+use crate::doctor::{Diagnosis, Doctor, Finding, Severity};
+use crate::http_client::curl::argument;
+use crate::http_client::{Base, Client};
 use crate::report::Conclusion;
 use crate::target::server::Server;
 
@@ -87,9 +87,9 @@ pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result
 
 fn line(finding: &Finding) -> String {
     let mark = match finding.mark {
-        Mark::Ok => "ok",
-        Mark::Note => "note",
-        Mark::Problem => "problem",
+        Severity::Ok => "ok",
+        Severity::Note => "note",
+        Severity::Problem => "problem",
     };
     let first = format!("{mark:7}  {:9}  {}", finding.about, finding.what);
     match &finding.advice {

@@ -9,7 +9,7 @@ use crate::assets::{KNOWN, SNAPSHOTS};
 use crate::catalogue::pattern::{Pattern, PatternError};
 use crate::catalogue::{Catalogue, Clause};
 use crate::judge::snapshot_text;
-use crate::known::KnownList;
+use crate::known_deviations::KnownList;
 use crate::rules;
 use crate::scenario::{Body, Identity, Recipient, Scenario, Send, Step};
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::serving::serve;
+use super::serve::serve;
 use super::{Console, Failed};
-use crate::stand_in::{Limits, Options, StandIn};
+use crate::mock::{Limits, Mock, Options};
 
 /// The command line of `mock`.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(super) struct Arguments {
         requires = "control"
     )]
     control_arg: Vec<String>,
-    /// File of faults that can be switched on by their names; may be repeated
+    /// File of faults that can be switched on by their resource_names; may be repeated
     #[arg(long, value_name = "FILE")]
     faults: Vec<PathBuf>,
     /// Fault that is on from the start; may be repeated
@@ -96,7 +96,7 @@ Exit codes:
 /// Serves until it is asked to end.
 pub(super) fn mock(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let until_eof = arguments.until_eof;
-    let start = StandIn::start(options(arguments));
+    let start = Mock::start(options(arguments));
     serve(
         start,
         |running| running.addresses.to_string(),

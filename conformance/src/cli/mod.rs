@@ -10,7 +10,6 @@
 //! | 5 | the suite's own defect: a wrong request of its own, something left behind, or a target that does not hold what it held before |
 //! | 130 | interrupted; the reports are still written |
 
-mod again;
 mod baseline;
 mod cleanup;
 #[cfg(feature = "embedded")]
@@ -18,10 +17,10 @@ mod client;
 mod completions;
 mod connection;
 mod coverage;
+mod detect;
 mod doctor;
 mod explain;
 mod list;
-mod look;
 mod man;
 #[cfg(feature = "embedded")]
 mod mock;
@@ -30,12 +29,13 @@ mod options;
 mod progress;
 mod replay;
 mod report;
+mod rerun_command;
 mod rule_selection;
 mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
-mod serving;
+mod serve;
 mod shim;
 mod submit;
 mod target;

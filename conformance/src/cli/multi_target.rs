@@ -11,7 +11,7 @@ use super::target::{describe, documents};
 use super::{Console, Failed};
 use crate::catalogue::Document;
 use crate::diff::Comparison;
-use crate::known::KnownList;
+use crate::known_deviations::KnownList;
 use crate::report::{self, Conclusion, Digest, FileReport, Format};
 
 /// One of the targets.
@@ -106,7 +106,7 @@ fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
     Ok(one.collect())
 }
 
-/// The name of a target as a part of file names; of several with one name, the later ones have
+/// The name of a target as a part of file resource_names; of several with one name, the later ones have
 /// numbers.
 fn word(name: &str, taken: &[String]) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);

@@ -8,7 +8,7 @@ use super::options::Progress;
 use super::{Console, Failed};
 use crate::catalogue::Profile;
 use crate::evidence::Event;
-use crate::known::KnownList;
+use crate::known_deviations::KnownList;
 use crate::report::{self, FileReport, Format, Outcome, Paint, Row};
 
 /// Watches one run.

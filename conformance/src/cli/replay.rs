@@ -11,13 +11,13 @@ use super::run::limit;
 use super::target::target;
 use super::{Console, Failed, catalogue};
 use crate::catalogue::pattern::Pattern;
-use crate::client::Client;
 use crate::evidence::{Event, RunStarted};
+use crate::http_client::Client;
 use crate::judge::openapi::Contract;
 use crate::replay::{RecordedRule, Replay, Stopped};
 use crate::report::Conclusion;
 use crate::run::ledger::{self, Ledger};
-use crate::scenario::names::run_name;
+use crate::scenario::resource_names::run_name;
 
 /// How long eventual effects may take, in seconds.
 const EVENTUAL_TIMEOUT: f64 = 10.0;

@@ -7,17 +7,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::baseline::Lists;
-use super::look::{self, Look};
+use super::detect::{self, Detection};
 use super::options::{Progress, RunArguments, RunOptions};
 use super::progress::Observer;
 use super::rule_selection::{Choice, profile};
-use super::{Console, Failed, again, catalogue, multi_target, target};
+use super::{Console, Failed, catalogue, multi_target, rerun_command, target};
 use crate::catalogue::{Catalogue, Document, Profile};
-use crate::client::Connection;
-use crate::client::redact::Redactor;
-use crate::known::KnownList;
+use crate::http_client::Connection;
+use crate::http_client::redact::Redactor;
+use crate::known_deviations::KnownList;
 use crate::report::repro::{self, Written};
-use crate::report::stability::Rounds;
+use crate::report::stability::Repetitions;
 use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
 use crate::run::{Suite, SuiteError, check_namespace, default_jobs, ledger};
 use crate::target::Target;
@@ -76,8 +76,8 @@ pub(super) fn judge(
     target
         .capabilities
         .extend(needed.iter().map(|name| (*name).to_owned()));
-    let asked = look::Asked { chosen, needed };
-    let look = look::look(&mut options, &mut target, &connection, &asked)?;
+    let asked = detect::Asked { chosen, needed };
+    let look = detect::look(&mut options, &mut target, &connection, &asked)?;
     if let Some(name) = &options.called {
         target.name.clone_from(name);
     }
@@ -105,7 +105,7 @@ pub(super) fn judge(
         return Ok(None);
     }
     let (suite, mut digest, mut write_error) = plan.round(0, None, console)?;
-    digest.again = Some(again::command(options));
+    digest.again = Some(rerun_command::command(options));
     digest.one_at_a_time = options.jobs.map_or_else(default_jobs, |jobs| jobs.get()) == 1;
     let times = options.repeat.or(options.verify_stable);
     if let Some(times) = times.map(NonZeroU32::get).filter(|times| *times > 1) {
@@ -145,7 +145,7 @@ struct Plan<'a> {
     known: &'a KnownList,
     reports: Vec<FileReport>,
     connection: Connection,
-    look: Look,
+    look: Detection,
     paint: Paint,
     target: Target,
     choice: Choice,
@@ -198,7 +198,7 @@ impl Plan<'_> {
         console: &mut Console<'_>,
     ) -> Result<Option<io::Error>, Failed> {
         let seed = digest.started.as_ref().map(|started| started.seed);
-        let (mut rounds, mut write_error) = (Rounds::default(), None);
+        let (mut rounds, mut write_error) = (Repetitions::default(), None);
         rounds.add(digest);
         for number in 1..times {
             if digest.conclusion() == Conclusion::Interrupted {

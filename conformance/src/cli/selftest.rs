@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{Console, Failed};
 use crate::Suite;
-use crate::faults::{Fault, Matrix, Mutations, Vacuous};
+use crate::faults::{Fault, Matrix, Mutations, TrivialServer};
 use crate::run::SuiteBuilder;
 use crate::target::Target;
 use crate::variants::{OverStrict, Variant};
@@ -126,7 +126,7 @@ fn variants(
 fn vacuity(console: &mut Console<'_>) -> Result<u8, Failed> {
     let target = Target::embedded().map_err(Failed::usage)?;
     let mut holding = 0;
-    for server in Vacuous::ALL {
+    for server in TrivialServer::ALL {
         let found = Suite::vacuity(&target, server).map_err(Failed::usage)?;
         for rule in &found.holding {
             writeln!(console.out, "passes on a trivial server: {rule}")?;

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::run::limit;
-use super::serving::serve;
+use super::serve::serve;
 use super::{Console, Failed};
 use crate::shim::{Options, Shim};
 

@@ -8,9 +8,9 @@ use clap::Args;
 use super::options::{RunArguments, RunOptions};
 use super::report::read;
 use super::run::judge;
-use super::{Console, Failed, again};
+use super::{Console, Failed, rerun_command};
 use crate::assets::TARGETS;
-use crate::known::KnownList;
+use crate::known_deviations::KnownList;
 use crate::report::{Conclusion, FileReport, Format};
 use crate::submission::{Submission, check, is_plain};
 
@@ -131,7 +131,7 @@ fn own_target(options: &RunOptions) -> Option<&Path> {
 
 /// The command line that does the same.
 fn command(options: &RunOptions, name: &str, version: &str) -> String {
-    let again = again::command(options);
+    let again = rerun_command::command(options);
     let rest = again.strip_prefix("conformance run").unwrap_or_default();
     let profile = options.profile.as_deref().unwrap_or_default();
     format!("conformance submit --profile {profile} --name {name} --target-version {version}{rest}")

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use super::Failed;
-use super::look::AUTO;
+use super::detect::AUTO;
 use super::options::RunOptions;
 use crate::assets::TARGETS;
 use crate::catalogue::{Catalogue, Document};
-use crate::client::Base;
+use crate::http_client::Base;
 use crate::target::{Target, Token};
 
 /// The program as it is started. Each setup runs in a folder of its own, so a path is made

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::normalize::Normalizer;
 use crate::evidence::{Received, recording};
 use crate::judge::openapi::media_type;
-use crate::judge::shorten::shorten;
-use crate::scenario::names::canonical;
+use crate::judge::truncate::shorten;
+use crate::scenario::resource_names::canonical;
 
 /// An answer without what depends on the run.
 #[derive(Debug, Clone, PartialEq)]

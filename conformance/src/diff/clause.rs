@@ -6,7 +6,7 @@ use super::answers::DifferenceKind;
 use super::requests::{SENT, folder};
 use super::{Comparison, Open, Proposal};
 use crate::catalogue::{Catalogue, Clause};
-use crate::judge::shorten::shorten;
+use crate::judge::truncate::shorten;
 
 /// Longest value in a sentence, in characters.
 const VALUE: usize = 90;

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::judge::transcript::Transcript;
 use crate::judge::verdict::Verdict;
-use crate::report::stability::{Moved, Rounds};
+use crate::report::stability::{Flaky, Repetitions};
 use crate::report::{Digest, Outcome, labels};
 use answers::{DifferenceKind, compare_values};
 use group::grouped;
@@ -30,7 +30,7 @@ pub(crate) struct Comparison {
     /// How the runs are called.
     pub(crate) labels: Vec<String>,
     /// Rules that did not come to the same.
-    pub(crate) moved: Vec<Moved>,
+    pub(crate) moved: Vec<Flaky>,
     /// Facts that open clauses recorded, and that are not alike.
     pub(crate) open: Vec<Open>,
     /// What no rule speaks of.
@@ -71,7 +71,7 @@ impl Comparison {
     /// Compares runs with all their exchanges. `again` holds for each run further ones of the same
     /// target: where these differ from it, nothing is proposed.
     pub(crate) fn of(runs: &[Digest], again: &[Vec<Digest>]) -> Self {
-        let mut rounds = Rounds::default();
+        let mut rounds = Repetitions::default();
         for run in runs {
             rounds.add(run);
         }
@@ -87,7 +87,7 @@ impl Comparison {
                 open.retain(|one| !noise.iter().any(|other| same(one, other)));
             }
         }
-        let is_open = |moved: &Moved| {
+        let is_open = |moved: &Flaky| {
             let recorded = Outcome::Recorded.name();
             moved.outcomes.iter().all(|outcome| *outcome == recorded)
         };

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use crate::scenario::names::{canonical, mask_namespace, namespace};
+use crate::scenario::resource_names::{canonical, mask_namespace, namespace};
 
 /// What stands for the name of a run: whatever still holds it belongs to other rules.
 const RUN: &str = "<run>";

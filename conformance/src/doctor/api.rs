@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Diagnosis, Finding, Mark};
+use super::{Diagnosis, Finding, Severity};
 use crate::catalogue::{Catalogue, Document};
-use crate::client::answer::Answer;
+use crate::http_client::answer::Answer;
 
 /// The place that tells each API from everything else. No document has this name, so the
 /// answer is short.
@@ -20,7 +20,7 @@ pub(super) const UNKNOWN: &str = "/v1/conformance_doctor/conformance_doctor";
 
 /// What an answer says about an API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum ApiEvidence {
     /// It is the API's.
     Api,
     /// An object without anything in it, as a control plane may answer an empty list.
@@ -45,7 +45,7 @@ pub(super) enum Sight {
     Other,
 }
 
-impl Sight {
+impl ApiEvidence {
     pub(super) fn of(document: Document, answer: &Answer) -> Self {
         let kind = answer.header("Content-Type").unwrap_or_default();
         let kind = kind.to_ascii_lowercase();
@@ -104,36 +104,41 @@ pub(super) fn title(document: Document) -> &'static str {
 }
 
 /// What to think of a place that is not the API's.
-pub(super) fn stranger(path: &str, sight: Sight, told: &str) -> Finding {
+pub(super) fn stranger(path: &str, sight: ApiEvidence, told: &str) -> Finding {
     let advice = match sight {
-        Sight::Elsewhere => "it sends you elsewhere: give the address that it names",
-        Sight::Gateway => {
+        ApiEvidence::Elsewhere => "it sends you elsewhere: give the address that it names",
+        ApiEvidence::Gateway => {
             "a proxy answers for a server that does not: start the server, or give its own address"
         }
-        Sight::Page => {
+        ApiEvidence::Page => {
             "this is a page for people, of a proxy, a login or another program: check host, port and path"
         }
-        Sight::Broken => "the server fails: look into its log",
-        Sight::Missing => {
+        ApiEvidence::Broken => "the server fails: look into its log",
+        ApiEvidence::Missing => {
             "nothing is there: check host, port and path, and whether the server has this API"
         }
-        Sight::Limited => "it asks for fewer requests: lift its limit for the time of a run",
-        Sight::Garbled => {
+        ApiEvidence::Limited => "it asks for fewer requests: lift its limit for the time of a run",
+        ApiEvidence::Garbled => {
             "the body is not JSON, though it is called so: let the server send nothing else"
         }
-        Sight::Api | Sight::Bare | Sight::Locked | Sight::Other => {
+        ApiEvidence::Api | ApiEvidence::Bare | ApiEvidence::Locked | ApiEvidence::Other => {
             "this is another API: check host, port and path"
         }
     };
-    Finding::new(Mark::Problem, "api", format!("GET {path} answers {told}")).advice(advice)
+    Finding::new(
+        Severity::Problem,
+        "api",
+        format!("GET {path} answers {told}"),
+    )
+    .advice(advice)
 }
 
 pub(super) fn health(answer: &Answer) -> Finding {
     if answer.is_success() {
-        return Finding::new(Mark::Ok, "health", "GET /health says that it is ready");
+        return Finding::new(Severity::Ok, "health", "GET /health says that it is ready");
     }
     let what = format!("GET /health answers {}", answer.status);
-    Finding::new(Mark::Problem, "health", what)
+    Finding::new(Severity::Problem, "health", what)
         .advice("a run waits until /health answers 200: let the server answer it, or wait until it is ready")
 }
 
@@ -142,32 +147,32 @@ pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
     let mut findings = Vec::new();
     let shown = seen.capabilities.join(", ");
     findings.push(Finding::new(
-        Mark::Ok,
+        Severity::Ok,
         "abilities",
         format!("seems to have {shown}"),
     ));
     if seen.product.is_some() {
         let what = "calls itself Open Policy Agent";
         findings.push(
-            Finding::new(Mark::Note, "product", what).advice(
+            Finding::new(Severity::Note, "product", what).advice(
                 "`--target opa` beside its address expects what is known of it; without an address it starts one itself, in every setup that rules need",
             ),
         );
     }
     if let Some(vendor) = &seen.vendor {
         let what = format!("filters are asked for as application/vnd.{vendor}.…");
-        findings.push(Finding::new(Mark::Ok, "vendor", what));
+        findings.push(Finding::new(Severity::Ok, "vendor", what));
     }
     if !seen.absent.is_empty() {
         let what = format!("nothing shows of {}", seen.absent.join(", "));
         findings
-            .push(Finding::new(Mark::Note, "abilities", what).advice(
+            .push(Finding::new(Severity::Note, "abilities", what).advice(
                 "a run by this address does not ask for it unless --capabilities names it",
             ));
     }
     if let Some(module) = seen.modules.iter().find(|module| module.decides()) {
         let what = format!("its policy `{}` defines `system.main`", module.id);
-        findings.push(Finding::new(Mark::Note, "policy", what).advice(
+        findings.push(Finding::new(Severity::Note, "policy", what).advice(
             "rules about POST / define the same and are not run; remove the policy to judge them",
         ));
     }
@@ -178,7 +183,7 @@ pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
             true => "a run asks for it; leave out of --capabilities what the server does not have",
             false => "add to --capabilities what the server has",
         };
-        findings.push(Finding::new(Mark::Note, "abilities", what).advice(advice));
+        findings.push(Finding::new(Severity::Note, "abilities", what).advice(advice));
     }
     findings
 }

@@ -1,7 +1,7 @@
 //! Why no answer came, and what to do.
 
-use super::{Finding, Mark};
-use crate::client::answer::Answer;
+use super::{Finding, Severity};
+use crate::http_client::answer::Answer;
 
 /// Words of the error, in lower case; what they mean; what to do.
 const CAUSES: &[(&[&str], &str, &str)] = &[
@@ -71,7 +71,7 @@ pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
         ),
         None => ("no answer came", "look into the server's log"),
     };
-    Finding::new(Mark::Problem, "reach", format!("{what} ({shown})")).advice(advice)
+    Finding::new(Severity::Problem, "reach", format!("{what} ({shown})")).advice(advice)
 }
 
 /// Whether an error is that of bytes which are no HTTP, or of none.
@@ -93,7 +93,7 @@ pub(super) fn is_about_tls(error: &str) -> bool {
 }
 
 pub(super) fn speaks_tls() -> Finding {
-    Finding::new(Mark::Problem, "reach", "it speaks TLS").advice("use an https address")
+    Finding::new(Severity::Problem, "reach", "it speaks TLS").advice("use an https address")
 }
 
 /// What servers that speak TLS say to a request without it.

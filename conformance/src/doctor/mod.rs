@@ -2,11 +2,11 @@
 //! for, and what it seems to be able to do. It sends GET requests, and where it may, POST requests
 //! that evaluate what is not defined.
 
-mod abilities;
 mod api;
+mod capabilities;
 mod cause;
 pub(crate) mod modules;
-pub(crate) mod refusal;
+pub(crate) mod preflight_error;
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests;
@@ -14,12 +14,12 @@ mod tests;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::catalogue::Document;
-use crate::client::answer::{Answer, NoAnswer};
-use crate::client::wire::Outgoing;
-use crate::client::{Base, Client};
+use crate::http_client::answer::{Answer, NoAnswer};
+use crate::http_client::wire::Outgoing;
+use crate::http_client::{Base, Client};
 use crate::scenario::Identity;
 use crate::target::server::Server;
-use api::Sight;
+use api::ApiEvidence;
 
 /// How far the clocks may be apart before it is worth a word.
 const CLOCK_SLACK: Duration = Duration::from_secs(30);
@@ -31,7 +31,7 @@ const SHOWN: usize = 120;
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
-    pub(crate) mark: Mark,
+    pub(crate) mark: Severity,
     /// What was looked at, in a word.
     pub(crate) about: &'static str,
     /// What was seen.
@@ -42,7 +42,7 @@ pub(crate) struct Finding {
 
 /// What a finding means for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum Severity {
     /// As it should be.
     Ok,
     /// Good to know.
@@ -52,7 +52,7 @@ pub(crate) enum Mark {
 }
 
 impl Finding {
-    fn new(mark: Mark, about: &'static str, what: impl Into<String>) -> Self {
+    fn new(mark: Severity, about: &'static str, what: impl Into<String>) -> Self {
         Self {
             mark,
             about,
@@ -63,7 +63,7 @@ impl Finding {
 
     /// What is good to know.
     pub(crate) fn note(about: &'static str, what: impl Into<String>) -> Self {
-        Self::new(Mark::Note, about, what)
+        Self::new(Severity::Note, about, what)
     }
 
     fn advice(self, advice: impl Into<String>) -> Self {
@@ -97,7 +97,7 @@ pub(crate) struct Diagnosis {
     /// The policies that the server holds.
     pub(crate) modules: Vec<modules::Module>,
     /// Why a run would show nothing.
-    pub(crate) refusal: Option<refusal::Refusal>,
+    pub(crate) refusal: Option<preflight_error::PreflightError>,
 }
 
 impl Diagnosis {
@@ -106,7 +106,7 @@ impl Diagnosis {
         !self
             .findings
             .iter()
-            .any(|finding| finding.mark == Mark::Problem)
+            .any(|finding| finding.mark == Severity::Problem)
     }
 }
 
@@ -174,20 +174,20 @@ impl Doctor<'_> {
                     true => cause::speaks_tls(),
                     false => cause::of(why, &self.redact(why), tls),
                 };
-                seen.refusal = Some(refusal::Refusal::unreached(&finding));
+                seen.refusal = Some(preflight_error::PreflightError::unreached(&finding));
                 seen.findings.push(finding);
                 return seen;
             }
         };
         if let Some(finding) = cause::wrong_protocol(&health, self.server.base.tls) {
-            seen.refusal = Some(refusal::Refusal::unreached(&finding));
+            seen.refusal = Some(preflight_error::PreflightError::unreached(&finding));
             seen.findings.push(finding);
             return seen;
         }
         seen.reached = true;
         let took = start.elapsed();
         seen.findings.push(Finding::new(
-            Mark::Ok,
+            Severity::Ok,
             "reach",
             format!("answers in {} ms", took.as_millis()),
         ));
@@ -197,14 +197,14 @@ impl Doctor<'_> {
         self.apis(&mut seen, &health).await;
         if took > SLOW {
             seen.findings.push(
-                Finding::new(Mark::Note, "time", "answers are slow").advice(
+                Finding::new(Severity::Note, "time", "answers are slow").advice(
                     "give it time: --timeout is for one request, --eventual-timeout for eventual effects; --jobs 1 asks one thing at a time",
                 ),
             );
         }
         if !self.server.base.is_loopback() {
             seen.findings.push(
-                Finding::new(Mark::Note, "safety", "it is not on this machine").advice(
+                Finding::new(Severity::Note, "safety", "it is not on this machine").advice(
                     "rules that touch what others see are left out unless you pass --i-own-this-target; --mode read-only writes nothing",
                 ),
             );
@@ -235,18 +235,18 @@ impl Doctor<'_> {
         let url = &self.server.base.url;
         let path = url.splitn(4, '/').nth(3)?;
         let what = format!("everything is asked for below /{path}");
-        Some(Finding::new(Mark::Note, "address", what))
+        Some(Finding::new(Severity::Note, "address", what))
     }
 
     fn transport(&self) -> Vec<Finding> {
         let base = &self.server.base;
         let token = !self.server.administrator_key().is_empty();
         let finding = match (base.tls, self.insecure) {
-            (true, true) => Finding::new(Mark::Note, "tls", "its certificate is not checked")
+            (true, true) => Finding::new(Severity::Note, "tls", "its certificate is not checked")
                 .advice("name its authority with --cacert instead of --insecure"),
-            (true, false) => Finding::new(Mark::Ok, "tls", "its certificate is trusted"),
+            (true, false) => Finding::new(Severity::Ok, "tls", "its certificate is trusted"),
             (false, _) if token && !base.is_loopback() => {
-                Finding::new(Mark::Note, "tls", "the token travels unencrypted")
+                Finding::new(Severity::Note, "tls", "the token travels unencrypted")
                     .advice("use an https address")
             }
             (false, _) => return Vec::new(),
@@ -259,7 +259,9 @@ impl Doctor<'_> {
         let mut sights = Vec::new();
         for (document, path) in api::PLACES {
             match self.ask(path, true).await {
-                Ok(answer) => sights.push((document, path, Sight::of(document, &answer), answer)),
+                Ok(answer) => {
+                    sights.push((document, path, ApiEvidence::of(document, &answer), answer))
+                }
                 Err(error) => {
                     seen.findings.push(self.unanswered(path, &error));
                     // What lets one question wait lets the others wait too.
@@ -270,40 +272,42 @@ impl Doctor<'_> {
             }
         }
         for (document, path, sight, _) in &sights {
-            if *sight == Sight::Api {
+            if *sight == ApiEvidence::Api {
                 let what = format!("GET {path} answers as {} does", api::title(*document));
-                seen.findings.push(Finding::new(Mark::Ok, "api", what));
+                seen.findings.push(Finding::new(Severity::Ok, "api", what));
                 seen.apis.push(*document);
             }
         }
-        let bare = sights.iter().find(|(_, _, sight, _)| *sight == Sight::Bare);
+        let bare = sights
+            .iter()
+            .find(|(_, _, sight, _)| *sight == ApiEvidence::Bare);
         if let Some((document, path, ..)) = bare
             && !self.takes_everything().await
         {
             let title = api::title(*document);
             let what = format!("GET {path} answers {{}}, as {title} may whose list is empty");
-            seen.findings.push(Finding::new(Mark::Ok, "api", what));
+            seen.findings.push(Finding::new(Severity::Ok, "api", what));
             seen.apis.push(*document);
         }
-        if let Some((_, path, Sight::Missing, answer)) = sights.first()
+        if let Some((_, path, ApiEvidence::Missing, answer)) = sights.first()
             && seen.apis.is_empty()
             && self.denies_documents(answer).await
         {
             let what = format!("GET {path} answers 404, where nothing is defined");
             let advice =
                 "an engine answers 200 there, with an object without `result`: rules about it fail";
-            let finding = Finding::new(Mark::Note, "api", what).advice(advice);
+            let finding = Finding::new(Severity::Note, "api", what).advice(advice);
             seen.findings.push(finding);
             seen.apis.push(Document::Engine);
             seen.capabilities.push("documents");
         }
         let locked = sights
             .iter()
-            .find(|(_, _, sight, _)| *sight == Sight::Locked);
+            .find(|(_, _, sight, _)| *sight == ApiEvidence::Locked);
         if let Some((_, path, _, answer)) = locked.filter(|_| seen.apis.is_empty()) {
             seen.locked = true;
             let finding = self.refused(path, answer);
-            seen.refusal = Some(refusal::Refusal::told(&finding));
+            seen.refusal = Some(preflight_error::PreflightError::told(&finding));
             seen.findings.push(finding);
             return;
         }
@@ -311,7 +315,7 @@ impl Doctor<'_> {
             let mut strange = Vec::new();
             for (_, path, sight, answer) in &sights {
                 let finding = api::stranger(path, *sight, &self.describe(answer));
-                strange.push((*sight, refusal::says_json(answer), finding));
+                strange.push((*sight, preflight_error::says_json(answer), finding));
             }
             seen.refusal = self.nowhere(&strange).await;
             seen.findings
@@ -349,28 +353,28 @@ impl Doctor<'_> {
     async fn token(&self, seen: &mut Diagnosis) {
         if self.server.administrator_key().is_empty() {
             seen.findings
-                .push(Finding::new(Mark::Ok, "token", "it asks for none"));
+                .push(Finding::new(Severity::Ok, "token", "it asks for none"));
             return;
         }
         let places = api::PLACES.into_iter();
         for (document, path) in places.filter(|(document, _)| seen.apis.contains(document)) {
             let finding = match self.ask(path, false).await {
-                Ok(answer) => match Sight::of(document, &answer) {
-                    Sight::Locked => {
+                Ok(answer) => match ApiEvidence::of(document, &answer) {
+                    ApiEvidence::Locked => {
                         if document == Document::Engine {
                             seen.capabilities.push("authorization");
                         }
-                        Finding::new(Mark::Ok, "token", "it asks for one, and takes yours")
+                        Finding::new(Severity::Ok, "token", "it asks for one, and takes yours")
                     }
-                    Sight::Api | Sight::Bare => {
+                    ApiEvidence::Api | ApiEvidence::Bare => {
                         let what = format!("GET {path} is answered without the token, too");
-                        Finding::new(Mark::Note, "token", what)
+                        Finding::new(Severity::Note, "token", what)
                             .advice("leave --token-env out if it is not meant to ask for one")
                     }
                     _ => {
                         let told = self.describe(&answer);
                         let what = format!("GET {path} without the token: {told}");
-                        Finding::new(Mark::Note, "token", what)
+                        Finding::new(Severity::Note, "token", what)
                             .advice("a request without a token should be refused with 401")
                     }
                 },
@@ -385,7 +389,7 @@ impl Doctor<'_> {
         if unknown.as_ref().is_some_and(Answer::is_success) {
             seen.findings.push(
                 Finding::new(
-                    Mark::Note,
+                    Severity::Note,
                     "api",
                     "it answers 200 to a path that no document knows",
                 )
@@ -410,11 +414,11 @@ impl Doctor<'_> {
     fn refused(&self, path: &str, answer: &Answer) -> Finding {
         let told = self.describe(answer);
         if self.server.administrator_key().is_empty() {
-            return Finding::new(Mark::Problem, "token", format!("it asks for a token: {told}"))
+            return Finding::new(Severity::Problem, "token", format!("it asks for a token: {told}"))
                 .advice("put the administrator's token into an environment variable, and name that with --token-env");
         }
         Finding::new(
-            Mark::Problem,
+            Severity::Problem,
             "token",
             format!("GET {path} is refused with this token: {told}"),
         )
@@ -424,7 +428,7 @@ impl Doctor<'_> {
     fn unanswered(&self, path: &str, error: &NoAnswer) -> Finding {
         let what = self.redact(plain(&error.what));
         Finding::new(
-            Mark::Problem,
+            Severity::Problem,
             "reach",
             format!("GET {path} is not answered: {what}"),
         )
@@ -495,7 +499,7 @@ fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
     let date = answer.header("Date")?;
     let Ok(theirs) = httpdate::parse_http_date(&date) else {
         return Some(Finding::new(
-            Mark::Note,
+            Severity::Note,
             "clock",
             "its Date header is no date",
         ));
@@ -505,10 +509,10 @@ fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
         .unwrap_or_else(|behind| behind.duration());
     let finding = if apart > CLOCK_SLACK {
         let what = format!("its clock is {} s from this machine's", apart.as_secs());
-        Finding::new(Mark::Note, "clock", what)
+        Finding::new(Severity::Note, "clock", what)
             .advice("certificates, tokens and cached answers depend on the time: set both clocks")
     } else {
-        Finding::new(Mark::Ok, "clock", "agrees with this machine's")
+        Finding::new(Severity::Ok, "clock", "agrees with this machine's")
     };
     Some(finding)
 }
@@ -520,7 +524,7 @@ fn between(answer: &Answer) -> Option<Finding> {
         .find(|name| answer.header(name).is_some())?;
     Some(
         Finding::new(
-            Mark::Note,
+            Severity::Note,
             "proxy",
             format!("the header {name} says that a proxy stands in between"),
         )

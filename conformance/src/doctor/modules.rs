@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::client::answer::Answer;
+use crate::http_client::answer::Answer;
 use crate::scenario::{Body, Scenario, Send};
 
 /// A policy, by what could be in the way of another.

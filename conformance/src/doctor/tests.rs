@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 
 use super::*;
-use crate::client::{Base, Connection, serve_tls};
+use crate::http_client::{Base, Connection, serve_tls};
 use crate::target::Token;
 
 const KEY: &str = "key-that-nobody-may-see";

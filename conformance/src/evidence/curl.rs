@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Event, Exchange, Payload, Sent};
-use crate::client::Base;
-use crate::client::curl::{Body, RAW, encoded, http, raw};
+use crate::http_client::Base;
+use crate::http_client::curl::{Body, RAW, encoded, http, raw};
 use crate::judge::verdict::Verdict;
 
 /// The command line that repeats a stored request.

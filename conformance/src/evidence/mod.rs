@@ -23,11 +23,11 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
 use crate::catalogue::{Catalogue, Level, Profile};
-use crate::client::curl::RAW;
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::curl::RAW;
+use crate::http_client::wire::{Outgoing, Wire};
 use crate::judge::verdict::Verdict;
 use crate::scenario::default_vendor;
-use crate::scenario::names::run_in;
+use crate::scenario::resource_names::run_in;
 use crate::visible;
 
 /// One event of a run; one line of the evidence file.

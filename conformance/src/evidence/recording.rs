@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
 use super::told::{Secrets, Told, compare};
-use crate::client::answer::{Answer, NoAnswer};
-use crate::client::wire::Wire;
 use crate::evidence::{Exchange, Payload, Received};
+use crate::http_client::answer::{Answer, NoAnswer};
+use crate::http_client::wire::Wire;
 use crate::sync::lock;
 
 /// The exchanges of one rule, by the number of the step, in the order in which they happened.

@@ -1,7 +1,7 @@
 //! Takes tokens and secrets out of events.
 
 use super::{Event, Judged};
-use crate::client::redact::Redactor;
+use crate::http_client::redact::Redactor;
 use crate::judge::verdict::{Reason, Verdict};
 
 impl Redactor {

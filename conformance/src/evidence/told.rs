@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{Event, Exchange, Payload, Sent};
-use crate::client::Base;
-use crate::client::curl::RAW;
-use crate::client::redact::{REDACTED, Redactor, is_redacted};
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::Base;
+use crate::http_client::curl::RAW;
+use crate::http_client::redact::{REDACTED, Redactor, is_redacted};
+use crate::http_client::wire::{Outgoing, Wire};
 
 /// What the identity of requests to the mock server is.
 const MOCK: &str = "suite";

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::RequestContext;
 use super::change::{self, AnswerChange, Reply, RequestChange};
 use super::select::{AnswerCondition, ObservedRequest, On, Recipient, RequestCondition};
-use crate::client::answer::{Answer, NoAnswer};
-use crate::client::wire::Wire;
+use crate::http_client::answer::{Answer, NoAnswer};
+use crate::http_client::wire::Wire;
 
 /// A change of what some requests ask or are answered.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use super::json_edit::{Step, change_at, put_at, take_at};
 use super::reword::{Affix, Join, Replace, Respell, Shift, Wrap};
 use super::select::pairs;
 use super::spelling::Spelling;
-use crate::client::answer::Answer;
-use crate::client::wire::Outgoing;
+use crate::http_client::answer::Answer;
+use crate::http_client::wire::Outgoing;
 
 /// A change of a request. Pointers lead into its JSON body.
 #[derive(Debug, Deserialize)]

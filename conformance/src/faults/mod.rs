@@ -16,7 +16,7 @@ mod mutations;
 mod reword;
 mod select;
 mod spelling;
-mod vacuous;
+mod trivial_servers;
 
 pub(crate) use alteration::{Alteration, carry};
 pub use fault::Fault;
@@ -26,10 +26,10 @@ pub use kill_matrix::Matrix;
 pub(crate) use mutants::mutants;
 pub use mutations::Mutations;
 pub(crate) use select::{ObservedRequest, Recipient};
-pub(crate) use vacuous::READY;
-pub use vacuous::Vacuous;
+pub(crate) use trivial_servers::READY;
+pub use trivial_servers::TrivialServer;
 
-use crate::client::{Base, Client};
+use crate::http_client::{Base, Client};
 
 /// One request on its way.
 #[derive(Debug, Clone, Copy)]

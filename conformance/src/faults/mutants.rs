@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::change::{copy, drop_header, set, with_body};
 use super::json_edit::{change_at, take_at};
-use crate::client::answer::Answer;
-use crate::scenario::json_pointers::places;
+use crate::http_client::answer::Answer;
+use crate::scenario::pointer_globs::places;
 
 /// An answer changed in one general way.
 #[derive(Debug)]

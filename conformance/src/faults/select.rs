@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::alteration::{Glob, Places};
 use crate::catalogue::Document;
-use crate::client::answer::Answer;
-use crate::client::wire::{Wire, request_line};
-use crate::scenario::json_pointers::places;
+use crate::http_client::answer::Answer;
+use crate::http_client::wire::{Wire, request_line};
+use crate::scenario::pointer_globs::places;
 
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

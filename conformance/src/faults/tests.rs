@@ -3,8 +3,8 @@ use serde_json::json;
 
 use super::select::ObservedRequest;
 use super::*;
-use crate::client::answer::Answer;
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::answer::Answer;
+use crate::http_client::wire::{Outgoing, Wire};
 
 /// A fault with this YAML beside its name and its aim.
 fn fault(text: &str) -> Result<Fault, FileError> {

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use crate::judge::facts::Fact;
-use crate::judge::shorten::shorten;
 use crate::judge::transcript::{Entry, Transcript};
+use crate::judge::truncate::shorten;
 use crate::judge::verdict::Difference;
 
 /// More differences of one fact help nobody.

@@ -1,14 +1,14 @@
 //! From what running a scenario showed to the verdict.
 
+pub(crate) mod canonical_residual;
 pub(crate) mod compare;
+mod explain_trace;
 pub(crate) mod facts;
+mod filter_rows;
 pub mod openapi;
-pub(crate) mod residual;
-mod rows;
-pub(crate) mod run_trace;
-pub(crate) mod shorten;
-mod trace;
+pub(crate) mod scenario_run;
 pub(crate) mod transcript;
+pub(crate) mod truncate;
 pub mod verdict;
 
 pub(crate) use transcript::snapshot_text;

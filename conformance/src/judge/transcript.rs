@@ -17,7 +17,7 @@ use std::iter::repeat;
 use serde_json::Value;
 
 use crate::judge::facts::Fact;
-use crate::scenario::names::{canonical, fill, fill_json, quoted};
+use crate::scenario::resource_names::{canonical, fill, fill_json, quoted};
 use crate::scenario::{BUILTIN, Body, Identity, Recipient, Scenario, Send, Step};
 
 /// Longest body that a transcript shows.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::compare::compare;
-use super::run_trace::RunTrace;
+use super::scenario_run::ScenarioRun;
 use super::transcript::Transcript;
 use crate::catalogue::Level;
 use crate::judge::facts::{Fact, STATUS, among};
@@ -177,7 +177,7 @@ impl fmt::Display for Reason {
 }
 
 /// The verdict on a scenario that ran. `expected` is the blessed transcript.
-pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &RunTrace) -> Verdict {
+pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &ScenarioRun) -> Verdict {
     if level == Level::Open {
         return Verdict::Recorded;
     }
@@ -208,7 +208,7 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &RunTrace) ->
 
 /// What went wrong whatever was expected: a step that could not go on, or an answer that breaks
 /// the OpenAPI document.
-pub(crate) fn early_failure(trace: &RunTrace) -> Option<Failure> {
+pub(crate) fn early_failure(trace: &ScenarioRun) -> Option<Failure> {
     if let Some(failure) = &trace.early_failure {
         return Some(failure.clone());
     }
@@ -219,7 +219,7 @@ pub(crate) fn early_failure(trace: &RunTrace) -> Option<Failure> {
 
 /// A failure with its difference of the status, if there is one, before all others. Where the
 /// snapshot does not tell the status, the OpenAPI document does.
-fn status_first(mut failure: Failure, trace: &RunTrace) -> Failure {
+fn status_first(mut failure: Failure, trace: &ScenarioRun) -> Failure {
     let told = |one: &Difference| one.path == STATUS;
     if let Some(place) = failure.differences.iter().position(told) {
         let status = failure.differences.remove(place);
@@ -286,7 +286,7 @@ fn beside_expected(mut failure: Failure, expected: &str) -> Failure {
 }
 
 /// The first step that differs from the blessed transcript.
-fn difference(expected: &str, trace: &RunTrace) -> Option<Failure> {
+fn difference(expected: &str, trace: &ScenarioRun) -> Option<Failure> {
     if trace.transcript.to_string() == expected {
         return None;
     }
@@ -304,7 +304,7 @@ fn difference(expected: &str, trace: &RunTrace) -> Option<Failure> {
     })
 }
 
-fn notes(trace: &RunTrace, index: usize) -> Vec<String> {
+fn notes(trace: &ScenarioRun, index: usize) -> Vec<String> {
     let mut notes: Vec<String> = trace
         .findings
         .iter()

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 
 /// Shortest text of an answer that is taken for something that the server made up, such as a
 /// cursor or an id: shorter ones stand in requests by themselves.

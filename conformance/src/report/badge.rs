@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::capability::{self, Score};
-use super::{Conclusion, Digest, Standing};
+use super::{Conclusion, Digest, ProfileResult};
 use crate::catalogue::{Catalogue, Document};
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ fn message(digest: &Digest, claimed: Score) -> String {
 }
 
 /// The badge of a profile alone: how many of the rules that must hold do.
-pub(super) fn of_standing(standing: &Standing) -> serde_json::Result<String> {
+pub(super) fn of_standing(standing: &ProfileResult) -> serde_json::Result<String> {
     let Score { proven, rules } = standing.must;
     let badge = Badge {
         schema_version: 1,

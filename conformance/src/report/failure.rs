@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::{Digest, Outcome, Row};
 use crate::catalogue::{Catalogue, Document};
-use crate::client::curl::argument;
 use crate::evidence::TargetSummary;
+use crate::http_client::curl::argument;
 use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::scenario::{UNNAMED, default_vendor};

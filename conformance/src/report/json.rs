@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Conclusion, Digest, Outcome, Row, Standing};
+use super::{Conclusion, Digest, Outcome, ProfileResult, Row};
 use crate::catalogue::{Binding, Document, Level};
 use crate::evidence::{Defect, TargetSummary};
 use crate::judge::verdict::{Failure, Verdict};
 use crate::report::capability::{self, Capability, Score};
-use crate::report::cause::{Cause, causes};
+use crate::report::failure_groups::{Cause, causes};
 use crate::report::stability::Stability;
 
 /// The JSON Schema of the report.
@@ -31,7 +31,7 @@ struct Report<'a> {
     score: Score,
     claimed: Score,
     #[serde(skip_serializing_if = "Option::is_none")]
-    profile: Option<Standing>,
+    profile: Option<ProfileResult>,
     documents: BTreeMap<&'static str, Summary>,
     leaked: &'a [String],
     changed: &'a [String],

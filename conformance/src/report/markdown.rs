@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use super::cause::{self, Cause, causes, grouped};
-use super::escaped::{code, fence, prose};
-use super::{Digest, Outcome, Row, failure, overload};
+use super::failure_groups::{self, Cause, causes, grouped};
+use super::markdown_escape::{code, fence, prose};
+use super::{Digest, Outcome, Row, concurrency_hint, failure};
 use crate::catalogue::{Catalogue, Document, sections};
-use crate::client::curl::whole;
+use crate::http_client::curl::whole;
 use crate::judge::verdict::{Failure, Verdict};
 
 /// GitHub takes at most 1 MiB for one step; the rest is for what other steps write.
@@ -99,7 +99,7 @@ fn head(digest: &Digest) -> String {
     }
     out.push_str(".\n\n");
     let blocked = failure::blocked_by(digest);
-    for line in blocked.into_iter().chain(overload::remedy(digest)) {
+    for line in blocked.into_iter().chain(concurrency_hint::remedy(digest)) {
         let _ = writeln!(out, "{}.\n", prose(&line));
     }
     out
@@ -148,7 +148,7 @@ fn alike(cause: &Cause<'_>) -> String {
     let mut out = format!("\n## {}\n\n", prose(&cause.sentence()));
     out.push_str("| rule | request | what differs |\n|---|---|---|\n");
     for row in &cause.rows {
-        if let Some(failure) = cause::fails(row) {
+        if let Some(failure) = failure_groups::fails(row) {
             let differs = failure::differs(failure);
             let [rule, request, differs] = [&row.judged.rule, &failure.request, &differs]
                 .map(|text| code(&cut(text, LINE_SHOWN)).replace('|', "\\|"));

@@ -3,20 +3,20 @@
 
 mod badge;
 pub mod capability;
-mod cause;
+mod concurrency_hint;
 pub mod coverage;
 mod digest;
-mod escaped;
 mod failure;
+mod failure_groups;
 mod html;
 mod json;
 mod junit;
-mod labels;
 mod markdown;
-mod overload;
+mod markdown_escape;
+mod profile_result;
 pub(crate) mod repro;
+mod run_names;
 pub mod stability;
-mod standing;
 mod tap;
 mod terminal;
 
@@ -31,8 +31,8 @@ use crate::visible;
 pub use digest::{Conclusion, Digest, Outcome, Row};
 pub use html::{Implementation, Page, site, trim};
 pub use json::SCHEMA;
-pub(crate) use labels::labels;
-pub use standing::Standing;
+pub use profile_result::ProfileResult;
+pub(crate) use run_names::labels;
 pub use terminal::{Paint, Progress, verdict_line};
 
 /// A report that is written to a file.

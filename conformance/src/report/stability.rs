@@ -21,12 +21,12 @@ pub struct Stability {
     /// How many runs there were.
     pub rounds: usize,
     /// Rules that did not show the same every time.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<Flaky>,
 }
 
 /// A rule that did not show the same every time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Moved {
+pub struct Flaky {
     /// Rule id.
     pub rule: String,
     /// What each run came to, in order.
@@ -39,7 +39,7 @@ pub struct Moved {
 
 /// The runs so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rounds {
+pub(crate) struct Repetitions {
     count: usize,
     rules: BTreeMap<String, Vec<RuleRun>>,
 }
@@ -52,7 +52,7 @@ struct RuleRun {
     text: String,
 }
 
-impl Rounds {
+impl Repetitions {
     /// Adds a run.
     pub(crate) fn add(&mut self, digest: &Digest) {
         let run = digest.started.as_ref().map_or("", |started| &started.run);
@@ -73,7 +73,7 @@ impl Rounds {
             let first = shown.first()?;
             let other = shown.iter().find(|other| other.text != first.text)?;
             let (one, another) = difference(&first.text, &other.text);
-            Some(Moved {
+            Some(Flaky {
                 rule: rule.clone(),
                 outcomes: shown.iter().map(|shown| shown.outcome).collect(),
                 first: one.to_owned(),

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::cause::{self, Cause, causes, grouped};
-use super::{Conclusion, Digest, Outcome, Row, failure, overload};
+use super::failure_groups::{self, Cause, causes, grouped};
+use super::{Conclusion, Digest, Outcome, Row, concurrency_hint, failure};
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
 use crate::judge::verdict::Verdict;
@@ -139,7 +139,7 @@ fn cause_block(out: &mut String, digest: &Digest, cause: &Cause<'_>, paint: Pain
     let sentence = visible(&cause.sentence());
     let _ = writeln!(out, "\n{}", paint.outcome(Outcome::Fail, &sentence));
     for row in cause.rows.iter().take(RULES_SHOWN) {
-        if let Some(failure) = cause::fails(row) {
+        if let Some(failure) = failure_groups::fails(row) {
             let (rule, differs) = (&row.judged.rule, failure::differs(failure));
             let line = visible(&format!("{rule}  {}  {differs}", failure.request));
             let _ = writeln!(out, "  {}", line.replace('\n', " "));
@@ -278,7 +278,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     if let Some(blocked) = failure::blocked_by(digest) {
         let _ = writeln!(out, "{blocked}");
     }
-    if let Some(remedy) = overload::remedy(digest) {
+    if let Some(remedy) = concurrency_hint::remedy(digest) {
         let _ = writeln!(out, "{remedy}");
     }
     let colour = match conclusion {

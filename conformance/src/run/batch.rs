@@ -14,15 +14,15 @@ use super::order::shuffle;
 use super::rule::{RuleResult, RunContext};
 use super::{Chosen, Inner};
 use crate::catalogue::Document;
-use crate::client::Base;
-use crate::client::pagination::Listings;
 use crate::evidence::{
     Changed, ChosenRule, Defect, Event, Leaked, ProfileRef, RunFinished, RunStarted, TargetSummary,
     now,
 };
+use crate::http_client::Base;
+use crate::http_client::pagination::Listings;
 use crate::judge::verdict::Reason;
 use crate::run::runner::Transport;
-use crate::run::server_contents::{Changes, ServerContents};
+use crate::run::server_inventory::{Changes, ServerInventory};
 use crate::sync::lock;
 use crate::target::server::Server;
 
@@ -178,7 +178,7 @@ impl Inner {
 
     /// What the servers hold that the suite did not start, each once. Those that are told of a
     /// mock server get from it what they hold.
-    async fn states(&self) -> Vec<(Document, Server, ServerContents)> {
+    async fn states(&self) -> Vec<(Document, Server, ServerInventory)> {
         let mut servers: BTreeMap<(String, Document), Option<Server>> = BTreeMap::new();
         for setup in self.target.setups.values() {
             for document in Document::ALL {
@@ -204,7 +204,7 @@ impl Inner {
                 .iter()
                 .any(|one| one.clause.document == document);
             if let Some(server) = server.filter(|_| chosen) {
-                let state = ServerContents::before(&self.client, &server, document).await;
+                let state = ServerInventory::before(&self.client, &server, document).await;
                 states.push((document, server, state));
             }
         }
@@ -212,7 +212,7 @@ impl Inner {
     }
 
     /// What the run left behind, and what is not as it was before.
-    async fn left(&self, before: &[(Document, Server, ServerContents)]) -> (Vec<String>, Changes) {
+    async fn left(&self, before: &[(Document, Server, ServerInventory)]) -> (Vec<String>, Changes) {
         let names = self.leaks().await;
         let mut all = Changes::default();
         for (document, server, state) in before {

@@ -10,14 +10,14 @@ use super::{Chosen, Inner, Mode, Suite};
 use crate::assets::SNAPSHOTS;
 use crate::catalogue::pattern::{Pattern, PatternError};
 use crate::catalogue::{Catalogue, CatalogueError, Document, Pack, Profile};
-use crate::client::{Client, Connection, ConnectionError};
 use crate::doctor::modules::Module;
+use crate::http_client::{Client, Connection, ConnectionError};
 use crate::judge::openapi::{Contract, ContractError};
 use crate::judge::snapshot_text;
 use crate::judge::verdict::Reason;
 use crate::rules::sections;
 use crate::run::ledger::Ledger;
-use crate::scenario::names::run_name;
+use crate::scenario::resource_names::run_name;
 use crate::target::Target;
 
 /// Scenarios at once while faults are tried: some of them only wait.

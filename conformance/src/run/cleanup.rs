@@ -8,16 +8,16 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::catalogue::Document;
-use crate::client::Client;
-use crate::client::answer::NoAnswer;
-use crate::client::pagination::{LIST_WITHIN, Listings, Pagination};
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::Client;
+use crate::http_client::answer::NoAnswer;
+use crate::http_client::pagination::{LIST_WITHIN, Listings, Pagination};
+use crate::http_client::wire::{Outgoing, Wire};
 use crate::judge::openapi::{Contract, ContractError};
 use crate::run::ledger::Ledger;
 use crate::run::runner::{Runner, Transport};
 use crate::run::side_effects::{Resource, collections};
 use crate::scenario::Identity;
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 use crate::sync::lock;
 use crate::target::server::Server;
 
@@ -293,7 +293,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::client::{Base, Connection};
+    use crate::http_client::{Base, Connection};
 
     /// A control plane whose lists do not end: each page has a name of this many bytes and leads
     /// to a further one.

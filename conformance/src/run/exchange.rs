@@ -7,17 +7,17 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::catalogue::Document;
-use crate::client::Base;
-use crate::client::answer::{Answer, NoAnswer};
-use crate::client::curl;
-use crate::client::wire::{Outgoing, Wire};
 use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
 use crate::faults::{self, RequestContext};
+use crate::http_client::Base;
+use crate::http_client::answer::{Answer, NoAnswer};
+use crate::http_client::curl;
+use crate::http_client::wire::{Outgoing, Wire};
 use crate::judge::openapi::{Finding, Message};
-use crate::judge::run_trace::RunTrace;
+use crate::judge::scenario_run::ScenarioRun;
 use crate::judge::verdict::Answered;
 use crate::run::runner::{Runner, Transport, identity_name};
-use crate::scenario::names::mask_namespace;
+use crate::scenario::resource_names::mask_namespace;
 use crate::scenario::{Identity, Recipient, Step};
 use crate::sync::lock;
 
@@ -31,7 +31,7 @@ impl Runner<'_> {
         index: usize,
         step: &Step,
         wire: Wire,
-        trace: &mut RunTrace,
+        trace: &mut ScenarioRun,
     ) -> Result<Answer, NoAnswer> {
         let identity = identity_name(step);
         let base = self.server.base_for(step);

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::{Chosen, Inner};
 use crate::catalogue::Document;
-use crate::client::Base;
 use crate::evidence::recording::told;
 use crate::evidence::{Event, Exchange, RunStarted};
+use crate::http_client::Base;
 use crate::scenario::Recipient;
 
 /// The setup whose addresses the start of the evidence says.

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::client::wire::{Outgoing, Wire};
-use crate::scenario::names::{encode, fill, fill_json};
+use crate::http_client::wire::{Outgoing, Wire};
+use crate::scenario::resource_names::{encode, fill, fill_json};
 use crate::scenario::{Body, Identity, Send, Step};
 use crate::target::server::Server;
 
@@ -151,7 +151,7 @@ impl Placeholders<'_> {
 )]
 mod tests {
     use super::*;
-    use crate::client::Base;
+    use crate::http_client::Base;
     use crate::scenario::*;
     use crate::target::Token;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::catalogue::Document;
-use crate::client::wire::request_line;
+use crate::http_client::wire::request_line;
 use crate::judge::transcript::Namer;
 use crate::run::placeholders::Placeholders;
 use crate::run::runner::json_body;
@@ -82,7 +82,7 @@ pub(crate) fn missing_role(scenario: &Scenario, server: &Server) -> Option<Strin
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::client::Base;
+    use crate::http_client::Base;
     use crate::scenario::*;
 
     #[test]

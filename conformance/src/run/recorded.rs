@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::rule::RuleResult;
 use super::{Chosen, Inner};
-use crate::client::Base;
-use crate::client::pagination::Listings;
 use crate::evidence::Exchange;
 use crate::evidence::recording::Recording;
+use crate::http_client::Base;
+use crate::http_client::pagination::Listings;
 use crate::judge;
 use crate::run::cleanup::Made;
 use crate::run::runner::{Runner, Transport};
-use crate::scenario::names::namespace;
+use crate::scenario::resource_names::namespace;
 use crate::scenario::{Identity, Scenario};
 use crate::target::Token;
 use crate::target::server::Server;

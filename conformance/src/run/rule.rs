@@ -7,22 +7,22 @@ use std::time::Duration;
 use super::interrupt::Interrupt;
 use super::{Chosen, Inner, Mode};
 use crate::catalogue::Level;
-use crate::client::pagination::Listings;
-use crate::client::redact::Redactor;
 use crate::doctor::modules;
 use crate::evidence::{Defect, Event};
+use crate::http_client::pagination::Listings;
+use crate::http_client::redact::Redactor;
 use crate::judge;
-use crate::judge::run_trace::RunTrace;
+use crate::judge::scenario_run::ScenarioRun;
 use crate::judge::verdict::{Answered, Difference, Failure, Reason, Verdict};
 use crate::run::cleanup::Made;
 use crate::run::preflight::{defects, missing_role};
 use crate::run::runner::{Runner, Transport};
-use crate::scenario::names::namespace;
+use crate::scenario::resource_names::namespace;
 use crate::scenario::{Effect, Recipient, Scenario};
 use crate::sync::lock;
 use crate::target::Setup;
-use crate::target::pair::Servers;
 use crate::target::server::Server;
+use crate::target::server_set::Servers;
 
 /// How judging a rule ended.
 #[derive(Debug)]
@@ -257,7 +257,7 @@ impl Inner {
         Some(Reason::Defect)
     }
 
-    async fn end(&self, chosen: &Chosen, server: &Server, trace: &RunTrace) -> RuleResult {
+    async fn end(&self, chosen: &Chosen, server: &Server, trace: &ScenarioRun) -> RuleResult {
         if trace.unanswered && !server.is_alive().await {
             let failure = trace.early_failure.as_ref();
             let request = failure.map_or("", |failure| failure.request.as_str());
@@ -308,7 +308,11 @@ fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
 }
 
 /// Plays a scenario and cleans up behind it, also when the user stops it.
-async fn play(runner: &Runner<'_>, scenario: &Scenario, interrupt: &Interrupt) -> Option<RunTrace> {
+async fn play(
+    runner: &Runner<'_>,
+    scenario: &Scenario,
+    interrupt: &Interrupt,
+) -> Option<ScenarioRun> {
     let trace = tokio::select! {
         trace = runner.run(scenario) => Some(trace),
         () = interrupt.wait(1) => None,

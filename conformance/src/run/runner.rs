@@ -10,22 +10,22 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::catalogue::Document;
-use crate::client::Client;
-use crate::client::answer::{Answer, NoAnswer, Wait};
-use crate::client::pagination::{Listings, Pagination};
-use crate::client::wire::{Wire, request_line};
 use crate::evidence::recording::Recording;
 use crate::evidence::{Defect, Event};
 use crate::faults::Alteration;
+use crate::http_client::Client;
+use crate::http_client::answer::{Answer, NoAnswer, Wait};
+use crate::http_client::pagination::{Listings, Pagination};
+use crate::http_client::wire::{Wire, request_line};
 use crate::judge::facts::{Captures, Fact, View};
 use crate::judge::openapi::Contract;
-use crate::judge::run_trace::{RunTrace, SentStep};
-use crate::judge::shorten::shorten;
+use crate::judge::scenario_run::{ScenarioRun, SentStep};
 use crate::judge::transcript::{Entry, Namer};
+use crate::judge::truncate::shorten;
 use crate::run::cleanup::Made;
 use crate::run::placeholders::Placeholders;
 use crate::run::side_effects::{SideEffects, side_effects_of};
-use crate::scenario::names::{canonical, encode, mask_namespace};
+use crate::scenario::resource_names::{canonical, encode, mask_namespace};
 use crate::scenario::{
     BUILTIN, Body, Identity, Recipient, SOME_BUILTIN, Scenario, Send, Step, WHOLE_TEXT,
 };
@@ -86,9 +86,9 @@ impl From<NoAnswer> for Stop {
 
 impl Runner<'_> {
     /// Sends the steps in order until all are done or one cannot go on.
-    pub(crate) async fn run(&self, scenario: &Scenario) -> RunTrace {
+    pub(crate) async fn run(&self, scenario: &Scenario) -> ScenarioRun {
         let namer = Namer::new(scenario);
-        let mut trace = RunTrace::default();
+        let mut trace = ScenarioRun::default();
         let builtin = self.server.builtin.as_deref().unwrap_or(SOME_BUILTIN);
         let mut captures = BTreeMap::from([(BUILTIN, builtin.to_owned())]);
         for (index, step) in scenario.steps.iter().enumerate() {
@@ -130,7 +130,7 @@ impl Runner<'_> {
         index: usize,
         step: &Step,
         captures: &mut BTreeMap<&'static str, String>,
-        trace: &mut RunTrace,
+        trace: &mut ScenarioRun,
     ) -> Result<(), Stop> {
         for repetition in 0..step.times {
             let placeholders = Placeholders {
@@ -166,7 +166,7 @@ impl Runner<'_> {
         index: usize,
         step: &Step,
         placeholders: &Placeholders<'_>,
-        trace: &mut RunTrace,
+        trace: &mut ScenarioRun,
     ) -> Result<Answer, Stop> {
         let start = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -256,7 +256,7 @@ impl Runner<'_> {
     }
 
     /// Adds the facts of a judged answer; a repetition adds only what differs from the first.
-    fn record(&self, step: &Step, repetition: u32, view: View<'_>, trace: &mut RunTrace) {
+    fn record(&self, step: &Step, repetition: u32, view: View<'_>, trace: &mut ScenarioRun) {
         let Some(entry) = trace.transcript.steps.last_mut() else {
             return;
         };
@@ -286,7 +286,7 @@ impl Runner<'_> {
         step: &Step,
         placeholders: &Placeholders<'_>,
         first: Answer,
-        trace: &mut RunTrace,
+        trace: &mut ScenarioRun,
     ) -> Result<Answer, Stop> {
         let Send::Http { path, .. } = &step.request else {
             return Ok(first);

@@ -10,7 +10,7 @@ use crate::catalogue::Document;
 use crate::run::cleanup;
 use crate::sync::lock;
 use crate::target::launch::Started;
-use crate::target::pair::Servers;
+use crate::target::server_set::Servers;
 
 /// Setup, API, and the playing of a rule that the server is started for alone, if it is.
 pub(super) type PoolKey = (&'static str, Document, Option<String>);

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::catalogue::Document;
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 
 /// What a request may change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::scenario::Rows;
-use crate::scenario::kinds::kind_names;
-use crate::scenario::names::canonical;
+use crate::scenario::resource_names::canonical;
+use crate::scenario::value_types::kind_names;
 use crate::scenario::{Trace, TraceEvent};
 
 /// A fact of an answer that the transcript holds. Pointers are JSON pointers into the body.

@@ -21,12 +21,12 @@
 //! only in time is asked for [until](Step::until) it has.
 
 mod expect;
-pub(crate) mod json_pointers;
-pub(crate) mod kinds;
-pub(crate) mod names;
 pub(crate) mod numbers;
+pub(crate) mod pointer_globs;
+pub(crate) mod resource_names;
 mod rows;
 mod trace;
+pub(crate) mod value_types;
 
 use serde::Serialize;
 pub use serde_json::{Value, json};

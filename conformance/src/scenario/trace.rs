@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::scenario::Kind;
-use crate::scenario::names::canonical;
+use crate::scenario::resource_names::canonical;
 
 /// What a transcript holds of the trace in an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::mock::listener::listen;
+use crate::fixture_server::listener::listen;
 use adapter::Adapter;
 use routes::Engine;
 

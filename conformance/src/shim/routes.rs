@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::adapter::{Adapter, Decision, Failure, Modules, Question};
 use super::answers::{Answer, absent, done, invalid, refused, told};
 use super::documents;
-use crate::mock::listener::ARRIVES_WITHIN;
+use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
 
 /// The longest body of a request, in bytes.

@@ -11,7 +11,7 @@ use super::folder::Folder;
 use super::{EVIDENCE, README, REPORT, TARGET, digest, gist, is_plain, names, report};
 use crate::catalogue::Profile;
 use crate::evidence::{Event, RunStarted};
-use crate::report::{Digest, Row, Standing};
+use crate::report::{Digest, ProfileResult, Row};
 use crate::run::{Suite, SuiteError};
 
 /// Longest evidence that is read, in bytes after unpacking.
@@ -62,7 +62,7 @@ impl Refused {
 #[derive(Debug)]
 pub struct Accepted {
     /// How its implementation stands.
-    pub standing: Standing,
+    pub standing: ProfileResult,
     /// Its events, with the verdicts of this program.
     pub events: Vec<Event>,
 }

@@ -10,7 +10,7 @@ mod write;
 use serde_json::Value;
 
 use crate::evidence::{Event, TargetSummary};
-use crate::known::KnownList;
+use crate::known_deviations::KnownList;
 use crate::report::{self, Digest};
 
 pub use check::{Accepted, Refused, check};

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::client::answer::NoAnswer;
-use crate::client::wire::Outgoing;
-use crate::client::{Base, Client};
-use crate::mock::MockServer;
+use crate::fixture_server::FixtureServer;
+use crate::http_client::answer::NoAnswer;
+use crate::http_client::wire::Outgoing;
+use crate::http_client::{Base, Client};
 use crate::process_group::ProcessGroup;
 use crate::sync::lock;
-use crate::target::port::{self, Port};
+use crate::target::free_port::{self, Port};
 use crate::target::server::Server;
 use crate::target::{Launch, Target};
 
@@ -36,7 +36,7 @@ const LOG_SHOWN: usize = 2000;
 pub(crate) struct Started {
     pub(crate) server: Server,
     #[expect(dead_code, reason = "ends when dropped")]
-    mock: Option<MockServer>,
+    mock: Option<FixtureServer>,
     /// Empty where nothing of ours runs.
     keepers: Mutex<Vec<Keeper>>,
 }
@@ -89,7 +89,7 @@ pub(crate) async fn start(
     client: &Client,
 ) -> Result<Started, String> {
     let mock = match mock {
-        Some(address) => Some(MockServer::start(address).await?),
+        Some(address) => Some(FixtureServer::start(address).await?),
         None => None,
     };
     let (server, keeper) = open(target, launch, client, mock.as_ref()).await?;
@@ -121,7 +121,7 @@ async fn open(
     target: &Target,
     launch: &Launch,
     client: &Client,
-    mock: Option<&MockServer>,
+    mock: Option<&FixtureServer>,
 ) -> Result<(Server, Option<Keeper>), String> {
     let server = |base| {
         Server::new(base, launch.tokens.clone(), &client.headers)
@@ -160,7 +160,7 @@ async fn open(
         }
     };
     let elsewhere = launch.port.and_then(|port| {
-        let address = SocketAddr::from((port::own_address()?, port));
+        let address = SocketAddr::from((free_port::own_address()?, port));
         Base::parse(&format!("http://{address}")).ok()
     });
     Ok((server(base).with_elsewhere(elsewhere), Some(keeper)))
@@ -171,7 +171,7 @@ async fn open_program(
     program: &str,
     launch: &Launch,
     client: &Client,
-    mock: Option<&MockServer>,
+    mock: Option<&FixtureServer>,
 ) -> Result<(Base, Keeper), String> {
     let dir = folder()?;
     let (port, free) = match launch.port {
@@ -193,7 +193,7 @@ fn folder() -> Result<TempDir, String> {
     tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))
 }
 
-fn fill_placeholders(text: &str, dir: &Path, port: u16, mock: Option<&MockServer>) -> String {
+fn fill_placeholders(text: &str, dir: &Path, port: u16, mock: Option<&FixtureServer>) -> String {
     let mock = mock.map_or("", |mock| &mock.base.url);
     text.replace("{dir}", &dir.to_string_lossy())
         .replace("{port}", &port.to_string())

@@ -2,10 +2,10 @@
 
 #[cfg(feature = "embedded")]
 pub(crate) mod embedded;
+mod free_port;
 pub(crate) mod launch;
-pub(crate) mod pair;
-mod port;
 pub(crate) mod server;
+pub(crate) mod server_set;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

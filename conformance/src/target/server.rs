@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::sync::RwLock;
 
-use crate::client::Base;
-use crate::client::redact::Redactor;
+use crate::http_client::Base;
+use crate::http_client::redact::Redactor;
 use crate::scenario::{Identity, Recipient, Step};
 use crate::target::Token;
 

@@ -10,7 +10,7 @@ use chrono::Utc;
 use conformance::Suite;
 use conformance::catalogue::Catalogue;
 use conformance::evidence::Event;
-use conformance::known::KnownList;
+use conformance::known_deviations::KnownList;
 use conformance::verdict::Verdict;
 use serde::Deserialize;
 

@@ -6,8 +6,8 @@ use std::error::Error;
 use std::fs;
 
 use conformance::Suite;
-use conformance::clients::{Rules, kill_matrix};
-use conformance::faults::{Fault, Mutations, Vacuous};
+use conformance::client_conformance::{Rules, kill_matrix};
+use conformance::faults::{Fault, Mutations, TrivialServer};
 use conformance::target::Target;
 use serde::Deserialize;
 
@@ -180,7 +180,7 @@ fn explained(mutations: &Mutations) -> Result<Explained, Box<dyn Error>> {
 fn vacuity() -> Result<(), Box<dyn Error>> {
     let target = Target::embedded()?;
     let mut holding = BTreeSet::new();
-    for server in Vacuous::ALL {
+    for server in TrivialServer::ALL {
         let found = Suite::vacuity(&target, server)?;
         let (passed, run) = (found.holding.len(), found.run);
         report(server.name(), &format!("{passed} of {run} rules pass"));

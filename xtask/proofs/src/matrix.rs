@@ -9,7 +9,7 @@ use std::path::Path;
 use conformance::Suite;
 use conformance::catalogue::{Catalogue, Clause, Document, Level, Pack};
 use conformance::evidence::Event;
-use conformance::known::KnownList;
+use conformance::known_deviations::KnownList;
 use conformance::target::Target;
 use conformance::verdict::Verdict;
 

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 pub(crate) use status::{STATUS, among};
 
-use crate::client::answer::{Answer, Wait};
-use crate::judge::residual;
-use crate::judge::shorten::{shorten, truncate};
-use crate::scenario::json_pointers::places;
-use crate::scenario::kinds::kind_names;
-use crate::scenario::names::{canonical, fill, fill_json, mask_namespace, quoted};
+use crate::http_client::answer::{Answer, Wait};
+use crate::judge::canonical_residual;
+use crate::judge::truncate::{shorten, truncate};
 use crate::scenario::numbers::same;
+use crate::scenario::pointer_globs::places;
+use crate::scenario::resource_names::{canonical, fill, fill_json, mask_namespace, quoted};
+use crate::scenario::value_types::kind_names;
 use crate::scenario::{Alternative, Check, Expectation, Kind};
 
 /// So long, in milliseconds, an answer may take whatever the wait that it is part of.
@@ -285,7 +285,7 @@ impl View<'_> {
     }
 
     fn residual(&self, found: Option<&Value>) -> String {
-        match found.and_then(residual::text) {
+        match found.and_then(canonical_residual::text) {
             Some(text) => quoted(&mask_namespace(&text, self.ns)),
             None => self.no_array(found),
         }
@@ -295,9 +295,9 @@ impl View<'_> {
         let fits = |conditions: &Vec<String>| {
             wanted
                 .iter()
-                .any(|wanted| residual::is_like(conditions, wanted))
+                .any(|wanted| canonical_residual::is_like(conditions, wanted))
         };
-        let queries = found.and_then(residual::conditions);
+        let queries = found.and_then(canonical_residual::conditions);
         match queries {
             Some(queries) if !queries.is_empty() && queries.iter().all(fits) => {
                 let told: Vec<String> = wanted

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::Content;
-use crate::client::answer::BODY_LIMIT;
+use crate::http_client::answer::BODY_LIMIT;
 
 /// Headers and body of a request or an answer, as they are on the wire.
 #[derive(Debug, Clone, Copy)]

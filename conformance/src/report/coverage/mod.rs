@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::catalogue::{Catalogue, Clause, Document, Level, sections};
 use crate::rules;
 
-pub use sentences::{Sentence, SentenceCounts, Standing, sentences};
+pub use sentences::{Sentence, SentenceCounts, SentenceStatus, sentences};
 
 /// Coverage of both documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

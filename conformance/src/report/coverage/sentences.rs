@@ -10,7 +10,7 @@ use crate::catalogue::{Catalogue, Clause, Document, Level};
 /// What a sentence comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum SentenceStatus {
     /// A rule states it, with or without other clauses.
     Rule,
     /// Open clauses state it, and no rule.
@@ -31,7 +31,7 @@ pub struct Sentence<'a> {
     /// Its number in the section, from 1.
     pub sentence: usize,
     /// What it comes to.
-    pub stated_by: Standing,
+    pub stated_by: SentenceStatus,
     /// The ids of the clauses that state it.
     pub clauses: Vec<&'a str>,
     /// Why no clause states it.
@@ -81,27 +81,27 @@ pub fn sentences(catalogue: &Catalogue) -> Vec<Sentence<'_>> {
     sentences
 }
 
-fn standing(clauses: &[&Clause]) -> Standing {
+fn standing(clauses: &[&Clause]) -> SentenceStatus {
     let any = |level: Level| clauses.iter().any(|clause| clause.level == level);
     if any(Level::Rule) {
-        Standing::Rule
+        SentenceStatus::Rule
     } else if any(Level::Open) {
-        Standing::Open
+        SentenceStatus::Open
     } else if any(Level::Unobservable) {
-        Standing::Unobservable
+        SentenceStatus::Unobservable
     } else {
-        Standing::Explained
+        SentenceStatus::Explained
     }
 }
 
 impl SentenceCounts {
-    pub(super) fn add(&mut self, standing: Standing) {
+    pub(super) fn add(&mut self, standing: SentenceStatus) {
         self.all += 1;
         *match standing {
-            Standing::Rule => &mut self.rule,
-            Standing::Open => &mut self.open,
-            Standing::Unobservable => &mut self.unobservable,
-            Standing::Explained => &mut self.explained,
+            SentenceStatus::Rule => &mut self.rule,
+            SentenceStatus::Open => &mut self.open,
+            SentenceStatus::Unobservable => &mut self.unobservable,
+            SentenceStatus::Explained => &mut self.explained,
         } += 1;
     }
 
@@ -116,7 +116,7 @@ impl SentenceCounts {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for SentenceStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Rule => "rule",

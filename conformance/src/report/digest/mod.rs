@@ -9,7 +9,7 @@ use crate::evidence::{
     ChosenRule, Defect, Event, Exchange, Judged, ProfileRef, RunFinished, RunStarted,
 };
 use crate::judge::verdict::{Reason, Verdict};
-use crate::known::KnownList;
+use crate::known_deviations::KnownList;
 use crate::report::capability;
 use crate::report::stability::Stability;
 use crate::scenario::UNNAMED;

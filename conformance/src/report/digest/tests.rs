@@ -4,7 +4,7 @@ use super::*;
 use crate::catalogue::Level;
 use crate::evidence::{Changed, Leaked, TargetSummary};
 use crate::judge::verdict::Failure;
-use crate::known::Kind;
+use crate::known_deviations::Kind;
 
 const RULE: &str = "engine/health/get/healthy-is-empty-object";
 const OTHER: &str = "engine/v1/config/get/labels";

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::exchange::{commands, exchanges};
-use super::runs::{Entry, Mark, Run, Runs};
+use super::runs::{CellState, Entry, Run, Runs};
 use super::text::{highlight, prose, shown, visible};
 use crate::catalogue::{Binding, Catalogue};
 use crate::judge::verdict::{Difference, Failure, Verdict};
@@ -18,9 +18,11 @@ const TRANSCRIPT_SHOWN: usize = 6_000;
 
 /// The clause as a line that opens.
 pub(super) fn clause(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
-    let mut names: Vec<_> = entry.marks().map(Mark::name).collect();
+    let mut names: Vec<_> = entry.marks().map(CellState::name).collect();
     names.dedup();
-    let chosen = names.iter().filter(|name| **name != Mark::NotChosen.name());
+    let chosen = names
+        .iter()
+        .filter(|name| **name != CellState::NotChosen.name());
     let differs = chosen.collect::<BTreeSet<_>>().len() > 1;
     html! {
         details.clause id=(entry.rule) data-marks=(names.join(" ")) data-differs[differs] {
@@ -52,7 +54,7 @@ pub(super) fn clause(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
 }
 
 /// A verdict in words; the target's name is there for whoever cannot see the column.
-pub(super) fn verdict(mark: Mark, target: Option<&str>) -> Markup {
+pub(super) fn verdict(mark: CellState, target: Option<&str>) -> Markup {
     html! {
         span.mark.(mark.name()) {
             @if let Some(target) = target { span.target { (visible(target)) ": " } }
@@ -82,13 +84,13 @@ fn source(entry: &Entry<'_>) -> Markup {
 }
 
 /// What one run shows of a clause.
-fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: Mark) -> Markup {
+fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: CellState) -> Markup {
     let reason = entry.clause.and_then(|clause| clause.reason.as_deref());
     let Some(row) = row else {
         return html! {
             @match (mark, reason) {
-                (Mark::Unobservable, Some(reason)) => p { "HTTP cannot show it: " (reason) },
-                (Mark::Unobservable, None) => p { "HTTP cannot show it." },
+                (CellState::Unobservable, Some(reason)) => p { "HTTP cannot show it: " (reason) },
+                (CellState::Unobservable, None) => p { "HTTP cannot show it." },
                 _ => p { "This run did not choose the rule." },
             }
         };

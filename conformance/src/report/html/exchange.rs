@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::text::{cut, shown, spread, visible};
-use crate::client::curl;
 use crate::evidence::{self, Exchange, Payload};
+use crate::http_client::curl;
 
 /// Longest body that is kept for the page, in characters.
 const BODY_KEPT: usize = 16 * 1024;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::runs::{Mark, Runs};
+use super::runs::{CellState, Runs};
 use super::score::{name, title};
 
 /// The form and the line that says how many clauses are shown.
 pub(super) fn filter(runs: &Runs<'_>) -> Markup {
-    let mut counts: BTreeMap<Mark, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<CellState, usize> = BTreeMap::new();
     for entry in runs.entries() {
         let mut marks: Vec<_> = entry.marks().collect();
         marks.sort_unstable();
@@ -39,7 +39,7 @@ pub(super) fn filter(runs: &Runs<'_>) -> Markup {
             }
             fieldset {
                 legend { "Verdict" }
-                @for mark in Mark::ALL {
+                @for mark in CellState::ALL {
                     @if let Some(count) = counts.get(&mark) {
                         label.chip {
                             input type="checkbox" name="mark" value=(mark.name());

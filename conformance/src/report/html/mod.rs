@@ -5,7 +5,6 @@
 //! servers is hostile: it is escaped, cut, its control characters are shown, and the page's
 //! content policy admits no script, style or address but those of this folder.
 
-mod behaviour;
 mod clause;
 mod exchange;
 mod filter;
@@ -14,6 +13,7 @@ mod runs;
 mod score;
 mod site;
 mod text;
+mod undocumented_behaviour;
 
 use super::Digest;
 use runs::Runs;

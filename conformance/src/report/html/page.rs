@@ -2,12 +2,12 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::behaviour::behaviour;
 use super::clause::clause;
 use super::filter::filter;
 use super::runs::{Run, Runs};
 use super::score::{cards, name, sections, title, troubles};
 use super::text::visible;
+use super::undocumented_behaviour::behaviour;
 
 pub(super) const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

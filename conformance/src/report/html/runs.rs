@@ -45,13 +45,13 @@ pub(super) struct Entry<'a> {
 
 /// What a clause comes to in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mark {
+pub(super) enum CellState {
     Judged(Outcome),
     Unobservable,
     NotChosen,
 }
 
-impl Mark {
+impl CellState {
     /// Every mark, what asks for attention first.
     pub(super) const ALL: [Self; 10] = [
         Self::Judged(Outcome::Fail),
@@ -94,14 +94,14 @@ impl Mark {
 
 impl<'a> Entry<'a> {
     /// For each run what the clause comes to.
-    pub(super) fn marks(&self) -> impl Iterator<Item = Mark> {
+    pub(super) fn marks(&self) -> impl Iterator<Item = CellState> {
         let unobservable = self
             .clause
             .is_some_and(|clause| clause.level == Level::Unobservable);
         self.rows.iter().map(move |row| match row {
-            Some(row) => Mark::Judged(row.outcome),
-            None if unobservable => Mark::Unobservable,
-            None => Mark::NotChosen,
+            Some(row) => CellState::Judged(row.outcome),
+            None if unobservable => CellState::Unobservable,
+            None => CellState::NotChosen,
         })
     }
 

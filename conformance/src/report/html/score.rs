@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::runs::{Entry, Mark, Run, Runs, Section};
+use super::runs::{CellState, Entry, Run, Runs, Section};
 use super::text::{prose, shown, visible};
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
 use crate::report::capability::{Score, claimed, score};
-use crate::report::cause::{self, causes};
-use crate::report::{Conclusion, Outcome, Standing, failure, overload};
+use crate::report::failure_groups::{self, causes};
+use crate::report::{Conclusion, Outcome, ProfileResult, concurrency_hint, failure};
 
 /// Longest request of a list.
 const REQUEST_SHOWN: usize = 200;
@@ -20,7 +20,7 @@ const FAILURES: usize = 100;
 const FINDING_SHOWN: usize = 2_000;
 
 /// How many clauses come to each mark.
-type Counts = BTreeMap<Mark, usize>;
+type Counts = BTreeMap<CellState, usize>;
 
 /// One card for each run.
 pub(super) fn cards(runs: &Runs<'_>) -> Markup {
@@ -47,12 +47,15 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
     };
     let (proven, all) = scores(None);
     let standing = run.digest.standing();
-    let profile = standing.as_ref().map(Standing::title).unwrap_or_default();
+    let profile = standing
+        .as_ref()
+        .map(ProfileResult::title)
+        .unwrap_or_default();
     let good = matches!(conclusion, Conclusion::Conformant);
     html! {
         article.column.card aria-label=(visible(&run.label)) {
             @if runs.several() { h3 { (visible(&run.label)) } }
-            @if let Some(Standing { must, should, .. }) = &standing {
+            @if let Some(ProfileResult { must, should, .. }) = &standing {
                 p.proven {
                     strong { (must.proven) } " of " (must.rules) " of " (profile)
                     span.percent { (percent(must.proven, must.rules)) }
@@ -68,7 +71,7 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
             p.conclusion.good[good].bad[!good] { (run.digest.sentence()) }
             @for document in Document::ALL {
                 @let counts = counts(runs.entries().filter(|entry| of(entry, document)), index);
-                @if counts.keys().any(|mark| matches!(mark, Mark::Judged(_))) {
+                @if counts.keys().any(|mark| matches!(mark, CellState::Judged(_))) {
                     @let (proven, all) = scores(Some(document));
                     @if runs.several() { h4 { (title(document)) } } @else { h3.of { (title(document)) } }
                     p {
@@ -156,7 +159,7 @@ fn failures(runs: &Runs<'_>) -> Markup {
     // What is broken comes before what could not be looked at for it.
     failing.sort_by_key(|entry| {
         let mut rows = entry.rows.iter().flatten();
-        !rows.any(|row| broken(&Mark::Judged(row.outcome)) && !failure::blocked(row))
+        !rows.any(|row| broken(&CellState::Judged(row.outcome)) && !failure::blocked(row))
     });
     let grouped = |entry: &&&Entry<'_>| {
         let mut causes = causes.iter();
@@ -172,7 +175,7 @@ fn failures(runs: &Runs<'_>) -> Markup {
             section id="failures" aria-labelledby="failures-title" {
                 h2 id="failures-title" { "What fails" span.count { (failing.len()) } }
                 @for run in &runs.runs {
-                    @for line in failure::blocked_by(run.digest).into_iter().chain(overload::remedy(run.digest)) {
+                    @for line in failure::blocked_by(run.digest).into_iter().chain(concurrency_hint::remedy(run.digest)) {
                         p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (prose(&line)) "." }
                     }
                 }
@@ -198,7 +201,7 @@ fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> 
             ol.failures {
                 @for entry in wanted.iter().take(FAILURES) {
                     li {
-                        @if let Some(failure) = entry.rows.iter().flatten().find_map(|row| cause::failed(row)) {
+                        @if let Some(failure) = entry.rows.iter().flatten().find_map(|row| failure_groups::failed(row)) {
                             code.request { (shown(&failure.request, REQUEST_SHOWN)) }
                         }
                         a href={ "#" (entry.rule) } { (prose(entry.states)) }
@@ -223,8 +226,11 @@ fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> 
     }
 }
 
-fn is_broken(mark: &Mark) -> bool {
-    matches!(mark, Mark::Judged(Outcome::Fail | Outcome::UnexpectedPass))
+fn is_broken(mark: &CellState) -> bool {
+    matches!(
+        mark,
+        CellState::Judged(Outcome::Fail | Outcome::UnexpectedPass)
+    )
 }
 
 /// The table by section, which leads to the clauses.
@@ -294,7 +300,7 @@ pub(super) fn counts<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usiz
     let mut counts = Counts::new();
     for entry in entries {
         if let Some(mark) = entry.marks().nth(run)
-            && mark != Mark::NotChosen
+            && mark != CellState::NotChosen
         {
             *counts.entry(mark).or_default() += 1;
         }
@@ -310,8 +316,8 @@ fn proven_of<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> (u
     (passed.count(), rules.len())
 }
 
-fn order(counts: &Counts) -> impl Iterator<Item = (Mark, usize)> {
-    Mark::ALL
+fn order(counts: &Counts) -> impl Iterator<Item = (CellState, usize)> {
+    CellState::ALL
         .into_iter()
         .filter_map(|mark| Some((mark, *counts.get(&mark)?)))
 }
@@ -326,19 +332,19 @@ pub(super) fn words(counts: &Counts) -> String {
 pub(super) fn bar(counts: &Counts) -> Markup {
     let judged = counts
         .iter()
-        .filter(|(mark, _)| matches!(mark, Mark::Judged(_)));
+        .filter(|(mark, _)| matches!(mark, CellState::Judged(_)));
     let total: usize = judged.map(|(_, count)| count).sum();
     // Parts of a thousand: the widths are whole numbers and the gaps too small to be seen.
     let width = |count: usize| (count * 1000).checked_div(total).unwrap_or_default();
     let drawn = [
-        Mark::Judged(Outcome::Pass),
-        Mark::Judged(Outcome::Recorded),
-        Mark::Judged(Outcome::ShouldFail),
-        Mark::Judged(Outcome::ExpectedFail),
-        Mark::Judged(Outcome::Flaky),
-        Mark::Judged(Outcome::Fail),
-        Mark::Judged(Outcome::UnexpectedPass),
-        Mark::Judged(Outcome::NotRun),
+        CellState::Judged(Outcome::Pass),
+        CellState::Judged(Outcome::Recorded),
+        CellState::Judged(Outcome::ShouldFail),
+        CellState::Judged(Outcome::ExpectedFail),
+        CellState::Judged(Outcome::Flaky),
+        CellState::Judged(Outcome::Fail),
+        CellState::Judged(Outcome::UnexpectedPass),
+        CellState::Judged(Outcome::NotRun),
     ];
     let mut at = 0;
     let parts: Vec<_> = drawn

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::Document;
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::wire::{Outgoing, Wire};
 use crate::run::Suite;
 use crate::run::placeholders::Placeholders;
 use crate::run::runner::json_body;
@@ -83,8 +83,8 @@ impl<'a> Calls<'a> {
             .iter()
             .map(|role| (role.clone(), Token::new(mark(&variable(role)))));
         // The address is written by whoever shows the request.
-        let nowhere =
-            crate::client::Base::parse("http://base.invalid").map_err(|_| "it has no address")?;
+        let nowhere = crate::http_client::Base::parse("http://base.invalid")
+            .map_err(|_| "it has no address")?;
         let server = Server::new(nowhere, tokens.collect(), &[]);
         let mut captures: BTreeMap<&'static str, String> = BTreeMap::new();
         let mut calls = Vec::new();

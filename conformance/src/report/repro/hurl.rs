@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Story;
 use super::call::{Call, Part, parts, segments};
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::wire::{Outgoing, Wire};
 use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible;

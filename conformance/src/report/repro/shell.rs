@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::call::{Call, Part, parts, segments};
 use super::{Story, check};
-use crate::client::wire::{Outgoing, Wire};
+use crate::http_client::wire::{Outgoing, Wire};
 use crate::visible;
 
 /// Shows the answer without what a terminal or a runner of GitHub Actions takes for a command.

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::catalogue::{Document, Level};
-use crate::client::answer::Answer;
-use crate::client::wire::Wire;
 use crate::evidence::recording::{self, Recording};
 use crate::evidence::told::Secrets;
 use crate::evidence::{Event, Exchange, Payload, Received};
 use crate::faults::{Alteration, ObservedRequest, Recipient};
+use crate::http_client::answer::Answer;
+use crate::http_client::wire::Wire;
 use crate::judge::verdict::Verdict;
 use crate::run::recorded::addresses;
 use crate::run::{Chosen, Inner, Suite};

@@ -9,14 +9,14 @@ use futures_util::stream;
 
 use super::recorded_rule::{Play, RecordedRule};
 use crate::catalogue::{Level, Pack};
-use crate::client::pagination::Listings;
 use crate::faults::{Alteration, Fault, Matrix};
+use crate::http_client::pagination::Listings;
 use crate::judge::verdict::Verdict;
 use crate::run::interrupt::Interrupt;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
-use crate::scenario::names::run_name;
+use crate::scenario::resource_names::run_name;
 
 /// How long what comes about only in time may take on a broken server: faults prevent much from
 /// ever coming about.

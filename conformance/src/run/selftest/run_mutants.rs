@@ -7,12 +7,12 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use crate::catalogue::Level;
-use crate::client::answer::Answer;
-use crate::client::wire::Wire;
 use crate::evidence::recording::{self, Recording};
 use crate::evidence::told::Secrets;
 use crate::evidence::{Exchange, Payload, Received};
 use crate::faults::{Mutations, mutants};
+use crate::http_client::answer::Answer;
+use crate::http_client::wire::Wire;
 use crate::judge::openapi::Documented;
 use crate::judge::verdict::Verdict;
 use crate::run::recorded::addresses;

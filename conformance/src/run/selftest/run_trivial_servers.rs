@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use crate::client::Connection;
 use crate::evidence::Event;
-use crate::faults::{READY, Vacuous};
+use crate::faults::{READY, TrivialServer};
+use crate::http_client::Connection;
 use crate::judge::verdict::Verdict;
 use crate::run::{Suite, SuiteError};
 use crate::target::{Launch, Target};
@@ -17,9 +17,9 @@ const JOBS: usize = 64;
 
 /// What the rules made of a vacuous server.
 #[derive(Debug)]
-pub struct Vacuity {
+pub struct TrivialServerResults {
     /// The server.
-    pub server: Vacuous,
+    pub server: TrivialServer,
     /// How many rules ran on it.
     pub run: usize,
     /// Those that hold on it, though they state something.
@@ -31,7 +31,10 @@ impl Suite {
     ///
     /// # Errors
     /// The run cannot be described so, or the system gives no port.
-    pub fn vacuity(target: &Target, server: Vacuous) -> Result<Vacuity, SuiteError> {
+    pub fn vacuity(
+        target: &Target,
+        server: TrivialServer,
+    ) -> Result<TrivialServerResults, SuiteError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -47,7 +50,7 @@ impl Suite {
             .eventual_timeout(TIME)
             .jobs(JOBS)
             .build()?;
-        let mut vacuity = Vacuity {
+        let mut vacuity = TrivialServerResults {
             server,
             run: 0,
             holding: Vec::new(),

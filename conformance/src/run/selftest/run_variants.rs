@@ -9,13 +9,13 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::recorded_rule::{Play, RecordedRule};
-use crate::client::pagination::Listings;
+use crate::http_client::pagination::Listings;
 use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::run::interrupt::Interrupt;
 use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
-use crate::scenario::names::run_name;
+use crate::scenario::resource_names::run_name;
 use crate::variants::{OverStrict, Row, Tolerance, Variant};
 
 impl Suite {

@@ -8,8 +8,8 @@ use std::fs;
 use chrono::Utc;
 use conformance::catalogue::Catalogue;
 use conformance::evidence::{Event, RunStarted};
-use conformance::known::KnownList;
-use conformance::report::{Digest, Implementation, Outcome, Standing, trim};
+use conformance::known_deviations::KnownList;
+use conformance::report::{Digest, Implementation, Outcome, ProfileResult, trim};
 use conformance::target::Target;
 use conformance::verdict::Verdict;
 use conformance::{Suite, SuiteError};
@@ -328,7 +328,7 @@ fn told(digest: &mut Digest) {
 fn standings(
     digest: &Digest,
     profiles: &[Option<&'static conformance::catalogue::Profile>],
-) -> Result<Vec<Standing>, Box<dyn Error>> {
+) -> Result<Vec<ProfileResult>, Box<dyn Error>> {
     let catalogue = Catalogue::embedded()?;
     let whole = profiles.iter().any(Option::is_none);
     let judged = |rule: &String| {
@@ -340,6 +340,6 @@ fn standings(
         true => Some(&profile.edition) == edition && profile.must.iter().any(judged),
         false => profiles.iter().flatten().any(|one| one == profile),
     });
-    let stood = stood.map(|profile| Standing::of(profile, digest.rows.iter()));
+    let stood = stood.map(|profile| ProfileResult::of(profile, digest.rows.iter()));
     Ok(stood.collect())
 }

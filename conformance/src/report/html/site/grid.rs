@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::runs::Mark;
+use super::super::runs::CellState;
 use super::super::text::{prose, visible};
 use super::{One, Place, Rule};
 
@@ -40,7 +40,7 @@ pub(super) fn tick(up: &str, place: &Place<'_>, rule: Rule<'_>, one: &One<'_>) -
     let mark = one.mark(rule.id);
     let words = html! { span.target { (visible(&one.title)) ": " (mark.words()) } };
     html! {
-        @if mark == Mark::NotChosen || !one.slugs.contains(&place.slug) {
+        @if mark == CellState::NotChosen || !one.slugs.contains(&place.slug) {
             span.mark.tick.(mark.name()) { (words) }
         } @else {
             a.mark.tick.(mark.name()) href={ (up) (one.path) "/" (place.slug) ".html#" (rule.id) } title=(mark.words()) { (words) }

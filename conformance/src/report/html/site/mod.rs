@@ -15,11 +15,11 @@ mod sections;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::runs::{Mark, Runs};
+use super::runs::{CellState, Runs};
 use super::style;
 use super::text::written;
 use crate::catalogue::{Catalogue, Document, Level};
-use crate::report::{Digest, Outcome, Row, Standing, badge};
+use crate::report::{Digest, Outcome, ProfileResult, Row, badge};
 
 /// One implementation in one version, and what a run on it showed.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Implementation {
     /// What was run.
     pub digest: Digest,
     /// How it stands by the profiles that it was judged by.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<ProfileResult>,
 }
 
 /// A file of the site: its path with `/` between the parts, and its text.
@@ -187,10 +187,10 @@ impl<'a> One<'a> {
     }
 
     /// What a rule comes to.
-    fn mark(&self, rule: &str) -> Mark {
+    fn mark(&self, rule: &str) -> CellState {
         match self.rows.get(rule) {
-            Some(row) => Mark::Judged(row.outcome),
-            None => Mark::NotChosen,
+            Some(row) => CellState::Judged(row.outcome),
+            None => CellState::NotChosen,
         }
     }
 
@@ -281,7 +281,7 @@ fn title(document: Option<Document>) -> &'static str {
 }
 
 /// The badge of a profile as JSON.
-fn badge_of(standing: &Standing) -> String {
+fn badge_of(standing: &ProfileResult) -> String {
     badge::of_standing(standing).unwrap_or_default()
 }
 

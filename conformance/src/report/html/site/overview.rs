@@ -6,7 +6,7 @@ use super::super::text::visible;
 use super::layout::Layout;
 use super::{One, Rule, Site};
 use crate::catalogue::{Catalogue, Profile};
-use crate::report::Standing;
+use crate::report::ProfileResult;
 
 pub(super) fn page(site: &Site<'_>) -> Markup {
     let latest = site.latest();
@@ -136,11 +136,11 @@ fn clients(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
     }
 }
 
-pub(super) fn cell(standing: Option<&Standing>) -> Markup {
+pub(super) fn cell(standing: Option<&ProfileResult>) -> Markup {
     html! {
         @match standing {
             None => span.none { "–" },
-            Some(Standing { must, should, .. }) => {
+            Some(ProfileResult { must, should, .. }) => {
                 span.all[must.proven == must.rules] { b { (must.proven) } " of " (must.rules) }
                 @if should.rules > 0 { span.should { "should: " (should.proven) " of " (should.rules) } }
             }
@@ -148,7 +148,7 @@ pub(super) fn cell(standing: Option<&Standing>) -> Markup {
     }
 }
 
-fn standing<'a>(one: &'a One<'_>, name: &str) -> Option<&'a Standing> {
+fn standing<'a>(one: &'a One<'_>, name: &str) -> Option<&'a ProfileResult> {
     let mut standings = one.of.standings.iter();
     standings.find(|standing| standing.profile.name == name)
 }

@@ -10,7 +10,7 @@ fn implementation(name: &str, version: &str, digest: Digest) -> Implementation {
     let profile = Catalogue::embedded()
         .ok()
         .and_then(|known| known.profile("engine-decision"));
-    let standings = profile.map(|profile| Standing::of(profile, digest.rows.iter()));
+    let standings = profile.map(|profile| ProfileResult::of(profile, digest.rows.iter()));
     Implementation {
         name: name.to_owned(),
         version: version.to_owned(),

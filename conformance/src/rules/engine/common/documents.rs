@@ -1,7 +1,7 @@
 //! Documents
 
 use super::super::policy;
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[

@@ -5,7 +5,7 @@
 
 use crate::rules::engine::policy;
 use crate::rules::engine::v1::query::get::asking;
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[

@@ -1,7 +1,7 @@
 //! GET /v1/data/{path}
 
 use crate::rules::engine::policy;
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[

@@ -1,6 +1,6 @@
 //! GET /v1/query
 
-use crate::scenario::names::encode;
+use crate::scenario::resource_names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[

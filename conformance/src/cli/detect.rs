@@ -1,0 +1,281 @@
+//! The look that a run takes at addresses before its first rule: what it is to ask for, and by
+//! which names, and whether asking makes sense.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::Failed;
+use super::options::RunOptions;
+use super::target::token;
+use crate::catalogue::Document;
+use crate::doctor::modules::Module;
+use crate::doctor::{Diagnosis, Doctor};
+use crate::http_client::{Base, Client, Connection};
+use crate::judge::verdict::Reason;
+use crate::known_deviations::condition;
+use crate::run::{Mode, interrupt};
+use crate::scenario::default_vendor;
+use crate::target::Target;
+use crate::target::server::Server;
+
+/// What `--vendor` is unless it is said.
+pub(super) const AUTO: &str = "auto";
+/// How long one answer may take: a run finds out by itself which servers are slow.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+/// How long all of it may take.
+const LOOK_WITHIN: Duration = Duration::from_secs(20);
+
+/// The only product that says of itself which one it is.
+const PRODUCT: &str = "Open Policy Agent";
+
+/// What a look at a target showed, beside what it changed in the options.
+#[derive(Debug, Default)]
+pub(super) struct Detection {
+    /// What was seen, a line for each address.
+    pub(super) lines: Vec<String>,
+    /// Why no rule is to be played.
+    pub(super) refusal: Option<Reason>,
+    /// The policies that the target has of its own.
+    pub(super) modules: Vec<Module>,
+}
+
+/// The capabilities that a run asks for.
+#[derive(Debug, Default)]
+pub(super) struct Asked<'a> {
+    /// Those of the rules that the user has chosen: if none of them showed, they are asked for all
+    /// the same, as otherwise nothing would be.
+    pub(super) chosen: BTreeSet<&'a str>,
+    /// Those that the profile needs, whatever shows.
+    pub(super) needed: BTreeSet<&'a str>,
+}
+
+/// Looks at the addresses of the options, and completes options and target by what shows: what
+/// the user says counts more.
+///
+/// # Errors
+/// Addresses or connections that cannot be used.
+pub(super) fn look(
+    options: &mut RunOptions,
+    target: &mut Target,
+    connection: &Connection,
+    asked_for: &Asked<'_>,
+) -> Result<Detection, Failed> {
+    if options.vendor.as_deref() == Some(AUTO) {
+        options.vendor = None;
+    }
+    let mut look = Detection::default();
+    let addresses = [
+        (Document::Control, options.control_url.clone()),
+        (Document::Engine, options.engine_url.clone()),
+    ];
+    for (document, url) in addresses {
+        let Some(url) = url else { continue };
+        let asked = outside(&url);
+        let seen = match examine(&asked, options, connection)? {
+            Seen::All(seen) => *seen,
+            Seen::Late => {
+                look.lines
+                    .push(format!("{asked}: a look at it took too long"));
+                continue;
+            }
+            Seen::Interrupted => {
+                look.refusal = Some(Reason::Interrupted);
+                return Ok(look);
+            }
+        };
+        if asked != url.trim_end_matches('/') && seen.apis.contains(&document) {
+            look.lines
+                .push(format!("{url} is inside the API: {asked} is asked"));
+            ask_at(options, target, document, &asked);
+        }
+        let refusal = refusal(&seen, document, &asked, options);
+        if let Some(refusal) = refusal {
+            look.refusal.get_or_insert(refusal);
+            continue;
+        }
+        if document == Document::Engine {
+            adopt(&seen, options, target, asked_for);
+        }
+        look.lines
+            .push(line(&seen, document, &asked, target, options));
+        look.modules.extend(seen.modules);
+    }
+    Ok(look)
+}
+
+/// How a look ended.
+enum Seen {
+    All(Box<Diagnosis>),
+    Late,
+    Interrupted,
+}
+
+fn examine(url: &str, options: &RunOptions, connection: &Connection) -> Result<Seen, Failed> {
+    let base = Base::parse(url).map_err(Failed::usage)?;
+    let connection = Connection {
+        timeout: connection.timeout.min(ANSWER_WITHIN),
+        ..connection.clone()
+    };
+    let client = Client::new(&connection).map_err(Failed::usage)?;
+    let token = token(options.token_env.as_deref())?;
+    let tokens = token.map(|token| BTreeMap::from([("administrator".to_owned(), token)]));
+    let server = Server::new(base, tokens.unwrap_or_default(), &connection.headers);
+    let doctor = Doctor {
+        client: &client,
+        server: &server,
+        insecure: connection.insecure,
+        posts: options.mode != Some(Mode::ReadOnly),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(runtime.block_on(async {
+        tokio::select! {
+            seen = tokio::time::timeout(LOOK_WITHIN, doctor.examine()) => {
+                seen.map_or(Seen::Late, |seen| Seen::All(Box::new(seen)))
+            }
+            _ = interrupt::asked_to_end() => Seen::Interrupted,
+        }
+    }))
+}
+
+/// The address before the first segment that belongs to an API, without a slash at its end.
+pub(super) fn outside(url: &str) -> String {
+    let api = |segment: &str| matches!(segment, "v0" | "v1" | "health");
+    let segments: Vec<&str> = url.split('/').collect();
+    // Scheme and authority are the first three.
+    let path = segments.iter().skip(3).position(|segment| api(segment));
+    let kept = path.map_or(segments.as_slice(), |at| {
+        segments.get(..at + 3).unwrap_or(&segments)
+    });
+    kept.join("/").trim_end_matches('/').to_owned()
+}
+
+/// From here on this address is asked, and named where a rule is to be asked again.
+fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url: &str) {
+    let given = match document {
+        Document::Control => &mut options.control_url,
+        Document::Engine => &mut options.engine_url,
+    };
+    *given = Some(url.to_owned());
+    for setup in target.setups.values_mut() {
+        let launch = match document {
+            Document::Control => &mut setup.control,
+            Document::Engine => &mut setup.engine,
+        };
+        if let Some(launch) = launch {
+            launch.url = Some(url.to_owned());
+        }
+    }
+}
+
+/// Why no rule is to be played on what was seen.
+fn refusal(
+    seen: &Diagnosis,
+    document: Document,
+    url: &str,
+    options: &RunOptions,
+) -> Option<Reason> {
+    let other = |api: &Document| *api != document;
+    if let Some(api) = seen.apis.iter().find(|api| other(api))
+        && !seen.apis.contains(&document)
+    {
+        let (title, flag) = match api {
+            Document::Control => ("a control plane", "--control-url"),
+            Document::Engine => ("an engine", "--engine-url"),
+        };
+        return Some(Reason::Refused(format!(
+            "{url} is {title}: its address goes with {flag}"
+        )));
+    }
+    let refusal = seen.refusal.as_ref()?;
+    if refusal.unreached {
+        let why = format!("cannot reach {url}: {}", refusal.why);
+        return Some(Reason::Unreachable(why));
+    }
+    // Who says what the server has knows that it is one.
+    let trusted = !seen.locked && !options.capabilities.is_empty();
+    (!trusted).then(|| Reason::Refused(format!("{url}: {}", refusal.why)))
+}
+
+/// Takes over what the user has not said: of a description all but the version stays.
+fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, asked_for: &Asked<'_>) {
+    let described = !options.target.is_empty();
+    if options.vendor.is_none() && !described {
+        options.vendor.clone_from(&seen.vendor);
+        target.vendor = seen.vendor.clone().unwrap_or_else(default_vendor);
+    }
+    let version = seen.version.as_ref();
+    let version = version.filter(|version| condition::version(version).is_some());
+    if options.target_version.is_none() && version.is_some() {
+        target.version = version.cloned();
+    }
+    target.product = seen.product.map(|_| PRODUCT.to_owned());
+    let showed = |name: &&str| !seen.absent.contains(name);
+    if options.capabilities.is_empty() && !described && asked_for.chosen.iter().any(showed) {
+        target
+            .capabilities
+            .retain(|name| showed(&name.as_str()) || asked_for.needed.contains(name.as_str()));
+    }
+}
+
+/// What is known of a target before it is judged.
+fn line(
+    seen: &Diagnosis,
+    document: Document,
+    url: &str,
+    target: &Target,
+    options: &RunOptions,
+) -> String {
+    let what = match (document, seen.apis.is_empty()) {
+        (_, true) => "no API that shows",
+        (Document::Control, _) => "a control plane",
+        (Document::Engine, _) if seen.product.is_some() => PRODUCT,
+        (Document::Engine, _) => "an engine",
+    };
+    let mut words = vec![what.to_owned()];
+    if document == Document::Engine {
+        if let Some(version) = &target.version {
+            words.push(format!("version {version}"));
+        }
+        words.push(format!("vendor {}", target.vendor));
+    }
+    words.push(
+        match options.token_env.is_some() || !options.header.is_empty() {
+            true => "takes your token or headers".to_owned(),
+            false => "asks for no token".to_owned(),
+        },
+    );
+    let without: Vec<&str> = seen
+        .absent
+        .iter()
+        .filter(|name| !target.capabilities.contains(**name))
+        .copied()
+        .collect();
+    if !without.is_empty() {
+        words.push(format!(
+            "without {} (--capabilities says otherwise)",
+            without.join(", ")
+        ));
+    }
+    format!("{url}: {}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_ends_before_the_api() {
+        for (url, expected) in [
+            ("http://a:1", "http://a:1"),
+            ("http://a:1/", "http://a:1"),
+            ("http://a:1/v1", "http://a:1"),
+            ("http://a:1/opa/v1/data/x", "http://a:1/opa"),
+            ("http://a:1/health", "http://a:1"),
+            ("http://v1/opa", "http://v1/opa"),
+        ] {
+            assert_eq!(outside(url), expected);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What an adapter tells of an operation.
+
+use serde_json::{Map, Value};
+
+/// An answer of an adapter.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum AdapterReply {
+    /// The client gave a value.
+    Value(Value),
+    /// The client says that there is none.
+    Undefined,
+    /// The client raised or returned an error, with the status if it tells it.
+    Error(Option<u64>),
+    /// The client cannot do this.
+    Unsupported,
+}
+
+/// The members of which an answer has exactly one.
+const KINDS: [&str; 4] = ["value", "undefined", "error", "unsupported"];
+
+impl AdapterReply {
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// A sentence: it is none of the four.
+    pub(super) fn read(answer: &Value) -> Result<Self, String> {
+        let Value::Object(members) = answer else {
+            return Err("it is no object".to_owned());
+        };
+        let kinds: Vec<&str> = KINDS
+            .into_iter()
+            .filter(|kind| members.contains_key(*kind))
+            .collect();
+        let others = members.keys().find(|name| {
+            let name = name.as_str();
+            !KINDS.contains(&name) && name != "details"
+        });
+        match (kinds.as_slice(), others) {
+            ([_], Some(other)) => Err(format!("it has a member `{other}`")),
+            (["value"], None) => Ok(Self::Value(member(members, "value"))),
+            (["undefined"], None) => is_true(members, "undefined").map(|()| Self::Undefined),
+            (["unsupported"], None) => is_true(members, "unsupported").map(|()| Self::Unsupported),
+            (["error"], None) => error(members.get("error")),
+            _ => Err(format!("it needs exactly one of {}", KINDS.join(", "))),
+        }
+    }
+}
+
+fn member(members: &Map<String, Value>, name: &str) -> Value {
+    members.get(name).cloned().unwrap_or_default()
+}
+
+fn is_true(members: &Map<String, Value>, name: &str) -> Result<(), String> {
+    match members.get(name) {
+        Some(Value::Bool(true)) => Ok(()),
+        _ => Err(format!("`{name}` is always true")),
+    }
+}
+
+fn error(error: Option<&Value>) -> Result<AdapterReply, String> {
+    let Some(Value::Object(error)) = error else {
+        return Err("`error` is an object, which may be empty".to_owned());
+    };
+    match error.get("status") {
+        None | Some(Value::Null) => Ok(AdapterReply::Error(None)),
+        Some(status) => match status.as_u64() {
+            Some(status) => Ok(AdapterReply::Error(Some(status))),
+            None => Err(format!("the `status` {status} is no number")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_is_one_of_four() {
+        for (answer, read) in [
+            (json!({"value": null}), Ok(AdapterReply::Value(Value::Null))),
+            (
+                json!({"value": 1, "details": {"metrics": {}}}),
+                Ok(AdapterReply::Value(json!(1))),
+            ),
+            (json!({"undefined": true}), Ok(AdapterReply::Undefined)),
+            (
+                json!({"error": {"kind": "x"}}),
+                Ok(AdapterReply::Error(None)),
+            ),
+            (
+                json!({"error": {"status": 404}}),
+                Ok(AdapterReply::Error(Some(404))),
+            ),
+            (json!({"unsupported": true}), Ok(AdapterReply::Unsupported)),
+            (json!(true), Err("it is no object")),
+            (
+                json!({}),
+                Err("it needs exactly one of value, undefined, error, unsupported"),
+            ),
+            (
+                json!({"value": 1, "undefined": true}),
+                Err("it needs exactly one of value, undefined, error, unsupported"),
+            ),
+            (
+                json!({"value": 1, "result": 1}),
+                Err("it has a member `result`"),
+            ),
+            (
+                json!({"undefined": false}),
+                Err("`undefined` is always true"),
+            ),
+            (
+                json!({"error": "x"}),
+                Err("`error` is an object, which may be empty"),
+            ),
+            (
+                json!({"error": {"status": "404"}}),
+                Err("the `status` \"404\" is no number"),
+            ),
+        ] {
+            assert_eq!(
+                AdapterReply::read(&answer),
+                read.map_err(str::to_owned),
+                "{answer}"
+            );
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What went over the wire between a client and a server, as evidence and as text.
+
+use std::io::Read as _;
+
+use bytes::Bytes;
+
+use crate::evidence::{Exchange, Payload, Received, Sent};
+use crate::http_client::answer::BODY_LIMIT;
+use crate::mock::{Reply, Request};
+
+/// So many characters of a body are shown in a line.
+const SHOWN: usize = 300;
+
+/// The body of a request without its content encoding; one that is not what its header says is
+/// taken as it stands.
+pub(super) fn plain_body(request: &Request) -> Bytes {
+    plain(&request.headers, &request.body)
+}
+
+fn plain(headers: &[(String, String)], body: &Bytes) -> Bytes {
+    let gzip = headers.iter().any(|(name, value)| {
+        name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip")
+    });
+    if !gzip {
+        return body.clone();
+    }
+    let mut plain = Vec::new();
+    let decoder = flate2::read::MultiGzDecoder::new(body.as_ref());
+    match decoder.take(BODY_LIMIT).read_to_end(&mut plain) {
+        Ok(_) => Bytes::from(plain),
+        Err(_) => body.clone(),
+    }
+}
+
+/// As an event of the evidence.
+pub(super) fn event(rule: &str, base: &str, request: &Request, reply: Option<&Reply>) -> Exchange {
+    Exchange {
+        rule: rule.to_owned(),
+        step: 0,
+        identity: "client".to_owned(),
+        request: Sent {
+            method: request.method.clone(),
+            url: format!("{base}{}", request.target),
+            headers: request.headers.clone(),
+            body: Payload::stored(&request.body),
+        },
+        response: reply.map(|reply| Received {
+            status: reply.status,
+            headers: reply.headers.clone(),
+            body: Payload::stored(&reply.body),
+        }),
+        error: match reply {
+            Some(_) => None,
+            None => Some("the connection was closed without an answer".to_owned()),
+        },
+        milliseconds: 0.0,
+    }
+}
+
+/// In one line.
+pub(super) fn line(request: &Request, reply: Option<&Reply>) -> String {
+    let kept = ["accept", "authorization", "content-type", "if-none-match"];
+    let mut line = format!("received: {} {}", request.method, request.target);
+    for (name, value) in &request.headers {
+        if kept.contains(&name.as_str()) {
+            line.push_str(&format!(" [{name}: {value}]"));
+        }
+    }
+    line.push_str(&shown(&plain_body(request)));
+    match reply {
+        Some(reply) => {
+            let body = shown(&plain(&reply.headers, &reply.body));
+            line.push_str(&format!(" -> {}{body}", reply.status));
+        }
+        None => line.push_str(" -> closed without an answer"),
+    }
+    line
+}
+
+fn shown(body: &[u8]) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    let text = String::from_utf8_lossy(body);
+    let mut shown: String = text.trim().chars().take(SHOWN).collect();
+    if shown.len() < text.trim().len() {
+        shown.push('…');
+    }
+    format!(" {shown}")
+}

@@ -1,0 +1,223 @@
+//! What a server must have received from a client.
+
+use std::collections::BTreeMap;
+
+use globset::{GlobBuilder, GlobMatcher};
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::exchange::plain_body;
+use crate::judge::verdict::Difference;
+use crate::mock::Request;
+use crate::scenario::numbers::same;
+
+/// A demand on the requests with these methods, or to this path: there is one, and each of them
+/// is like that.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct ExpectedRequest {
+    /// One of these; any if none is given.
+    method: Vec<String>,
+    /// The segments as they are meant: how they are encoded is left to the client.
+    path: Option<Vec<String>>,
+    /// How many such requests there are; unless said, one or more.
+    times: Option<usize>,
+    /// At most so many.
+    at_most: Option<usize>,
+    /// Headers that each has, with globs over their values.
+    headers: BTreeMap<String, String>,
+    /// Headers that none has.
+    no_headers: Vec<String>,
+    /// Parameters of the query that each has, decoded, with globs over one of their values.
+    query: BTreeMap<String, String>,
+    /// Parameters that none has.
+    no_query: Vec<String>,
+    /// Values in the JSON body of each, by pointer.
+    json: BTreeMap<String, Value>,
+    /// Pointers that lead somewhere in the JSON body of each.
+    has: Vec<String>,
+    /// Pointers that lead nowhere in it.
+    lacks: Vec<String>,
+    /// The whole body as text.
+    body: Option<String>,
+}
+
+/// The segments of a path, decoded.
+fn segments(target: &str) -> Vec<String> {
+    let path = target.split('?').next().unwrap_or_default();
+    let path = path.strip_prefix('/').unwrap_or(path);
+    path.split('/').map(decoded).collect()
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The parameters of a query, decoded as forms are.
+fn parameters(target: &str) -> Vec<(String, String)> {
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let read = |text: &str| decoded(&text.replace('+', " "));
+            (read(name), read(value))
+        })
+        .collect()
+}
+
+fn glob(text: &str) -> Result<GlobMatcher, String> {
+    let glob = GlobBuilder::new(text).case_insensitive(true).build();
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(|error| format!("`{text}` is no valid glob: {}", error.kind()))
+}
+
+/// The values of a header, joined as HTTP joins them.
+fn header(request: &Request, name: &str) -> Option<String> {
+    let values = request.headers.iter();
+    let values: Vec<&str> = values
+        .filter(|(known, _)| known.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.as_str())
+        .collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+impl ExpectedRequest {
+    /// Refuses globs that are none.
+    ///
+    /// # Errors
+    /// A sentence that names the glob.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let mut globs = self.headers.values().chain(self.query.values());
+        globs.try_for_each(|text| glob(text).map(|_| ()))
+    }
+
+    /// What is not as demanded.
+    pub(super) fn differences(&self, received: &[Request]) -> Vec<Difference> {
+        let selected: Vec<&Request> = received.iter().filter(|one| self.selects(one)).collect();
+        let count = selected.len();
+        let wrong = match (self.times, self.at_most) {
+            (Some(times), _) if count != times => Some(format!("{times}")),
+            (None, Some(most)) if count > most => Some(format!("{most} at most")),
+            (None, None) if count == 0 => Some("one or more".to_owned()),
+            _ => None,
+        };
+        if let Some(wanted) = wrong {
+            let lines = received.iter().map(line);
+            return vec![Difference {
+                path: format!("received {}", self.name()),
+                expected: format!("{wanted} such"),
+                got: format!("{count}, of: {}", lines.collect::<Vec<_>>().join(", ")),
+            }];
+        }
+        selected
+            .into_iter()
+            .flat_map(|one| self.wrong(one))
+            .collect()
+    }
+
+    fn selects(&self, request: &Request) -> bool {
+        (self.method.is_empty() || self.method.contains(&request.method))
+            && self
+                .path
+                .as_ref()
+                .is_none_or(|path| *path == segments(&request.target))
+    }
+
+    fn name(&self) -> String {
+        let methods = match self.method.as_slice() {
+            [] => "requests".to_owned(),
+            methods => methods.join(" or "),
+        };
+        match &self.path {
+            Some(path) => format!("{methods} of /{}", path.join("/")),
+            None => methods,
+        }
+    }
+
+    /// What is wrong with one of the requests.
+    fn wrong(&self, request: &Request) -> Vec<Difference> {
+        let mut found = Vec::new();
+        let mut differ = |what: String, expected: String, got: String| {
+            found.push(Difference {
+                path: format!("received {}: {what}", line(request)),
+                expected,
+                got,
+            });
+        };
+        let fits = |text: &str, value: &str| glob(text).is_ok_and(|glob| glob.is_match(value));
+        for (name, wanted) in &self.headers {
+            let value = header(request, name);
+            if !value.as_deref().is_some_and(|value| fits(wanted, value)) {
+                differ(format!("header {name}"), wanted.clone(), or_none(value));
+            }
+        }
+        for name in &self.no_headers {
+            if let Some(value) = header(request, name) {
+                differ(format!("header {name}"), "none".to_owned(), value);
+            }
+        }
+        let parameters = parameters(&request.target);
+        let values = |name: &str| -> Vec<String> {
+            let all = parameters.iter();
+            all.filter(|(known, _)| known == name)
+                .map(|(_, value)| value.clone())
+                .collect()
+        };
+        for (name, wanted) in &self.query {
+            let values = values(name);
+            if !values.iter().any(|value| fits(wanted, value)) {
+                let got = (!values.is_empty()).then(|| values.join(", "));
+                differ(format!("parameter {name}"), wanted.clone(), or_none(got));
+            }
+        }
+        for name in &self.no_query {
+            if let Some(value) = values(name).first() {
+                differ(
+                    format!("parameter {name}"),
+                    "none".to_owned(),
+                    value.clone(),
+                );
+            }
+        }
+        let plain = plain_body(request);
+        if let Some(wanted) = &self.body
+            && plain != wanted.as_bytes()
+        {
+            let got = String::from_utf8_lossy(&plain).into_owned();
+            differ("body".to_owned(), wanted.clone(), got);
+        }
+        if !(self.json.is_empty() && self.has.is_empty() && self.lacks.is_empty()) {
+            let body: Option<Value> = serde_json::from_slice(&plain).ok();
+            let at = |pointer: &str| body.as_ref().and_then(|body| body.pointer(pointer));
+            for (pointer, wanted) in &self.json {
+                let value = at(pointer);
+                if !value.is_some_and(|value| same(wanted, value)) {
+                    let got = or_none(value.map(Value::to_string));
+                    differ(format!("body at {pointer:?}"), wanted.to_string(), got);
+                }
+            }
+            for pointer in self.has.iter().filter(|pointer| at(pointer).is_none()) {
+                let (some, none) = ("something".to_owned(), or_none(None));
+                differ(format!("body at {pointer:?}"), some, none);
+            }
+            for pointer in &self.lacks {
+                if let Some(value) = at(pointer) {
+                    let got = value.to_string();
+                    differ(format!("body at {pointer:?}"), or_none(None), got);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn or_none(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "none".to_owned())
+}
+
+/// Method and target of a request.
+fn line(request: &Request) -> String {
+    format!("{} {}", request.method, request.target)
+}

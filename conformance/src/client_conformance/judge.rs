@@ -1,0 +1,173 @@
+//! Judges a client by rules, and tells what happens as events.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use super::Subject;
+use super::rules::Rule;
+use super::run_rule::{RuleRun, play};
+use crate::catalogue::Level;
+use crate::evidence::{
+    ChosenRule, Defect, Event, Judged, RunFinished, RunStarted, TargetSummary, now,
+};
+use crate::judge::verdict::{Reason, Verdict};
+
+/// What a run on a client needs beside the client.
+#[derive(Debug)]
+pub(crate) struct Judging<'a> {
+    /// The rules, in the order in which they are played.
+    pub(crate) rules: Vec<&'a Rule>,
+    /// How long the client may take for one operation.
+    pub(crate) limit: Duration,
+    /// What the client is called, unless it says that itself.
+    pub(crate) name: String,
+    /// The name of the run.
+    pub(crate) run: String,
+}
+
+/// Judges the http_client; `asked_to_end` ends that early. The events go to `tell`, which says whether
+/// to go on.
+pub(crate) async fn judge(
+    judging: &Judging<'_>,
+    player: &mut Subject,
+    asked_to_end: impl Future<Output = ()>,
+    tell: impl FnMut(Event) -> bool,
+) {
+    let begun = Instant::now();
+    let mut asked_to_end = pin!(asked_to_end);
+    let mut telling = Telling {
+        tell,
+        held: Some(Vec::new()),
+    };
+    let (mut requests, mut interrupted, mut unreachable) = (0, false, None);
+    for rule in &judging.rules {
+        let rule_begun = Instant::now();
+        let played = tokio::select! {
+            played = play(rule, player, judging.limit) => played,
+            () = &mut asked_to_end => {
+                interrupted = true;
+                break;
+            }
+        };
+        let played = played.unwrap_or_else(|what| {
+            telling.tell(Event::Defect(Defect {
+                rule: rule.id.clone(),
+                what,
+            }));
+            RuleRun::of(Verdict::NotRun(Reason::Defect))
+        });
+        if let Some(client) = &played.client {
+            telling.begin(|| judging.started(Some(client)));
+        }
+        requests += played.exchanges.len() as u64;
+        for exchange in played.exchanges {
+            telling.tell(Event::Exchange(Box::new(exchange)));
+        }
+        let broken = match &played.verdict {
+            Verdict::NotRun(Reason::Unreachable(why)) => Some(why.clone()),
+            _ => None,
+        };
+        let goes_on = telling.tell(Event::Judged(Box::new(Judged {
+            rule: rule.id.clone(),
+            level: Level::Rule,
+            section: rule.section().to_owned(),
+            states: rule.states.clone(),
+            verdict: played.verdict,
+            milliseconds: rule_begun.elapsed().as_secs_f64() * 1000.0,
+            transcript: played.transcript,
+        })));
+        if let Some(why) = broken {
+            unreachable = Some(why);
+            break;
+        }
+        if !goes_on {
+            break;
+        }
+    }
+    telling.begin(|| judging.started(None));
+    player.end().await;
+    telling.tell(Event::RunFinished(RunFinished {
+        run: judging.run.clone(),
+        milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
+        requests,
+        interrupted,
+        unreachable,
+        not_compared: Vec::new(),
+    }));
+}
+
+/// Where events go, once it is known which client they are of: only its answer to the first rule
+/// that it can open says so.
+struct Telling<T> {
+    tell: T,
+    held: Option<Vec<Event>>,
+}
+
+impl<T: FnMut(Event) -> bool> Telling<T> {
+    /// Says whether the run is to go on.
+    fn tell(&mut self, event: Event) -> bool {
+        match &mut self.held {
+            Some(held) => {
+                held.push(event);
+                true
+            }
+            None => (self.tell)(event),
+        }
+    }
+
+    /// Tells of the run, then what was held; later calls do nothing.
+    fn begin(&mut self, started: impl FnOnce() -> RunStarted) {
+        if let Some(held) = self.held.take() {
+            (self.tell)(Event::RunStarted(Box::new(started())));
+            for event in held {
+                (self.tell)(event);
+            }
+        }
+    }
+}
+
+impl RuleRun {
+    /// Of a rule that was not played to its end.
+    fn of(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            exchanges: Vec::new(),
+            transcript: String::new(),
+            client: None,
+        }
+    }
+}
+
+impl Judging<'_> {
+    fn started(&self, client: Option<&(String, Option<String>)>) -> RunStarted {
+        let (name, version) = match client {
+            Some((name, version)) => (name.clone(), version.clone()),
+            None => (self.name.clone(), None),
+        };
+        let chosen = self.rules.iter().map(|rule| ChosenRule {
+            rule: rule.id.clone(),
+            level: Level::Rule,
+            setup: None,
+        });
+        RunStarted {
+            parts: Vec::new(),
+            run: self.run.clone(),
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            at: Some(now()),
+            profile: None,
+            target: TargetSummary {
+                name,
+                vendor: crate::scenario::default_vendor(),
+                control: None,
+                engine: None,
+                capabilities: Vec::new(),
+                version,
+                product: None,
+                by_address: false,
+            },
+            seed: 0,
+            chosen: chosen.collect(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The kill matrix of clients: which rules notice which faults of the model.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+
+use super::fault::Fault;
+use super::rules::{Rule, Rules};
+use super::run_rule::play;
+use super::{Model, Subject};
+use crate::judge::verdict::Verdict;
+
+/// How long the model may take for one operation. Only a hang reaches it: the games are played
+/// side by side, maybe on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How many games are played at the same time.
+const JOBS: usize = 8;
+
+/// Which rules notice which faults of the model.
+#[derive(Debug)]
+pub struct Matrix {
+    /// Each fault with the rules that fail, a star at the one that is meant.
+    pub text: String,
+    /// What is wrong, a sentence each.
+    pub findings: Vec<String>,
+}
+
+/// Plays every rule on the model with every fault of its API, or with those alone that it is meant
+/// to notice, and without any.
+///
+/// # Errors
+/// A sentence: a rule's server does not start.
+pub fn kill_matrix(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    runtime.block_on(filled(rules, every_fault))
+}
+
+/// The API that a rule is about.
+fn api(rule: &str) -> Option<&str> {
+    rule.split('/').nth(1)
+}
+
+async fn filled(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
+    let (rules, faults) = rules.into_parts();
+    let faults: Vec<Arc<Fault>> = faults.into_iter().map(Arc::new).collect();
+    let mut games: Vec<(Option<Arc<Fault>>, &Rule)> = Vec::new();
+    for rule in &rules {
+        games.push((None, rule));
+        let concerned = faults.iter().filter(|fault| {
+            fault.rule == rule.id || (every_fault && api(&fault.rule) == api(&rule.id))
+        });
+        games.extend(concerned.map(|fault| (Some(Arc::clone(fault)), rule)));
+    }
+    let played = games.into_iter().map(|(fault, rule)| async move {
+        let mut player = Subject::Model(Box::new(Model::new(fault.clone())));
+        let played = play(rule, &mut player, LIMIT).await;
+        let passed = played.map(|played| played.verdict == Verdict::Pass);
+        (fault, rule, passed)
+    });
+    let mut noticed: Vec<(Option<Arc<Fault>>, &Rule)> = Vec::new();
+    let mut played = futures_util::stream::iter(played).buffered(JOBS);
+    while let Some((fault, rule, passed)) = played.next().await {
+        match passed {
+            Ok(true) => {}
+            Ok(false) => noticed.push((fault, rule)),
+            Err(why) => return Err(format!("{}: {why}", rule.id)),
+        }
+    }
+    let (mut text, mut findings) = (String::new(), Vec::new());
+    for (_, rule) in noticed.iter().filter(|(fault, _)| fault.is_none()) {
+        findings.push(format!("{} fails without a fault", rule.id));
+    }
+    for fault in &faults {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}: {}", fault.id, fault.breaks);
+        let fails = |(other, _): &&(Option<Arc<Fault>>, &Rule)| {
+            other.as_ref().is_some_and(|other| other.id == fault.id)
+        };
+        let mut meant = false;
+        for (_, rule) in noticed.iter().filter(fails) {
+            let star = if rule.id == fault.rule { '*' } else { ' ' };
+            meant |= rule.id == fault.rule;
+            let _ = writeln!(text, "{star} {}", rule.id);
+        }
+        if !meant {
+            findings.push(format!("{}: {} does not notice", fault.id, fault.rule));
+        }
+    }
+    Ok(Matrix { text, findings })
+}

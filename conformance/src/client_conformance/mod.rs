@@ -1,0 +1,69 @@
+//! Judges clients: each rule is a clause of the documents, seen from the other side.
+//!
+//! A [`rules::Rule`] is data: with what a server starts, what the client is asked to do, what it
+//! must make of the answers, and what the server must have received. [`play`] starts a server for
+//! it (`stand_in`), and asks a [`Subject`]: the [`adapter`] of a client, or the [`model`], a client
+//! that keeps every rule, and breaks chosen ones on purpose. [`judge`] makes of all that the same
+//! events as a run on a server, so that the reports are the same.
+
+mod adapter;
+mod adapter_reply;
+mod exchange;
+mod expected;
+mod expected_request;
+mod fault;
+mod judge;
+mod matrix;
+mod reference_client;
+pub mod rules;
+mod run_rule;
+
+pub(crate) use adapter::{Adapter, Broken};
+pub(crate) use judge::{Judging, judge};
+pub use matrix::{Matrix, kill_matrix};
+pub(crate) use reference_client::Model;
+pub use rules::Rules;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Whoever does what a rule asks for.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// A client behind an adapter, which is a process.
+    Adapter(Box<Adapter>),
+    /// The client of this crate.
+    Model(Box<Model>),
+}
+
+impl Subject {
+    /// Asks it to do one thing.
+    ///
+    /// # Errors
+    /// There is no answer that could be judged.
+    async fn ask(&mut self, ask: &Value, limit: Duration) -> Result<Value, Broken> {
+        match self {
+            Self::Adapter(adapter) => adapter.ask(ask, limit).await,
+            Self::Model(model) => match tokio::time::timeout(limit, model.answer(ask)).await {
+                Ok(answer) => Ok(answer),
+                Err(_) => Err(Broken::Slow(limit)),
+            },
+        }
+    }
+
+    /// Whether a process has been started that answered so far.
+    fn is_running(&self) -> bool {
+        match self {
+            Self::Adapter(adapter) => adapter.is_running(),
+            Self::Model(_) => false,
+        }
+    }
+
+    /// Ends it, gently first.
+    pub(crate) async fn end(&mut self) {
+        if let Self::Adapter(adapter) = self {
+            adapter.end().await;
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What the model asks of an engine.
+
+use serde_json::{Map, Value, json};
+
+use super::{Ask, Failed, FaultMode, Found, Model, is_true, needed, paths, told};
+use crate::http_client::answer::Answer;
+
+/// The parameter of each option of a decision, and where the envelope has what it adds.
+const OPTIONS: [(&str, &str); 5] = [
+    ("provenance", "provenance"),
+    ("metrics", "metrics"),
+    ("instrument", "instrument"),
+    ("explain", "explain"),
+    ("strict_builtin_errors", "strict-builtin-errors"),
+];
+/// Members of the envelope that are handed over beside the decision.
+const DETAILS: [&str; 4] = ["provenance", "metrics", "explanation", "decision_id"];
+
+impl Model {
+    pub(super) async fn engine(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
+        let found = match what {
+            "decide" => return self.decide(ask).await,
+            "allows" => {
+                let decision = self.decision(ask, ask.get("input")).await?;
+                let allowed = decision.get("result") == Some(&Value::Bool(true));
+                Ok(Some(Value::Bool(allowed)))
+            }
+            "decide_many" => self.decide_many(ask).await,
+            "decide_default" => {
+                let bare = input_as_body(Ask::new("POST", "/".to_owned()), ask);
+                self.bare(bare).await
+            }
+            "decide_v0" => {
+                let path = paths::below("/v0/data", ask, "path")?;
+                self.bare(input_as_body(Ask::new("POST", path), ask)).await
+            }
+            "query" => self.query(ask).await,
+            "get_data" => {
+                let path = paths::below("/v1/data", ask, "path")?;
+                let envelope = self.json(Ask::new("GET", path)).await?;
+                result(&envelope)
+            }
+            "put_data" => {
+                let path = paths::below("/v1/data", ask, "path")?;
+                let document = ask.get("document").ok_or(Failed::Unsupported)?;
+                let put = Ask::new("PUT", path).json(document);
+                match is_true(ask, "if_absent") {
+                    true => self.write(put.header("if-none-match", "*")).await,
+                    false => self.write(put).await,
+                }
+            }
+            "patch_data" => {
+                let path = paths::below("/v1/data", ask, "path")?;
+                let operations = ask.get("operations").ok_or(Failed::Unsupported)?;
+                let mut patch = Ask::new("PATCH", path).header("content-type", PATCH);
+                patch.body = Some(operations.to_string().into());
+                self.write(patch).await
+            }
+            "delete_data" => {
+                let path = paths::below("/v1/data", ask, "path")?;
+                self.write(Ask::new("DELETE", path)).await
+            }
+            "put_policy" => {
+                let mut put = Ask::new("PUT", policy(ask)?).header("content-type", "text/plain");
+                put.body = Some(needed(ask, "policy")?.to_owned().into());
+                self.write(put).await
+            }
+            "get_policy" => {
+                let found = self.json(Ask::new("GET", policy(ask)?)).await?;
+                Ok(found.pointer("/result/raw").cloned())
+            }
+            "list_policies" => {
+                let found = self
+                    .json(Ask::new("GET", "/v1/policies".to_owned()))
+                    .await?;
+                let policies = found.get("result").and_then(Value::as_array);
+                let ids = policies
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|one| one.get("id"));
+                Ok(Some(ids.cloned().collect()))
+            }
+            "delete_policy" => self.write(Ask::new("DELETE", policy(ask)?)).await,
+            "partial" => {
+                let body = members(ask, &["query", "input", "unknowns"]);
+                let compile = Ask::new("POST", "/v1/compile".to_owned());
+                result(&self.json(compile.json(&Value::Object(body))).await?)
+            }
+            "filter" => self.filter(ask).await,
+            "filter_many" => self.filter_many(ask).await,
+            "health" => self.health(health(ask)).await,
+            "health_rule" => {
+                let path = format!("/health/{}", paths::encoded(needed(ask, "rule")?));
+                self.health(Ask::new("GET", path)).await
+            }
+            "config" => result(&self.json(Ask::new("GET", "/v1/config".to_owned())).await?),
+            "status" => result(&self.json(Ask::new("GET", "/v1/status".to_owned())).await?),
+            _ => Err(Failed::Unsupported),
+        };
+        found.map(told)
+    }
+
+    /// The envelope of a decision.
+    async fn decision(&self, ask: &Value, input: Option<&Value>) -> Result<Value, Failed> {
+        let path = paths::below("/v1/data", ask, "path")?;
+        let mut body = Map::new();
+        body.extend(input.map(|input| ("input".to_owned(), input.clone())));
+        let mut post = Ask::new("POST", path).json(&Value::Object(body));
+        let options = ask.get("options").and_then(Value::as_object);
+        for (name, value) in options.into_iter().flatten() {
+            let known = OPTIONS.iter().find(|(known, _)| known == name);
+            let (_, parameter) = known.ok_or(Failed::Unsupported)?;
+            let value = match value {
+                Value::String(value) => value.clone(),
+                other => other.to_string(),
+            };
+            post = post.query(parameter, value);
+        }
+        let envelope = self.json(post).await?;
+        match envelope.is_object() {
+            true => Ok(envelope),
+            false => Err(Failed::Other("the answer is no decision".to_owned())),
+        }
+    }
+
+    async fn decide(&self, ask: &Value) -> Result<Value, Failed> {
+        let envelope = self.decision(ask, ask.get("input")).await?;
+        let mut line = told(result(&envelope)?);
+        let details = members(&envelope, &DETAILS);
+        if let (Value::Object(line), false) = (&mut line, details.is_empty()) {
+            line.insert("details".to_owned(), Value::Object(details));
+        }
+        Ok(line)
+    }
+
+    async fn decide_many(&self, ask: &Value) -> Found {
+        let inputs = ask.get("inputs").and_then(Value::as_object);
+        let mut all = Map::new();
+        for (name, input) in inputs.ok_or(Failed::Unsupported)? {
+            let first = all.values().next().cloned();
+            let line = match first.filter(|_| self.has(FaultMode::FirstForAll)) {
+                Some(first) => first,
+                None => match self.decision(ask, Some(input)).await {
+                    Ok(envelope) => told(result(&envelope)?),
+                    Err(failed) => self.told(&failed),
+                },
+            };
+            all.insert(name.clone(), self.misread(line));
+        }
+        Ok(Some(Value::Object(all)))
+    }
+
+    /// A decision without an envelope; 404 says that there is none.
+    async fn bare(&self, ask: Ask) -> Found {
+        match self.json(ask).await {
+            Ok(value) => Ok(Some(value)),
+            Err(Failed::Status(404, _)) => Ok(None),
+            Err(failed) => Err(failed),
+        }
+    }
+
+    async fn query(&self, ask: &Value) -> Found {
+        let body = members(ask, &["query", "input"]);
+        let post = Ask::new("POST", "/v1/query".to_owned()).json(&Value::Object(body));
+        let found = self.json(post).await?;
+        Ok(Some(found.get("result").cloned().unwrap_or(json!([]))))
+    }
+
+    async fn filter(&self, ask: &Value) -> Found {
+        let target = needed(ask, "target")?;
+        let accept = format!("application/vnd.opa.{target}+json");
+        let mut options = Map::new();
+        if let Some(mappings) = ask.get("mappings") {
+            options.insert("targetSQLTableMappings".to_owned(), mappings.clone());
+        }
+        let found = self.filtered(ask, &accept, options).await?;
+        Ok(found.pointer("/result/query").cloned())
+    }
+
+    async fn filter_many(&self, ask: &Value) -> Found {
+        let targets = ask.get("targets").ok_or(Failed::Unsupported)?;
+        let options = [("targetDialects".to_owned(), targets.clone())];
+        let accept = "application/vnd.opa.multitarget+json";
+        let found = self
+            .filtered(ask, accept, options.into_iter().collect())
+            .await?;
+        let found = found.get("result").and_then(Value::as_object);
+        let queries = found.into_iter().flatten().filter_map(|(name, target)| {
+            let query = target.get("query")?;
+            Some((name.clone(), query.clone()))
+        });
+        Ok(Some(Value::Object(queries.collect())))
+    }
+
+    async fn filtered(
+        &self,
+        ask: &Value,
+        accept: &str,
+        options: Map<String, Value>,
+    ) -> Result<Value, Failed> {
+        let path = paths::below("/v1/compile", ask, "path")?;
+        let mut body = members(ask, &["input", "unknowns"]);
+        if !options.is_empty() {
+            body.insert("options".to_owned(), Value::Object(options));
+        }
+        let mut post = Ask::new("POST", path).json(&Value::Object(body));
+        post.accept = Some(accept.to_owned());
+        let found = self.json(post).await?;
+        match found.get("result").is_some_and(Value::is_object) {
+            true => Ok(found),
+            false => Err(Failed::Other("the answer is no filter".to_owned())),
+        }
+    }
+
+    async fn health(&self, ask: Ask) -> Found {
+        match self.send(ask).await {
+            Ok(Answer { .. }) => Ok(Some(Value::Bool(true))),
+            Err(Failed::Status(500, _)) => Ok(Some(Value::Bool(false))),
+            Err(failed) => Err(failed),
+        }
+    }
+}
+
+/// The media type of a JSON Patch.
+const PATCH: &str = "application/json-patch+json";
+
+fn result(envelope: &Value) -> Found {
+    match envelope {
+        Value::Object(members) => Ok(members.get("result").cloned()),
+        _ => Err(Failed::Other("the answer has no envelope".to_owned())),
+    }
+}
+
+fn policy(ask: &Value) -> Result<String, Failed> {
+    let id = paths::encoded(needed(ask, "id")?);
+    Ok(format!("/v1/policies/{id}"))
+}
+
+/// These members of an object, as far as there are any.
+fn members(ask: &Value, names: &[&str]) -> Map<String, Value> {
+    let member = |name: &&str| Some(((*name).to_owned(), ask.get(*name)?.clone()));
+    names.iter().filter_map(member).collect()
+}
+
+fn input_as_body(ask: Ask, line: &Value) -> Ask {
+    match line.get("input") {
+        Some(input) => ask.json(input),
+        None => ask,
+    }
+}
+
+fn health(ask: &Value) -> Ask {
+    let mut get = Ask::new("GET", "/health".to_owned());
+    for check in ["bundles", "plugins"] {
+        if is_true(ask, check) {
+            get = get.query(check, "true");
+        }
+    }
+    let excluded = ask.get("exclude").and_then(Value::as_array);
+    for name in excluded.into_iter().flatten().filter_map(Value::as_str) {
+        get = get.query("exclude-plugin", name);
+    }
+    get
+}

@@ -1,0 +1,299 @@
+//! The model: a client that keeps every rule. It shows that the rules can be kept, and with a
+//! fault, that each of them notices a client that breaks it.
+
+mod control;
+mod engine;
+mod paths;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::fault::{Fault, FaultMode};
+use crate::faults::{Recipient, RequestContext, carry};
+use crate::http_client::answer::{Answer, NoAnswer};
+use crate::http_client::wire::{Outgoing, Wire};
+use crate::http_client::{Base, Client, Connection};
+
+/// How often a client with the habit asks again.
+const AGAIN: usize = 2;
+
+/// The model, with at most one fault.
+#[derive(Debug)]
+pub(crate) struct Model {
+    fault: Option<Arc<Fault>>,
+    opened: Option<Opened>,
+}
+
+/// What a client is told when it is made.
+#[derive(Debug)]
+struct Opened {
+    api: Recipient,
+    base: Base,
+    client: Client,
+    token: Option<String>,
+}
+
+/// Why an operation gives no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Failed {
+    /// The operation is none, or has members that are none.
+    Unsupported,
+    /// The server answered so, which is no success.
+    Status(u16, String),
+    /// There is no answer, or none that makes sense.
+    Other(String),
+}
+
+/// A value, or that there is none.
+type Found = Result<Option<Value>, Failed>;
+
+/// A request of the model.
+#[derive(Debug, Default)]
+struct Ask {
+    method: &'static str,
+    path: String,
+    query: Vec<(&'static str, String)>,
+    headers: Vec<(&'static str, &'static str)>,
+    accept: Option<String>,
+    body: Option<Bytes>,
+}
+
+impl Ask {
+    fn new(method: &'static str, path: String) -> Self {
+        Self {
+            method,
+            path,
+            ..Self::default()
+        }
+    }
+
+    fn json(mut self, body: &Value) -> Self {
+        self.headers.push(("content-type", "application/json"));
+        self.body = Some(Bytes::from(body.to_string()));
+        self
+    }
+
+    fn query(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.query.push((name, value.into()));
+        self
+    }
+
+    fn header(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    fn target(&self) -> String {
+        let mut target = self.path.clone();
+        for ((name, value), between) in self.query.iter().zip(["?"].into_iter().chain(["&"; 16])) {
+            target.push_str(between);
+            target.push_str(name);
+            target.push('=');
+            target.push_str(&paths::encoded(value));
+        }
+        target
+    }
+}
+
+impl Model {
+    pub(crate) fn new(fault: Option<Arc<Fault>>) -> Self {
+        Self {
+            fault,
+            opened: None,
+        }
+    }
+
+    fn has(&self, habit: FaultMode) -> bool {
+        let fault = self.fault.as_ref();
+        fault.is_some_and(|fault| fault.habit == Some(habit))
+    }
+
+    /// Does what a line asks for, and gives the line that answers it.
+    pub(crate) async fn answer(&mut self, ask: &Value) -> Value {
+        let told = match text(ask, "do") {
+            Some("open") => self.open(ask).map(|()| {
+                let name = json!({"name": "model", "version": env!("CARGO_PKG_VERSION")});
+                json!({"value": name})
+            }),
+            Some(what) => self.done(what, ask).await,
+            None => Err(Failed::Unsupported),
+        };
+        let told = told.unwrap_or_else(|failed| self.told(&failed));
+        self.misread(told)
+    }
+
+    fn told(&self, failed: &Failed) -> Value {
+        match failed {
+            Failed::Unsupported => json!({"unsupported": true}),
+            _ if self.has(FaultMode::ErrorAsUndefined) => json!({"undefined": true}),
+            _ if self.has(FaultMode::ErrorAsFalse) => json!({"value": false}),
+            _ if self.has(FaultMode::ErrorAsDone) => json!({"value": true}),
+            Failed::Status(status, message) => {
+                json!({"error": {"kind": "status", "status": status, "message": message}})
+            }
+            Failed::Other(message) => json!({"error": {"kind": "other", "message": message}}),
+        }
+    }
+
+    /// What the model tells if it confuses what there is with what there is not.
+    fn misread(&self, told: Value) -> Value {
+        let undefined = told.get("undefined").is_some();
+        let null = told.get("value").is_some_and(Value::is_null);
+        let value = told
+            .get("value")
+            .is_some_and(|value| *value != json!(false));
+        match () {
+            () if undefined && self.has(FaultMode::UndefinedAsNull) => json!({"value": null}),
+            () if null && self.has(FaultMode::NullAsUndefined) => json!({"undefined": true}),
+            () if value && self.has(FaultMode::DefinedAsTrue) => json!({"value": true}),
+            () => told,
+        }
+    }
+
+    fn open(&mut self, ask: &Value) -> Result<(), Failed> {
+        let api = match text(ask, "api") {
+            Some("engine") => Recipient::Engine,
+            Some("control") => Recipient::Control,
+            _ => return Err(Failed::Unsupported),
+        };
+        let seconds = match self.has(FaultMode::Impatient) {
+            true => 0.5,
+            false => ask.get("timeout").and_then(Value::as_f64).unwrap_or(5.0),
+        };
+        let connection = Connection {
+            timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(5)),
+            // Only the suite's own servers are asked, without TLS.
+            insecure: true,
+            ..Connection::default()
+        };
+        let client = Client::new(&connection);
+        let base = Base::parse(text(ask, "url").unwrap_or_default());
+        let mut base = base.map_err(Failed::Other)?;
+        if self.has(FaultMode::PathOfAddressLost) {
+            base.url.truncate(base.url.len() - base.path.len());
+            base.path.clear();
+        }
+        self.opened = Some(Opened {
+            api,
+            base,
+            client: client.map_err(|error| Failed::Other(error.to_string()))?,
+            token: text(ask, "token").map(str::to_owned),
+        });
+        Ok(())
+    }
+
+    async fn done(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
+        let opened = self.opened.as_ref().ok_or(Failed::Unsupported)?;
+        match opened.api {
+            Recipient::Engine => self.engine(what, ask).await,
+            Recipient::Control | Recipient::Mock => self.control(what, ask).await,
+        }
+    }
+
+    /// Sends a request; an answer that is no success is a failure.
+    async fn send(&self, ask: Ask) -> Result<Answer, Failed> {
+        let mut answer = self.sent(&ask).await;
+        if self.has(FaultMode::Repeats) {
+            for _ in 0..AGAIN {
+                if answer.as_ref().is_ok_and(|answer| answer.status < 500) {
+                    break;
+                }
+                answer = self.sent(&ask).await;
+            }
+        }
+        let mut answer = match answer {
+            Ok(answer) => answer,
+            Err(_) if self.has(FaultMode::HalfBody) => {
+                Answer::new(200, Vec::new(), Bytes::from_static(b"{}"))
+            }
+            Err(_) if self.has(FaultMode::HalfList) => {
+                Answer::new(200, Vec::new(), Bytes::from_static(b"{\"result\":[]}"))
+            }
+            Err(error) => return Err(Failed::Other(error.to_string())),
+        };
+        if self.has(FaultMode::RedirectsAsGet)
+            && let (300..400, Some(place)) = (answer.status, answer.header("location"))
+        {
+            let path = place.splitn(4, '/').nth(3).unwrap_or_default();
+            let path = match place.starts_with('/') {
+                true => place.clone(),
+                false => format!("/{path}"),
+            };
+            let again = self.sent(&Ask::new("GET", path)).await;
+            answer = again.map_err(|error| Failed::Other(error.to_string()))?;
+        }
+        match answer.is_success() {
+            true => Ok(answer),
+            false => Err(Failed::Status(answer.status, answer.text().into_owned())),
+        }
+    }
+
+    async fn sent(&self, ask: &Ask) -> Result<Answer, NoAnswer> {
+        let Some(opened) = &self.opened else {
+            return Err(NoAnswer::new("the client is not open"));
+        };
+        let mut headers: Vec<(String, String)> = Vec::new();
+        for (name, value) in &ask.headers {
+            headers.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        if let Some(accept) = &ask.accept {
+            headers.push(("accept".to_owned(), accept.clone()));
+        }
+        headers.push(("accept-encoding".to_owned(), "gzip".to_owned()));
+        if let Some(token) = &opened.token {
+            headers.push(("authorization".to_owned(), format!("Bearer {token}")));
+        }
+        let wire = Wire::Http(Outgoing {
+            method: ask.method,
+            path: ask.target(),
+            headers,
+            body: ask.body.clone().unwrap_or_default(),
+        });
+        let context = RequestContext {
+            client: &opened.client,
+            recipient: opened.api,
+            base: &opened.base,
+            who: "client",
+            administrator: None,
+        };
+        let fault = self.fault.as_ref();
+        let alteration = fault.and_then(|fault| fault.alteration.as_ref());
+        carry(alteration, context, &wire).await
+    }
+
+    /// Sends a request, and gives the JSON of its answer.
+    async fn json(&self, ask: Ask) -> Result<Value, Failed> {
+        let answer = self.send(ask).await?;
+        let json = answer.json().cloned();
+        json.ok_or_else(|| Failed::Other("the answer is no JSON".to_owned()))
+    }
+
+    /// Sends a request whose answer says nothing but that it is done.
+    async fn write(&self, ask: Ask) -> Found {
+        self.send(ask).await.map(|_| Some(Value::Bool(true)))
+    }
+}
+
+/// The line of what was found.
+fn told(found: Option<Value>) -> Value {
+    match found {
+        Some(value) => json!({"value": value}),
+        None => json!({"undefined": true}),
+    }
+}
+
+fn text<'a>(ask: &'a Value, member: &str) -> Option<&'a str> {
+    ask.get(member).and_then(Value::as_str)
+}
+
+/// A text that the operation cannot do without.
+fn needed<'a>(ask: &'a Value, member: &str) -> Result<&'a str, Failed> {
+    text(ask, member).ok_or(Failed::Unsupported)
+}
+
+fn is_true(ask: &Value, member: &str) -> bool {
+    ask.get(member) == Some(&Value::Bool(true))
+}

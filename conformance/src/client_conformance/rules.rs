@@ -1,0 +1,388 @@
+//! The rules for clients, read from `conformance/clients/**.yaml`.
+//!
+//! The reader is strict: unknown keys, ids that stand twice, clauses that there are not, and rules
+//! that no fault breaks are errors that name the file and the rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::expected::Expected;
+use super::expected_request::ExpectedRequest;
+use super::fault::{self, Fault};
+use crate::assets::CLIENT_RULES;
+use crate::catalogue::{Catalogue, Clause, Document, Level};
+use crate::faults::{Recipient, texts_below};
+
+/// What stands before the ids of rules for clients.
+const PREFIX: &str = "client";
+
+/// All rules, and the faults that break them.
+#[derive(Debug)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    faults: Vec<Fault>,
+}
+
+/// A rule for clients.
+#[derive(Debug)]
+pub struct Rule {
+    /// `client/PATH/NAME`, where `PATH.yaml` is its file.
+    pub id: String,
+    /// What a client does that keeps it.
+    pub states: String,
+    /// The clause that it stands on, and further ones.
+    pub clauses: Vec<&'static Clause>,
+    pub(super) api: Recipient,
+    pub(super) start: Start,
+    pub(super) given: Vec<Given>,
+    pub(super) steps: Vec<Step>,
+    pub(super) received: Vec<ExpectedRequest>,
+    pub(super) shows: Vec<Shows>,
+}
+
+/// With what a server starts, and the client with it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct Start {
+    /// Policies by name.
+    pub(super) policies: BTreeMap<String, String>,
+    /// Documents.
+    pub(super) data: Option<Value>,
+    /// Further arguments of the engine.
+    pub(super) arguments: Vec<String>,
+    /// Faults of the mock that are on: names, or definitions with their names as `fault`.
+    pub(super) faults: Vec<Value>,
+    /// The token that the client is given; for the control plane it is the administrator's, unless
+    /// another is given.
+    pub(super) token: Option<String>,
+    /// The path below which the client finds the API.
+    pub(super) below: String,
+    /// Requests that hang are let go of every so many milliseconds.
+    pub(super) release_every: Option<u64>,
+}
+
+/// A request of the suite's own, before the client is asked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Given {
+    pub(super) put: String,
+    pub(super) json: Value,
+    /// It is sent so often, with the number in the place of `{n}`.
+    #[serde(default = "once")]
+    pub(super) times: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// Something that the client is asked to do.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    pub(super) ask: Map<String, Value>,
+    pub(super) told: Expected,
+}
+
+/// What the server shows afterwards.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shows {
+    pub(super) get: String,
+    /// The `result` of the answer.
+    pub(super) result: Option<Value>,
+    /// Or that it has none.
+    #[serde(default)]
+    pub(super) nothing: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// What the rules are about, for readers of the file.
+    #[serde(rename = "topic")]
+    _topic: String,
+    #[serde(default)]
+    start: Map<String, Value>,
+    rules: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Entry {
+    #[serde(rename = "id")]
+    _id: String,
+    clauses: Vec<String>,
+    states: String,
+    #[serde(default)]
+    start: Map<String, Value>,
+    #[serde(default)]
+    given: Vec<Given>,
+    steps: Vec<Step>,
+    #[serde(default)]
+    received: Vec<ExpectedRequest>,
+    #[serde(default)]
+    shows: Vec<Shows>,
+    broken_by: Vec<fault::Written>,
+}
+
+impl Rules {
+    /// Those that the program carries.
+    ///
+    /// # Errors
+    /// The defects of the files, one a line.
+    pub fn embedded() -> Result<Self, String> {
+        Self::read(CLIENT_RULES)
+    }
+
+    /// Those of every `PATH.yaml` below a folder.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the defects of the files, one a line.
+    pub(crate) fn below(folder: &Path) -> Result<Self, String> {
+        let texts = texts_below("clients", folder).map_err(|error| error.to_string())?;
+        let files = texts.iter();
+        let mut files: Vec<_> = files
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        files.sort_unstable();
+        Self::read(&files)
+    }
+
+    /// Reads rules from pairs of path (without ending) and text.
+    ///
+    /// # Errors
+    /// The defects of the files, one a line.
+    pub fn read(files: &[(&str, &str)]) -> Result<Self, String> {
+        let catalogue = Catalogue::embedded().map_err(ToString::to_string)?;
+        let mut read = Self {
+            rules: Vec::new(),
+            faults: Vec::new(),
+        };
+        let mut defects = Vec::new();
+        for (path, text) in files {
+            if let Err(what) = read.file(catalogue, path, text, &mut defects) {
+                defects.push(format!("clients/{path}.yaml: {what}"));
+            }
+        }
+        let mut ids = BTreeSet::new();
+        let all = read.rules.iter().map(|rule| &rule.id);
+        for id in all.chain(read.faults.iter().map(|fault| &fault.id)) {
+            if !ids.insert(id) {
+                defects.push(format!("{id} stands twice"));
+            }
+        }
+        match defects.is_empty() {
+            true => Ok(read),
+            false => Err(defects.join("\n")),
+        }
+    }
+
+    fn file(
+        &mut self,
+        catalogue: &'static Catalogue,
+        path: &str,
+        text: &str,
+        defects: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let file: Value = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+        let file: File =
+            serde_json::from_value(expanded(file)).map_err(|error| error.to_string())?;
+        let api = Recipient::of_path(path)?;
+        for entry in file.rules {
+            let name = entry.get("id").and_then(Value::as_str).unwrap_or_default();
+            let id = format!("{PREFIX}/{path}/{name}");
+            let mut add = || -> Result<(), String> {
+                let entry: Entry =
+                    serde_json::from_value(entry.clone()).map_err(|error| error.to_string())?;
+                if entry.broken_by.is_empty() {
+                    return Err("no fault breaks it".to_owned());
+                }
+                for written in entry.broken_by {
+                    let fault = Fault::read(path, &id, api, written)?;
+                    self.faults.push(fault);
+                }
+                let mut start = file.start.clone();
+                start.extend(entry.start);
+                let start = serde_json::from_value(Value::Object(start))
+                    .map_err(|error| error.to_string())?;
+                for demand in &entry.received {
+                    demand.check()?;
+                }
+                if entry.steps.is_empty() {
+                    return Err("the client is asked nothing".to_owned());
+                }
+                self.rules.push(Rule {
+                    id: id.clone(),
+                    states: entry.states.trim().to_owned(),
+                    clauses: clauses(catalogue, &entry.clauses, api)?,
+                    api,
+                    start,
+                    given: entry.given,
+                    steps: entry.steps,
+                    received: entry.received,
+                    shows: entry.shows,
+                });
+                Ok(())
+            };
+            if let Err(what) = add() {
+                defects.push(format!("clients/{path}.yaml: `{name}`: {what}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every rule, in the order of the files.
+    pub fn all(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The ids of the rules.
+    pub fn ids(&self) -> impl Iterator<Item = &str> + Clone {
+        self.rules.iter().map(|rule| rule.id.as_str())
+    }
+
+    /// Every fault of the model.
+    pub(crate) fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Each fault of the model by id, with the id of the rule that is meant to notice it.
+    pub fn aims(&self) -> impl Iterator<Item = (&str, &str)> {
+        let faults = self.faults.iter();
+        faults.map(|fault| (fault.id.as_str(), fault.rule.as_str()))
+    }
+
+    /// The fault of this id.
+    pub(crate) fn into_fault(self, id: &str) -> Option<Fault> {
+        self.faults.into_iter().find(|fault| fault.id == id)
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Rule>, Vec<Fault>) {
+        (self.rules, self.faults)
+    }
+}
+
+impl Rule {
+    /// The section of the document that it stands on.
+    pub fn section(&self) -> &'static str {
+        self.clauses.first().map_or("", |clause| clause.section)
+    }
+}
+
+/// What stands for texts too long to be written: `{$repeat: [TEXT, TIMES]}`.
+const REPEAT: &str = "$repeat";
+
+/// The value with its repeated texts written out.
+fn expanded(value: Value) -> Value {
+    match value {
+        Value::Object(members) => match members.get(REPEAT).and_then(Value::as_array) {
+            Some(repeat) => {
+                let text = repeat.first().and_then(Value::as_str).unwrap_or_default();
+                let times = repeat.get(1).and_then(Value::as_u64).unwrap_or_default();
+                Value::from(text.repeat(usize::try_from(times).unwrap_or_default()))
+            }
+            None => {
+                let members = members.into_iter();
+                Value::Object(
+                    members
+                        .map(|(name, value)| (name, expanded(value)))
+                        .collect(),
+                )
+            }
+        },
+        Value::Array(items) => Value::Array(items.into_iter().map(expanded).collect()),
+        value => value,
+    }
+}
+
+/// The clauses of these ids.
+fn clauses(
+    catalogue: &'static Catalogue,
+    ids: &[String],
+    api: Recipient,
+) -> Result<Vec<&'static Clause>, String> {
+    let document = match api {
+        Recipient::Control => Document::Control,
+        Recipient::Engine | Recipient::Mock => Document::Engine,
+    };
+    if ids.is_empty() {
+        return Err("it stands on no clause".to_owned());
+    }
+    let clause = |id: &String| {
+        let clause = catalogue.clause(id);
+        let clause = clause.ok_or_else(|| format!("there is no clause `{id}`"))?;
+        match clause.document == document && clause.level != Level::Open {
+            true => Ok(clause),
+            false => Err(format!("`{id}` is open, or of the other document")),
+        }
+    };
+    ids.iter().map(clause).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "topic: x\nrules:\n- id: a\n  clauses: [engine/v1/data/post/undefined-omits-result]\n  states: X.\n  steps: [{ask: {do: config}, told: undefined}]\n  broken-by: [{fault: b, breaks: Y., answer: [{status: 500}]}]\n";
+
+    #[test]
+    fn a_file_with_a_defect_is_refused_with_the_reason() {
+        assert!(Rules::read(&[("engine/x", RULE)]).is_ok());
+        for (from, to, why) in [
+            ("states:", "says:", "unknown field `says`"),
+            ("post/undefined-omits", "post/x", "there is no clause"),
+            ("undefined-omits-result", "body-without-input", "is open"),
+            (
+                "told: undefined",
+                "told: nothing",
+                "unknown variant `nothing`",
+            ),
+            ("[{status: 500}]", "[]", "it does nothing"),
+            (
+                "answer: [{status: 500}]",
+                "habit: none",
+                "unknown variant `none`",
+            ),
+            (
+                "{do: config}",
+                "{do: config}, more: 1",
+                "unknown field `more`",
+            ),
+            ("topic: x", "title: x", "unknown field `title`"),
+        ] {
+            let text = RULE.replace(from, to);
+            let refused = Rules::read(&[("engine/x", &text)])
+                .err()
+                .unwrap_or_default();
+            assert!(refused.contains(why), "{to}: {refused}");
+        }
+        let twice = RULE.replace(
+            "rules:\n",
+            &format!(
+                "rules:\n{}",
+                RULE.split_once("rules:\n").map_or("", |(_, rules)| rules)
+            ),
+        );
+        let refused = Rules::read(&[("engine/x", &twice)])
+            .err()
+            .unwrap_or_default();
+        assert!(
+            refused.contains("client/engine/x/a stands twice"),
+            "{refused}"
+        );
+        let other = Rules::read(&[("control/x", RULE)])
+            .err()
+            .unwrap_or_default();
+        assert!(other.contains("of the other document"), "{other}");
+    }
+
+    #[test]
+    fn the_embedded_rules_can_be_read() {
+        let read = Rules::embedded().map(|rules| rules.all().len());
+        assert!(read.is_ok(), "{}", read.err().unwrap_or_default());
+    }
+}

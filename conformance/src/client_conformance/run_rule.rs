@@ -1,0 +1,403 @@
+//! Plays one rule: a server of its own, what the client is asked, what came of it.
+
+use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::adapter_reply::AdapterReply;
+use super::exchange::{event, line};
+use super::rules::{Rule, Shows, Step};
+use super::{Broken, Subject};
+use crate::evidence::Exchange;
+use crate::faults::Recipient;
+use crate::http_client::answer::Answer;
+use crate::http_client::wire::Outgoing;
+use crate::judge::verdict::{Difference, Failure, Reason, Verdict};
+use crate::mock::{Limits, Mock, Options, Reply};
+use crate::scenario::numbers::same;
+
+/// The token of the control plane's administrator.
+const ADMINISTRATOR: &str = "control-administrator";
+/// How many bytes of a body are kept, and how many requests.
+const KEPT: Limits = Limits {
+    requests: 5_000,
+    body: 8 * 1024 * 1024,
+    answer: 1024 * 1024,
+};
+/// How long a client is told that it may wait for an answer, in seconds.
+const PATIENCE: f64 = 5.0;
+/// So many requests are shown of a failure.
+const SHOWN: usize = 8;
+/// So many characters of an answer are shown in a transcript.
+const TOLD_SHOWN: usize = 2_000;
+
+/// What became of a rule.
+#[derive(Debug)]
+pub(super) struct RuleRun {
+    pub(super) verdict: Verdict,
+    pub(super) exchanges: Vec<Exchange>,
+    pub(super) transcript: String,
+    /// What the client calls itself, and its version.
+    pub(super) client: Option<(String, Option<String>)>,
+}
+
+/// A verdict that is final, of a rule that is still played.
+type Stopped = Result<(), Verdict>;
+
+struct Game<'a> {
+    rule: &'a Rule,
+    server: Mock,
+    base: String,
+    limit: Duration,
+    transcript: String,
+    client: Option<(String, Option<String>)>,
+}
+
+/// Plays a rule.
+///
+/// # Errors
+/// A sentence: the rule's own server does not start, or not as the rule says.
+pub(super) async fn play(
+    rule: &Rule,
+    player: &mut Subject,
+    limit: Duration,
+) -> Result<RuleRun, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let server = Mock::start(options(rule, &folder)?).await?;
+    switch(&server, rule)?;
+    prepare(&server, rule).await?;
+    let api = match rule.api {
+        Recipient::Control => "control",
+        Recipient::Engine | Recipient::Mock => "engine",
+    };
+    let base = server.addresses.get(api).and_then(Value::as_str);
+    let base = base.unwrap_or_default().to_owned();
+    let mut game = Game {
+        rule,
+        server,
+        base,
+        limit,
+        transcript: String::new(),
+        client: None,
+    };
+    let mut verdict = game.judged(player, api).await?;
+    let received = game.server.received();
+    let exchanges = received.iter().map(|(request, reply)| {
+        let _ = writeln!(game.transcript, "{}", line(request, reply.as_ref()));
+        event(&rule.id, &game.base, request, reply.as_ref())
+    });
+    let exchanges = exchanges.collect();
+    if let Some(ended) = game.ended(player, api).await
+        && verdict == Verdict::Pass
+    {
+        verdict = ended;
+    }
+    Ok(RuleRun {
+        verdict,
+        exchanges,
+        transcript: game.transcript,
+        client: game.client,
+    })
+}
+
+fn options(rule: &Rule, folder: &TempDir) -> Result<Options, String> {
+    let start = &rule.start;
+    let mut engine = start.arguments.clone();
+    engine.push("--".to_owned());
+    let mut write = |name: String, text: &str| {
+        let path = folder.path().join(name);
+        engine.push(path.to_string_lossy().into_owned());
+        std::fs::write(&path, text).map_err(|error| in_file(&path, &error))
+    };
+    for (name, policy) in &start.policies {
+        write(format!("{name}.rego"), policy)?;
+    }
+    if let Some(data) = &start.data {
+        write("data.json".to_owned(), &data.to_string())?;
+    }
+    Ok(Options {
+        host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        port: 0,
+        admin_port: 0,
+        control_port: (rule.api == Recipient::Control).then_some(0),
+        control_token: ADMINISTRATOR.to_owned(),
+        engine,
+        control: Vec::new(),
+        fault_files: Vec::new(),
+        faults: Vec::new(),
+        recording: KEPT,
+    })
+}
+
+fn in_file(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+fn switch(server: &Mock, rule: &Rule) -> Result<(), String> {
+    for fault in &rule.start.faults {
+        match fault {
+            Value::String(name) => server.switch_on(name)?,
+            Value::Object(written) => {
+                let name = written.get("fault").and_then(Value::as_str);
+                server.define(name.unwrap_or("fault"), written.clone())?;
+            }
+            other => return Err(format!("{other} is no fault")),
+        }
+    }
+    Ok(())
+}
+
+async fn prepare(server: &Mock, rule: &Rule) -> Result<(), String> {
+    for given in &rule.given {
+        for number in 0..given.times {
+            let path = given.put.replace("{n}", &format!("{number:03}"));
+            let mut put = request("PUT", &path);
+            let json = ("content-type".to_owned(), "application/json".to_owned());
+            put.headers.push(json);
+            put.body = given.json.to_string().into();
+            let answer = server.ask(rule.api, put).await?;
+            if !answer.is_success() {
+                let (status, text) = (answer.status, answer.text());
+                return Err(format!("PUT {path}: {status} {text}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn request(method: &'static str, path: &str) -> Outgoing {
+    let token = format!("Bearer {ADMINISTRATOR}");
+    Outgoing {
+        method,
+        path: path.to_owned(),
+        headers: vec![("authorization".to_owned(), token)],
+        ..Outgoing::default()
+    }
+}
+
+impl Game<'_> {
+    async fn judged(&mut self, player: &mut Subject, api: &str) -> Result<Verdict, String> {
+        if let Err(verdict) = self.opened(player, api).await {
+            return Ok(verdict);
+        }
+        let rule = self.rule;
+        for (step, number) in rule.steps.iter().zip(1..) {
+            if let Err(verdict) = self.stepped(player, step, number).await {
+                return Ok(verdict);
+            }
+        }
+        let received: Vec<_> = self.server.received();
+        let requests: Vec<_> = received.into_iter().map(|(request, _)| request).collect();
+        let demands = rule.received.iter();
+        let mut differences: Vec<_> = demands
+            .flat_map(|demand| demand.differences(&requests))
+            .collect();
+        for shows in &rule.shows {
+            differences.extend(self.shown(shows).await?);
+        }
+        match differences.is_empty() {
+            true => Ok(Verdict::Pass),
+            false => Ok(self.failed(rule.steps.len(), differences)),
+        }
+    }
+
+    /// The failure of an adapter that ended behind its last answer: asked for another client, it
+    /// says nothing any more. Left alone it would be the next rule's that it does not answer.
+    async fn ended(&mut self, player: &mut Subject, api: &str) -> Option<Verdict> {
+        if !player.is_running() {
+            return None;
+        }
+        let ended @ Broken::Ended(_) = player.ask(&self.open(api), self.limit).await.err()? else {
+            return None;
+        };
+        let _ = writeln!(self.transcript, "then: {ended}");
+        let difference = Difference {
+            path: "afterwards".to_owned(),
+            expected: "that the adapter goes on".to_owned(),
+            got: ended.to_string(),
+        };
+        Some(self.failed(self.rule.steps.len(), vec![difference]))
+    }
+
+    /// The line that makes a new client.
+    fn open(&self, api: &str) -> Value {
+        let mut open = Map::new();
+        let mut say = |name: &str, value: Value| open.insert(name.to_owned(), value);
+        say("do", json!("open"));
+        say("api", json!(api));
+        say(
+            "url",
+            json!(format!("{}{}", self.base, self.rule.start.below)),
+        );
+        say("timeout", json!(PATIENCE));
+        let administrator = (self.rule.api == Recipient::Control).then_some(ADMINISTRATOR);
+        if let Some(token) = self.rule.start.token.as_deref().or(administrator) {
+            say("token", json!(token));
+        }
+        Value::Object(open)
+    }
+
+    async fn opened(&mut self, player: &mut Subject, api: &str) -> Stopped {
+        let answer = player.ask(&self.open(api), self.limit).await;
+        let answer = answer.map_err(|broken| unreachable(&broken))?;
+        let told = read(&answer).map_err(|broken| unreachable(&broken))?;
+        match told {
+            AdapterReply::Value(value) => {
+                let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
+                self.client = text("name").map(|name| (name, text("version")));
+                Ok(())
+            }
+            AdapterReply::Unsupported => Err(not_supported(&format!("the {api} API"))),
+            AdapterReply::Undefined | AdapterReply::Error(_) => {
+                let difference = Difference {
+                    path: "told".to_owned(),
+                    expected: "that the client is open".to_owned(),
+                    got: answer.to_string(),
+                };
+                Err(self.failed(0, vec![difference]))
+            }
+        }
+    }
+
+    async fn stepped(&mut self, player: &mut Subject, step: &Step, number: usize) -> Stopped {
+        let ask = Value::Object(step.ask.clone());
+        let _ = writeln!(self.transcript, "asked: {}", short(&ask.to_string()));
+        let answer = self.asked(player, &ask).await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(broken @ (Broken::Start(..) | Broken::Garbled(..))) => {
+                return Err(unreachable(&broken));
+            }
+            Err(broken) => {
+                let _ = writeln!(self.transcript, "told: nothing, {broken}");
+                let difference = Difference {
+                    path: "told".to_owned(),
+                    expected: "an answer".to_owned(),
+                    got: broken.to_string(),
+                };
+                return Err(self.failed(number, vec![difference]));
+            }
+        };
+        let text = answer.to_string();
+        let _ = writeln!(self.transcript, "told: {}", short(&text));
+        let told = read(&answer).map_err(|broken| unreachable(&broken))?;
+        if told == AdapterReply::Unsupported {
+            return Err(not_supported(&operation(&step.ask)));
+        }
+        match step.told.differs(&told, &answer, self.last().as_ref()) {
+            Some(difference) => Err(self.failed(number, vec![difference])),
+            None => Ok(()),
+        }
+    }
+
+    /// The server's last answer, if it is JSON.
+    fn last(&self) -> Option<Value> {
+        let (_, reply) = self.server.received().pop()?;
+        let Reply {
+            status,
+            headers,
+            body,
+        } = reply?;
+        Answer::new(status, headers, body).json().cloned()
+    }
+
+    /// The answer to a step, while requests that hang are let go of as the rule says.
+    async fn asked(&self, player: &mut Subject, ask: &Value) -> Result<Value, Broken> {
+        let asked = player.ask(ask, self.limit);
+        let Some(every) = self.rule.start.release_every else {
+            return asked.await;
+        };
+        let mut ticks = tokio::time::interval(Duration::from_millis(every));
+        let mut asked = std::pin::pin!(asked);
+        loop {
+            tokio::select! {
+                answer = &mut asked => return answer,
+                _ = ticks.tick() => self.server.release(),
+            }
+        }
+    }
+
+    /// What the server shows otherwise than it should.
+    async fn shown(&mut self, shows: &Shows) -> Result<Option<Difference>, String> {
+        let answer = self.server.ask(self.rule.api, request("GET", &shows.get));
+        let answer = answer.await?;
+        let result = answer.at("/result").cloned();
+        let fits = match (&shows.result, &result) {
+            (Some(wanted), Some(found)) => same(wanted, found),
+            (None, None) => shows.nothing,
+            _ => false,
+        };
+        let text = |value: &Option<Value>| match value {
+            Some(value) => value.to_string(),
+            None => "nothing".to_owned(),
+        };
+        Ok((!fits).then(|| Difference {
+            path: format!("afterwards GET {}", shows.get),
+            expected: text(&shows.result),
+            got: text(&result),
+        }))
+    }
+
+    fn failed(&self, step: usize, differences: Vec<Difference>) -> Verdict {
+        let asked = step.checked_sub(1).and_then(|at| self.rule.steps.get(at));
+        let request = match asked {
+            Some(step) => short(&Value::Object(step.ask.clone()).to_string()),
+            None => "open".to_owned(),
+        };
+        let received = self.server.received();
+        let clauses = self.rule.clauses.iter();
+        let mut lines: Vec<String> = clauses
+            .map(|clause| format!("{}: {}", clause.id, clause.states))
+            .collect();
+        let shown = received.iter().take(SHOWN);
+        lines.extend(shown.map(|(request, reply)| line(request, reply.as_ref())));
+        if let Some(more @ 1..) = received.len().checked_sub(SHOWN) {
+            lines.push(format!("… and {more} more requests"));
+        }
+        Verdict::Fail(Failure {
+            step,
+            request,
+            differences,
+            notes: lines,
+            ..Failure::default()
+        })
+    }
+}
+
+fn read(answer: &Value) -> Result<AdapterReply, Broken> {
+    AdapterReply::read(answer).map_err(|why| Broken::Garbled(short(&answer.to_string()), why))
+}
+
+fn unreachable(broken: &Broken) -> Verdict {
+    Verdict::NotRun(Reason::Unreachable(broken.to_string()))
+}
+
+fn not_supported(what: &str) -> Verdict {
+    Verdict::NotRun(Reason::NotSupported(what.to_owned()))
+}
+
+/// What an operation is called, with its options.
+fn operation(ask: &Map<String, Value>) -> String {
+    let name = ask.get("do").and_then(Value::as_str).unwrap_or_default();
+    let options = ask.get("options").and_then(Value::as_object);
+    let options: Vec<_> = options
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    match options.is_empty() {
+        true => format!("`{name}`"),
+        false => format!("`{name}` with {}", options.join(", ")),
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(TOLD_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

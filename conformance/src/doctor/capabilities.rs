@@ -1,0 +1,234 @@
+//! What an engine is able to do, as far as it shows: what answers, what does not, and by which
+//! name filters are asked for.
+
+use serde_json::Value;
+
+use super::api::{self, is_object};
+use super::{Diagnosis, Doctor, Question, modules};
+use crate::http_client::answer::Answer;
+
+/// What an answer says of a capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// It is there.
+    There,
+    /// It was looked for in vain.
+    Absent,
+    /// The answer may be a fault, or somebody else's.
+    Unclear,
+}
+
+/// A capability, and what an answer says of it.
+type Reading = (&'static str, fn(&Answer) -> Sign);
+
+/// What the body of a question is.
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+/// What shows an engine's capabilities: a question, and what its answer says.
+const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
+    (
+        Question::get("/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full"),
+        &[
+            ("documents", |answer| shown(is_object(answer))),
+            ("metrics", |answer| member(answer, "/metrics")),
+            ("provenance", |answer| member(answer, "/provenance")),
+            ("explain", |answer| member(answer, "/explanation")),
+        ],
+    ),
+    (
+        Question::get("/v1/policies/conformance_doctor"),
+        &[("policies", endpoint), ("evaluation", endpoint)],
+    ),
+    (
+        Question::get("/v1/query?q=x%3D1"),
+        &[("query", |answer| {
+            match answer.at("/result/0/x").and_then(Value::as_u64) {
+                Some(1) => Sign::There,
+                _ => missing(answer),
+            }
+        })],
+    ),
+    (
+        Question::get("/v1/config"),
+        &[("config", |answer| {
+            match answer.is_success() && answer.at("/result").is_some_and(Value::is_object) {
+                true => Sign::There,
+                false => missing(answer),
+            }
+        })],
+    ),
+    (Question::get("/v1/status"), &[("status", endpoint)]),
+    (
+        Question::post(
+            "/v1/compile",
+            &[JSON],
+            br#"{"query": "input.x == 1", "unknowns": ["input"]}"#,
+        ),
+        &[("compile", endpoint)],
+    ),
+    (
+        // What is no JSON is refused, also where nothing is defined.
+        Question::post("/v0/data/conformance_doctor", &[JSON], b"{"),
+        &[("v0", |answer| {
+            match answer.is_success() || answer.at("/code").is_some() {
+                true => Sign::There,
+                false => missing(answer),
+            }
+        })],
+    ),
+    (
+        Question::post(
+            DATA,
+            &[("Content-Type", "application/yaml")],
+            b"input: {a: 1}\n",
+        ),
+        &[("yaml", body)],
+    ),
+    (
+        Question::post(DATA, &[JSON, ("Content-Encoding", "gzip")], PACKED),
+        &[("gzip", body)],
+    ),
+];
+
+/// The document that is asked for; nobody has one of this name.
+const DATA: &str = "/v1/data/conformance_doctor";
+/// `{"input": {}}`, gzip-encoded.
+const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xca\xcc\x2b\x28\x2d\x51\xb2\x52\xa8\xae\xad\x05\x00\x0a\xd2\x86\xa3\x0d\x00\x00\x00";
+
+/// The media type that filters are asked for by, but for the vendor.
+const FILTERS: &str = "/v1/compile/conformance_doctor/filter";
+const FILTERS_BODY: &[u8] = br#"{"unknowns": ["input.x"]}"#;
+
+impl Doctor<'_> {
+    /// What an engine seems to be able to do. A server that answers what nobody knows as it
+    /// answers everything else shows nothing.
+    pub(super) async fn abilities(&self, seen: &mut Diagnosis, unknown: Option<&Answer>) {
+        let takes_everything = unknown.is_some_and(Answer::is_success);
+        for (question, readings) in QUESTIONS {
+            if question.method == "POST" && (!self.posts || takes_everything) {
+                continue;
+            }
+            let Ok(answer) = self.put(*question).await else {
+                continue;
+            };
+            if seen.version.is_none() {
+                let version = answer.at("/provenance/version").and_then(Value::as_str);
+                seen.version = version.map(str::to_owned);
+            }
+            let alike = unknown.is_some_and(|unknown| api::alike(unknown, &answer));
+            for (name, reading) in *readings {
+                if seen.capabilities.contains(name) {
+                    continue;
+                }
+                let sign = match alike {
+                    true if takes_everything => Sign::Unclear,
+                    true => missing(&answer),
+                    false => reading(&answer),
+                };
+                match sign {
+                    Sign::There => seen.capabilities.push(name),
+                    Sign::Absent => seen.absent.push(name),
+                    Sign::Unclear => {}
+                }
+            }
+        }
+        if let Ok(list) = self.ask("/v1/policies", true).await {
+            seen.modules = modules::of(&list);
+            // One that says nothing of a policy that is not there may have others.
+            if list.at("/result").is_some_and(Value::is_array) {
+                seen.absent
+                    .retain(|name| !matches!(*name, "policies" | "evaluation"));
+            }
+        }
+    }
+
+    /// By which vendor's media types filters are asked for: the documents' own, OPA's, or the one
+    /// that the server names when it refuses both.
+    pub(super) async fn vendor(&self, seen: &mut Diagnosis, unknown: &Answer) {
+        if !self.posts {
+            seen.vendor = seen.product.map(str::to_owned);
+            return;
+        }
+        let mut named = None;
+        for vendor in ["engine", "opa"] {
+            let accept = format!("application/vnd.{vendor}.ucast.all+json");
+            let headers = [JSON, ("Accept", accept.as_str())];
+            let question = Question::post(FILTERS, &headers, FILTERS_BODY);
+            let Ok(answer) = self.put(question).await else {
+                return;
+            };
+            match answer.status {
+                404 | 405 | 501 if answer.at("/code").is_none() || api::alike(unknown, &answer) => {
+                    seen.absent.push("filters");
+                    return;
+                }
+                400 | 406 | 415 => named = named.or_else(|| other_vendor(&answer, vendor)),
+                401 | 403 | 500.. => return,
+                _ => {
+                    seen.capabilities.push("filters");
+                    seen.vendor = Some(vendor.to_owned());
+                    return;
+                }
+            }
+        }
+        if named.is_some() {
+            seen.capabilities.push("filters");
+            seen.vendor = named;
+        }
+    }
+}
+
+/// A vendor that an answer names beside the one that was asked for.
+fn other_vendor(answer: &Answer, asked: &str) -> Option<String> {
+    let text = answer.text();
+    let vendors = text.split("application/vnd.").skip(1);
+    let mut vendors = vendors.filter_map(|rest| rest.split_once('.'));
+    let plain = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
+    let other = vendors.find(|(name, _)| plain(name) && !["engine", "opa", asked].contains(name));
+    other.map(|(name, _)| name.to_owned())
+}
+
+fn shown(there: bool) -> Sign {
+    match there {
+        true => Sign::There,
+        false => Sign::Unclear,
+    }
+}
+
+/// A member that is asked for by a parameter.
+fn member(answer: &Answer, pointer: &str) -> Sign {
+    match answer.at(pointer) {
+        Some(_) if answer.is_success() => Sign::There,
+        None if is_object(answer) => Sign::Absent,
+        _ => Sign::Unclear,
+    }
+}
+
+/// A path of the API: it has a result, or an error object.
+fn endpoint(answer: &Answer) -> Sign {
+    let member = match answer.is_success() {
+        true => "/result",
+        false => "/code",
+    };
+    match answer.at(member) {
+        Some(_) => Sign::There,
+        None => missing(answer),
+    }
+}
+
+/// A kind of body: it is read, or refused.
+fn body(answer: &Answer) -> Sign {
+    match answer.status {
+        400 | 415 => Sign::Absent,
+        _ if is_object(answer) => Sign::There,
+        _ => missing(answer),
+    }
+}
+
+/// Whether a path, or a method of it, is not known.
+fn missing(answer: &Answer) -> Sign {
+    match answer.status {
+        404 | 405 | 501 => Sign::Absent,
+        _ => Sign::Unclear,
+    }
+}

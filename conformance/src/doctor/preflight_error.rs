@@ -1,0 +1,70 @@
+//! Why judging a server would show nothing: it cannot be reached, lets nobody in, or is something
+//! else.
+
+use super::api::ApiEvidence;
+use super::{Doctor, Finding};
+use crate::http_client::answer::Answer;
+
+/// What stands between a run and the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PreflightError {
+    /// What was seen, and what to do.
+    pub(crate) why: String,
+    /// Whether no answer came in the protocol of the address.
+    pub(crate) unreached: bool,
+}
+
+/// Paths of which an engine answers at least one, whatever else is wrong with it.
+const ELSEWHERE: [&str; 3] = ["/v1/data", "/v1/policies", "/v1/bundles"];
+
+impl PreflightError {
+    pub(super) fn unreached(finding: &Finding) -> Self {
+        Self {
+            unreached: true,
+            ..Self::told(finding)
+        }
+    }
+
+    pub(super) fn told(finding: &Finding) -> Self {
+        let advice = finding.advice.as_deref().unwrap_or_default();
+        Self {
+            why: format!("{}: {advice}", finding.what),
+            unreached: false,
+        }
+    }
+}
+
+/// Whether a server talks JSON, as something that is being written does from the beginning.
+pub(super) fn says_json(answer: &Answer) -> bool {
+    answer.json().is_some()
+}
+
+impl Doctor<'_> {
+    /// Why nothing here is an API, where each place that tells one was seen so. A server that says
+    /// something else in JSON is judged all the same: it may be meant to be one.
+    pub(super) async fn nowhere(
+        &self,
+        strange: &[(ApiEvidence, bool, Finding)],
+    ) -> Option<PreflightError> {
+        let (sight, json, finding) = strange.first()?;
+        let nothing = match sight {
+            ApiEvidence::Elsewhere
+            | ApiEvidence::Gateway
+            | ApiEvidence::Page
+            | ApiEvidence::Limited
+            | ApiEvidence::Garbled => true,
+            ApiEvidence::Bare | ApiEvidence::Other => !json,
+            ApiEvidence::Missing | ApiEvidence::Broken => {
+                for path in ELSEWHERE {
+                    let answer = self.ask(path, true).await.ok()?;
+                    if !matches!(answer.status, 404 | 405 | 500..=599) {
+                        return None;
+                    }
+                }
+                true
+            }
+            ApiEvidence::Api | ApiEvidence::Locked => false,
+        };
+        nothing.then(|| PreflightError::told(finding))
+    }
+}

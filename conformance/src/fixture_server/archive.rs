@@ -1,0 +1,71 @@
+//! Bundles: gzip-encoded tar archives.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde_json::{Map, Value};
+
+use crate::http_client::answer::BODY_LIMIT;
+
+/// How many entries of an archive are looked at.
+const ENTRIES: usize = 10_000;
+
+/// The bundle of these files, by path: text as it stands, other values as JSON.
+///
+/// # Errors
+/// A path that an archive cannot hold.
+pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    for (path, content) in files {
+        let text = match content {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        let added = archive.append_data(&mut header, path, text.as_bytes());
+        added.map_err(|error| format!("`{path}` is no path of a bundle: {error}"))?;
+    }
+    let whole = archive.into_inner().and_then(GzEncoder::finish);
+    whole
+        .map(Bytes::from)
+        .map_err(|error: io::Error| format!("no bundle: {error}"))
+}
+
+/// The files of a bundle by path, without a slash before it: JSON as what it says, anything else
+/// as text.
+///
+/// # Errors
+/// What makes it no bundle: that it is no archive, holds a file twice, or is too large.
+pub(super) fn open(bytes: &[u8]) -> Result<Value, String> {
+    let failed = |error: io::Error| format!("no bundle: {error}");
+    let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(BODY_LIMIT));
+    let mut files = Map::new();
+    for (number, entry) in archive.entries().map_err(failed)?.enumerate() {
+        let mut entry = entry.map_err(failed)?;
+        if number == ENTRIES {
+            return Err(format!("no bundle: it has more than {ENTRIES} entries"));
+        }
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let path = path.trim_start_matches("./").trim_start_matches('/');
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).map_err(failed)?;
+        let json = path.ends_with(".json") || path.ends_with(".manifest");
+        let content = match serde_json::from_slice(&content) {
+            Ok(value) if json => value,
+            _ => Value::String(String::from_utf8_lossy(&content).into_owned()),
+        };
+        if files.insert(path.to_owned(), content).is_some() {
+            return Err(format!("no bundle: it holds `{path}` twice"));
+        }
+    }
+    Ok(Value::Object(files))
+}

@@ -1,0 +1,320 @@
+//! The mock server: the other side that the suite runs for a server, or for an engine and its
+//! control plane, that are told of it. It serves bundles and takes decision logs and status
+//! messages; and it is the repository, the data source and the storage of a control plane.
+//!
+//! What the servers ask:
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /PATH` | the fixture of the path, with its ETag; 304 when that is the same; 404 when there is nothing |
+//! | `POST /logs`, `POST /logs/…` | 200; the events of the array, which may be gzip-encoded, are kept |
+//! | `POST /status`, `POST /status/…` | 200; the message is kept |
+//! | `PUT /BUCKET/KEY` | stores an object as S3 does, with its `x-amz-meta-…` headers and under the conditions `If-Match` and `If-None-Match`; 200 with its ETag. It is served like a fixture |
+//! | `HEAD /BUCKET/KEY`, `DELETE /BUCKET/KEY` | the ETag, length and metadata of what is stored; removes it |
+//! | `GET /git/NAME/info/refs`, `POST /git/NAME/git-upload-pack` | the git repository that is the fixture of `git/NAME` |
+//!
+//! What scenarios ask, as any other request of theirs:
+//!
+//! | request | answer |
+//! |---|---|
+//! | `PUT /shelf/PATH` | makes what the body says the fixture of the path (see [`fixtures::Fixture`]); the same again changes nothing. For a repository the answer names its newest commit: `{"commit": ID}` |
+//! | `GET /taken/PATH` | how each request for the path was answered: `{"answer": "bundle", "status": 200}`, of a repository `{"answer": "references", "commit": ID}` and `pack` |
+//! | `GET /opened/PATH` | the files of the bundle that is put or stored there, by path; 404 when there is none |
+//! | `GET /received/logs` | every decision log event |
+//! | `GET /received/status` | every status message |
+//!
+//! The lists take parameters: only items whose members have these values are in the
+//! answer, or with `holds` those in which this text stands anywhere.
+
+mod archive;
+mod auth;
+mod fixtures;
+mod git;
+pub(crate) mod listener;
+mod received;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::http_client::Base;
+use crate::http_client::answer::BODY_LIMIT;
+use crate::sync::lock;
+use fixtures::{Fixtures, Lookup};
+use listener::ARRIVES_WITHIN;
+use received::Received;
+
+/// How long a request for something that is held back waits.
+const HELD_FOR: Duration = Duration::from_secs(30);
+
+/// A running mock server; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct FixtureServer {
+    pub(crate) base: Base,
+    listener: JoinHandle<()>,
+}
+
+/// What the mock server holds.
+#[derive(Debug)]
+struct FixtureState {
+    fixtures: Mutex<Fixtures>,
+    received: Mutex<Received>,
+    /// Told of each change of the fixtures.
+    changes: watch::Sender<()>,
+}
+
+impl FixtureServer {
+    /// Starts a mock server at an address; port 0 is any free one.
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub(crate) async fn start(address: SocketAddr) -> Result<Self, String> {
+        let named = |error: std::io::Error| format!("no mock server at {address}: {error}");
+        let socket = TcpListener::bind(address).await.map_err(named)?;
+        let bound = socket.local_addr().map_err(named)?;
+        let state = Arc::new(FixtureState {
+            fixtures: Mutex::default(),
+            received: Mutex::default(),
+            changes: watch::Sender::new(()),
+        });
+        let answer = move |request| {
+            let state = Arc::clone(&state);
+            async move { Ok::<_, Infallible>(state.answer(request).await) }
+        };
+        Ok(Self {
+            base: Base::parse(&format!("http://{bound}"))?,
+            listener: tokio::spawn(listener::listen(socket, answer)),
+        })
+    }
+}
+
+impl Drop for FixtureServer {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+impl FixtureState {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let (head, body) = request.into_parts();
+        let limit = usize::try_from(BODY_LIMIT).unwrap_or(usize::MAX);
+        let whole = timeout(ARRIVES_WITHIN, Limited::new(body, limit).collect()).await;
+        let Ok(Ok(body)) = whole else {
+            return bad_request("the body cannot be read, or is too large");
+        };
+        self.answer_to(&head, body.to_bytes()).await
+    }
+
+    async fn answer_to(&self, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
+        let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
+        let query = head.uri.query().unwrap_or_default();
+        let path = head.uri.path().trim_start_matches('/');
+        let (first, below) = path.split_once('/').unwrap_or((path, ""));
+        match (&head.method, first) {
+            (&Method::PUT, "shelf") => self.put_fixture(below, &body),
+            (&Method::GET, "taken") => list_response(lock(&self.fixtures).requests(below), query),
+            (&Method::GET, "opened") => self.open(below),
+            (&Method::GET, "received") => match lock(&self.received).list(below) {
+                Some(items) => list_response(items, query),
+                None => plain(StatusCode::NOT_FOUND),
+            },
+            (&Method::POST, "logs" | "status") => {
+                let kept = lock(&self.received).keep(first, header(CONTENT_ENCODING), &body);
+                kept.map_or_else(
+                    |why| bad_request(&why),
+                    |()| json(&Value::Object(Default::default())),
+                )
+            }
+            (&Method::GET | &Method::POST, "git") => {
+                self.repository(path, header(CONTENT_ENCODING), &body)
+            }
+            (&Method::PUT, _) => self.store(path, head, body),
+            (&Method::HEAD, _) => match lock(&self.fixtures).stored(path) {
+                Some((bytes, headers)) => archive(bytes, headers),
+                None => plain(StatusCode::NOT_FOUND),
+            },
+            (&Method::DELETE, _) => {
+                lock(&self.fixtures).remove(path);
+                plain(StatusCode::NO_CONTENT)
+            }
+            (&Method::GET, _) => self.take(path, &head.headers).await,
+            _ => plain(StatusCode::NOT_FOUND),
+        }
+    }
+
+    fn put_fixture(&self, path: &str, body: &Bytes) -> Response<Full<Bytes>> {
+        let put = serde_json::from_slice(body)
+            .map_err(|error| error.to_string())
+            .and_then(|item| lock(&self.fixtures).put(path, item));
+        match put {
+            Ok(commit) => {
+                self.changes.send_replace(());
+                commit.map_or_else(
+                    || plain(StatusCode::NO_CONTENT),
+                    |commit| json(&serde_json::json!({ "commit": commit })),
+                )
+            }
+            Err(why) => bad_request(&why),
+        }
+    }
+
+    /// Stores an object: a whole one, as it is.
+    fn store(&self, path: &str, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
+        let query = head.uri.query().unwrap_or_default();
+        let coded = head.headers.get(CONTENT_ENCODING);
+        if !path.contains('/') || query.contains("uploadId") || coded.is_some() {
+            return plain(StatusCode::NOT_IMPLEMENTED);
+        }
+        let stored = lock(&self.fixtures).store(path, &head.headers, body);
+        match stored {
+            Ok(headers) => {
+                self.changes.send_replace(());
+                let mut response = plain(StatusCode::OK);
+                response.headers_mut().extend(headers);
+                response
+            }
+            Err(status) => plain(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST)),
+        }
+    }
+
+    /// The files of a bundle.
+    fn open(&self, path: &str) -> Response<Full<Bytes>> {
+        let stored = lock(&self.fixtures).stored(path);
+        match stored.map(|(bytes, _)| archive::open(&bytes)) {
+            Some(Ok(files)) => json(&files),
+            Some(Err(why)) => bad_request(&why),
+            None => plain(StatusCode::NOT_FOUND),
+        }
+    }
+
+    /// Answers a git client.
+    fn repository(&self, path: &str, encoding: Option<&str>, body: &[u8]) -> Response<Full<Bytes>> {
+        let mut fixtures = lock(&self.fixtures);
+        let found = if let Some(place) = path.strip_suffix("/info/refs") {
+            let repository = fixtures.repository(place, "references");
+            repository.map(|found| (found.references(), "advertisement"))
+        } else if let Some(place) = path.strip_suffix("/git-upload-pack") {
+            let request = match received::decoded(encoding, body) {
+                Ok(request) => request,
+                Err(why) => return bad_request(&why),
+            };
+            let repository = fixtures.repository(place, "pack");
+            repository.and_then(|found| Some((found.upload(&request)?, "result")))
+        } else {
+            None
+        };
+        let Some((body, kind)) = found else {
+            return plain(StatusCode::NOT_FOUND);
+        };
+        let mut response = Response::new(Full::from(body));
+        let kind = HeaderValue::from_str(&format!("application/x-git-upload-pack-{kind}"));
+        let headers = response.headers_mut();
+        headers.extend(kind.map(|kind| (CONTENT_TYPE, kind)));
+        response
+    }
+
+    /// Answers a request for a path, once it is not held back.
+    async fn take(&self, path: &str, request: &HeaderMap) -> Response<Full<Bytes>> {
+        let mut changes = self.changes.subscribe();
+        let end = Instant::now() + HELD_FOR;
+        let mut held = false;
+        loop {
+            let found = lock(&self.fixtures).take(path, request, held);
+            match found {
+                Lookup::Bytes(bytes, headers) => return archive(bytes, headers),
+                Lookup::Status(status) => {
+                    return plain(StatusCode::from_u16(status).unwrap_or(StatusCode::NOT_FOUND));
+                }
+                Lookup::Held => held = true,
+            }
+            if !matches!(timeout_at(end, changes.changed()).await, Ok(Ok(()))) {
+                return plain(StatusCode::SERVICE_UNAVAILABLE);
+            }
+        }
+    }
+}
+
+/// The items that have all members of the query.
+fn list_response<'a>(
+    items: impl IntoIterator<Item = &'a Value>,
+    query: &str,
+) -> Response<Full<Bytes>> {
+    let wanted: Vec<(String, String)> = query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (decoded(name), decoded(value)))
+        .collect();
+    let has = |item: &Value| {
+        wanted.iter().all(|(name, value)| {
+            if name == "holds" {
+                return holds(item, value);
+            }
+            let found = match item.get(name) {
+                Some(Value::String(text)) => Some(text.clone()),
+                other => other.map(Value::to_string),
+            };
+            found.as_ref() == Some(value)
+        })
+    };
+    let items = items.into_iter().filter(|item| has(item)).cloned();
+    json(&Value::Array(items.collect()))
+}
+
+/// Whether a text stands anywhere in a value.
+fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(found) => found == text,
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => members.values().any(|item| holds(item, text)),
+        _ => false,
+    }
+}
+
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text)
+        .decode_utf8_lossy()
+        .into_owned()
+}
+
+fn plain(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::default();
+    *response.status_mut() = status;
+    response
+}
+
+fn bad_request(why: &str) -> Response<Full<Bytes>> {
+    let mut response = json(&Value::String(why.to_owned()));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response
+}
+
+fn json(value: &Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(value.to_string()));
+    let media_type = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
+}
+
+fn archive(bytes: Bytes, headers: HeaderMap) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(bytes));
+    *response.headers_mut() = headers;
+    let media_type = HeaderValue::from_static("application/gzip");
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! Answers, and the ways they can fail to come.
+
+use std::io::Read as _;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// The longest body that is read or unpacked, in bytes: it may have no end, and a small
+/// compressed body may be a huge one.
+pub(crate) const BODY_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// So many characters of the title of a page are told.
+const TITLE_SHOWN: usize = 60;
+
+/// An answer as it came.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    /// How many items each page held, where this answer is joined from several.
+    pub(crate) pages: Vec<usize>,
+    /// How long it took, in milliseconds.
+    pub(crate) milliseconds: f64,
+    /// What was waited until it came about.
+    pub(crate) wait: Wait,
+    decoded: OnceLock<Bytes>,
+    json: OnceLock<Option<Value>>,
+}
+
+/// The answers to a request that was repeated until one showed what it had to, in milliseconds.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) struct Wait {
+    /// How long the slowest of them took.
+    pub(crate) longest: f64,
+    /// How long it took until the last one, with the pauses.
+    pub(crate) whole: f64,
+}
+
+/// No answer came.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub(crate) struct NoAnswer {
+    pub(crate) what: String,
+    /// Whether it was waited for to the end of the time limit.
+    pub(crate) slow: bool,
+}
+
+/// Whether a body of so many bytes is still read.
+///
+/// # Errors
+/// That it is longer than this suite reads, which says nothing about the server.
+pub(crate) fn within_limit(length: usize) -> Result<(), NoAnswer> {
+    if length as u64 <= BODY_LIMIT {
+        return Ok(());
+    }
+    let limit = BODY_LIMIT / 1024 / 1024;
+    let what = format!("its body exceeds {limit} MiB, the most that this suite reads");
+    Err(NoAnswer::new(what))
+}
+
+impl NoAnswer {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            slow: false,
+        }
+    }
+
+    /// What it means, where the words of the HTTP library are known_deviations; else these.
+    pub(crate) fn told(&self) -> &str {
+        const CLOSED: [&str; 4] = [
+            "connection closed before message completed",
+            "connection reset",
+            "unexpected end of file",
+            "broken pipe",
+        ];
+        let what = self.what.to_ascii_lowercase();
+        match CLOSED.iter().any(|words| what.contains(words)) {
+            true => "the server closed the connection",
+            false => &self.what,
+        }
+    }
+
+    pub(crate) fn slow(limit: Duration) -> Self {
+        Self {
+            what: format!("no answer within {} s", limit.as_secs_f32()),
+            slow: true,
+        }
+    }
+}
+
+impl Answer {
+    pub(crate) fn new(status: u16, headers: Vec<(String, String)>, body: Bytes) -> Self {
+        Self {
+            status,
+            headers,
+            body,
+            ..Self::default()
+        }
+    }
+
+    /// This answer, if its body is no longer than is read once it is unpacked.
+    ///
+    /// # Errors
+    /// As [`within_limit`].
+    pub(crate) fn unpacked_within_limit(self) -> Result<Self, NoAnswer> {
+        within_limit(self.plain().len())?;
+        Ok(self)
+    }
+
+    /// This answer, the last page of a walk, with the text and the JSON body of all its pages.
+    pub(crate) fn joined(&self, text: String, value: Value, pages: Vec<usize>) -> Self {
+        let headers = self.headers.iter().filter(|(name, _)| {
+            // The text stands as it is.
+            !name.eq_ignore_ascii_case("content-encoding")
+        });
+        let answer = Self {
+            pages,
+            ..Self::new(self.status, headers.cloned().collect(), Bytes::from(text))
+        };
+        let _ = answer.json.set(Some(value));
+        answer
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The values of a header, joined as HTTP joins them.
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let values: Vec<&str> = self
+            .headers
+            .iter()
+            .filter(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+            .collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
+    /// The body without its content encoding.
+    pub(crate) fn plain(&self) -> &Bytes {
+        let gzip = self.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip")
+        });
+        if !gzip {
+            return &self.body;
+        }
+        self.decoded.get_or_init(|| {
+            let mut plain = Vec::new();
+            let decoder = flate2::read::MultiGzDecoder::new(self.body.as_ref());
+            // One byte more than is read shows that there is more.
+            let most = BODY_LIMIT + 1;
+            match decoder.take(most).read_to_end(&mut plain) {
+                Ok(_) => Bytes::from(plain),
+                // A body that is not what its header says is judged as it stands.
+                Err(_) => self.body.clone(),
+            }
+        })
+    }
+
+    /// The body as text, with replacement characters where it is none.
+    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.plain())
+    }
+
+    /// The body as JSON, if it is.
+    pub(crate) fn json(&self) -> Option<&Value> {
+        self.json
+            .get_or_init(|| serde_json::from_slice(self.plain()).ok())
+            .as_ref()
+    }
+
+    /// What is told in place of a body that is markup: its media type, and the title of a page.
+    pub(crate) fn markup(&self) -> Option<String> {
+        let named = self.header("content-type").unwrap_or_default();
+        let named = named.split(';').next().unwrap_or_default().trim();
+        let text = self.text();
+        let starts = text.trim_start().starts_with('<');
+        if !starts || self.json().is_some() {
+            return None;
+        }
+        let media_type = match named {
+            "" => "markup without a media type",
+            named => named,
+        };
+        let lower = text.to_ascii_lowercase();
+        let title = lower.find("<title").and_then(|start| {
+            let start = start + lower.get(start..)?.find('>')? + 1;
+            let end = start + lower.get(start..)?.find('<')?;
+            text.get(start..end)
+        });
+        let words: Vec<&str> = title.unwrap_or_default().split_whitespace().collect();
+        let title: String = words.join(" ").chars().take(TITLE_SHOWN).collect();
+        Some(match title.is_empty() {
+            true => media_type.to_owned(),
+            false => format!("{media_type}: {title}"),
+        })
+    }
+
+    /// The value at a JSON pointer into the body.
+    pub(crate) fn at(&self, pointer: &str) -> Option<&Value> {
+        self.json()?.pointer(pointer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_markup_the_media_type_and_the_title_are_told() {
+        for (media_type, body, told) in [
+            (
+                "text/html; charset=utf-8",
+                "<!DOCTYPE html>\n<html><head><TITLE lang=en>Not\n  found</TITLE></head>",
+                Some("text/html: Not found"),
+            ),
+            ("text/html", "<h1>Hello</h1>", Some("text/html")),
+            (
+                "application/xml",
+                "<?xml version='1.0'?><a/>",
+                Some("application/xml"),
+            ),
+            (
+                "",
+                " <p>\u{130}<title>x",
+                Some("markup without a media type"),
+            ),
+            ("text/html", "{}", None),
+            ("text/plain", "404 page not found", None),
+            ("application/json", "", None),
+        ] {
+            let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
+            let answer = Answer::new(501, headers, Bytes::from(body));
+            assert_eq!(answer.markup().as_deref(), told, "{body}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The shell command that repeats an exchange.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+
+use crate::http_client::Base;
+use crate::http_client::redact::REDACTED;
+use crate::http_client::wire::Wire;
+
+/// The method of stored requests that went straight to the socket.
+pub(crate) const RAW: &str = "raw";
+
+/// Longest body that a command line holds, in bytes.
+const BODY_SHOWN: usize = 4000;
+
+/// A `curl` command line (or for raw bytes one that pipes them to the socket).
+pub(crate) fn command(base: &Base, wire: &Wire) -> String {
+    match wire {
+        Wire::Raw(bytes) => raw(base, &encoded(bytes)),
+        Wire::Http(request) => {
+            let url = format!("{}{}", base.url, request.path);
+            http(
+                request.method,
+                &url,
+                &request.headers,
+                &Body::of(&request.body),
+            )
+        }
+    }
+}
+
+/// A body as a command line can hold it.
+pub(crate) enum Body<'a> {
+    Empty,
+    Text(&'a str),
+    /// In base64.
+    Encoded(String),
+}
+
+impl<'a> Body<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok("") => Self::Empty,
+            Ok(text) => Self::Text(text),
+            Err(_) => Self::Encoded(encoded(bytes)),
+        }
+    }
+}
+
+/// Bytes in base64.
+pub(crate) fn encoded(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// Pipes bytes, which are in base64, to the socket.
+pub(crate) fn raw(base: &Base, bytes: &str) -> String {
+    let Base { host, port, .. } = base;
+    let open = if base.tls {
+        let address = argument(&format!("{host}:{port}"));
+        format!("openssl s_client -quiet -connect {address}")
+    } else {
+        format!("nc {} {port}", argument(host))
+    };
+    format!("echo {} | base64 -d | {open}", argument(bytes))
+}
+
+/// Sends a request with `curl`.
+pub(crate) fn http(
+    method: &str,
+    url: &str,
+    headers: &[(String, String)],
+    body: &Body<'_>,
+) -> String {
+    let mut line = "curl -i".to_owned();
+    match method {
+        "GET" if matches!(body, Body::Empty) => {}
+        "HEAD" => line.push_str(" -I"),
+        method if !method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            line.push_str(&format!(" -X {}", word(method)));
+        }
+        method => line.push_str(&format!(" -X {method}")),
+    }
+    if url.contains("/.") {
+        line.push_str(" --path-as-is");
+    }
+    for (name, value) in headers {
+        line.push_str(&format!(" -H {}", word(&format!("{name}: {value}"))));
+    }
+    let mut input = String::new();
+    match body {
+        Body::Empty => {}
+        Body::Text(text) if text.len() <= BODY_SHOWN => {
+            line.push_str(&format!(" --data-binary {}", word(text)));
+        }
+        Body::Encoded(text) if text.len() <= BODY_SHOWN => {
+            input = format!("echo {} | base64 -d | ", argument(text));
+            line.push_str(" --data-binary @-");
+        }
+        Body::Text(_) | Body::Encoded(_) => line.push_str(" --data-binary @BODY"),
+    }
+    format!("{input}{line} {}", word(url))
+}
+
+/// A command that is short enough to be shown. Of another one no part is: what was quoted in it
+/// would be open, and the shell would take the end of the next command for a command.
+pub(crate) fn whole(command: &str, most: usize) -> Cow<'_, str> {
+    match command.chars().count() {
+        count if count > most => Cow::Owned(format!("# a command of {count} characters")),
+        _ => Cow::Borrowed(command),
+    }
+}
+
+/// A word of the shell; a redacted token is a variable that the user sets.
+pub(crate) fn word(text: &str) -> String {
+    let quoted = text.replace('\'', "'\\''");
+    format!("'{}'", quoted.replace(REDACTED, "'\"$CONFORMANCE_TOKEN\"'"))
+}
+
+/// The same, quoted only where the shell would take it for something else.
+pub(crate) fn argument(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
+        text.to_owned()
+    } else {
+        word(text)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::http_client::wire::Outgoing;
+    use bytes::Bytes;
+
+    #[test]
+    fn commands_repeat_what_was_sent() {
+        let base = Base::parse("http://127.0.0.1:1").expect("an address");
+        let cases = [
+            (
+                "PUT",
+                "/v1/data/a%20b",
+                vec![("authorization", "Bearer <redacted>")],
+                "it's",
+                "curl -i -X PUT -H 'authorization: Bearer '\"$CONFORMANCE_TOKEN\"'' \
+                 --data-binary 'it'\\''s' 'http://127.0.0.1:1/v1/data/a%20b'",
+            ),
+            ("GET", "/a", vec![], "", "curl -i 'http://127.0.0.1:1/a'"),
+            (
+                "HEAD",
+                "/../a",
+                vec![],
+                "",
+                "curl -i -I --path-as-is 'http://127.0.0.1:1/../a'",
+            ),
+        ];
+        for (method, path, headers, body, expected) in cases {
+            let wire = Wire::Http(Outgoing {
+                method,
+                path: path.to_owned(),
+                headers: headers
+                    .iter()
+                    .map(|(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+                body: Bytes::from(body),
+            });
+            assert_eq!(command(&base, &wire), expected);
+        }
+    }
+
+    /// Command injection: hostile texts wherever evidence has texts.
+    #[test]
+    fn no_text_of_evidence_runs_anything_in_a_shell() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = folder.path().join("made");
+        let touch = format!("touch {}", made.display());
+        let hostile = [
+            format!("$({touch})"),
+            format!("`{touch}`"),
+            format!("';{touch};'"),
+            format!("\";{touch};\""),
+            format!("\n{touch}\n"),
+            format!("a;{touch}"),
+            format!("a&{touch}&"),
+            format!("\\';{touch};#"),
+            format!("<redacted>';{touch};'"),
+            format!("{{{},x}}", touch.replace(' ', ",")),
+        ];
+        for text in &hostile {
+            let base = Base {
+                host: text.clone(),
+                ..Base::parse("http://127.0.0.1:1").expect("an address")
+            };
+            let lines = [
+                raw(&base, text),
+                http(
+                    text,
+                    text,
+                    &[(text.clone(), text.clone())],
+                    &Body::Text(text),
+                ),
+                http("PUT", text, &[], &Body::Encoded(text.clone())),
+                argument(text),
+            ];
+            let cut = lines.iter().map(|line| {
+                let most = line.chars().count() - 3;
+                // What follows would end what is quoted.
+                format!("{}\necho 'a;{touch};b'", whole(line, most))
+            });
+            let cut: Vec<String> = cut.collect();
+            for line in lines.into_iter().chain(cut) {
+                let shell = std::process::Command::new("/bin/sh")
+                    .args([
+                        "-c",
+                        &format!("nc() {{ :; }}; curl() {{ :; }}; openssl() {{ :; }}; {line}"),
+                    ])
+                    .stdin(std::process::Stdio::null())
+                    .output();
+                shell.expect("a shell");
+                assert!(!made.exists(), "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! What partial evaluation leaves, as one canonical text: queries and expressions in a fixed
+//! order, variables by the terms they stand for or by numbers, so that servers which choose other
+//! names, another order, or another way to write an equation are judged alike.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::scenario::resource_names::canonical;
+
+/// Nothing that a server sends is followed deeper.
+const MAX_DEPTH: usize = 64;
+
+/// The text of a list of queries: `(…; …) or (…)`. Absent if it is none.
+pub(crate) fn text(queries: &Value) -> Option<String> {
+    let queries = queries.as_array()?.iter().map(query);
+    let mut queries = queries.collect::<Option<Vec<_>>>()?;
+    queries.sort();
+    queries.dedup();
+    Some(queries.join(" or "))
+}
+
+/// The conditions of each of a list of queries, in order. Absent if it is none.
+pub(crate) fn conditions(queries: &Value) -> Option<Vec<Vec<String>>> {
+    queries.as_array()?.iter().map(conditions_of).collect()
+}
+
+/// Whether there is one condition for each of the texts, in which `*` stands for anything.
+pub(crate) fn is_like(conditions: &[String], wanted: &[&str]) -> bool {
+    let mut left: Vec<&String> = conditions.iter().collect();
+    for text in wanted {
+        let (start, end) = text.split_once('*').unwrap_or((text, ""));
+        let fits = |condition: &&String| match text.contains('*') {
+            false => *condition == text,
+            true => condition
+                .strip_prefix(start)
+                .is_some_and(|rest| is_within(rest, end)),
+        };
+        let Some(place) = left.iter().position(fits) else {
+            return false;
+        };
+        left.remove(place);
+    }
+    left.is_empty()
+}
+
+/// Whether a text is anything followed by this, in which further `*` may stand.
+fn is_within(text: &str, end: &str) -> bool {
+    match end.split_once('*') {
+        None => text.ends_with(end),
+        Some((middle, end)) => text
+            .split_once(middle)
+            .is_some_and(|(_, rest)| is_within(rest, end)),
+    }
+}
+
+/// What variables of a query stand for.
+type Named = BTreeMap<String, String>;
+
+fn query(query: &Value) -> Option<String> {
+    let text = conditions_of(query)?.join("; ");
+    Some(format!("({})", number_variables(&text)))
+}
+
+fn conditions_of(query: &Value) -> Option<Vec<String>> {
+    let exprs = query.as_array()?;
+    let mut named = Named::new();
+    let mut plain = Vec::new();
+    for expr in exprs {
+        match equation(expr) {
+            Some((name, other)) if !named.contains_key(name) && !mentions(other, name, 0) => {
+                let text = term(other, &named, 0)?;
+                named.insert(name.to_owned(), text);
+            }
+            _ => plain.push(expr),
+        }
+    }
+    let used = |name: &str| plain.iter().any(|expr| mentions(expr, name, 0));
+    let mut texts = Vec::new();
+    for (name, text) in &named {
+        if !used(name) {
+            texts.push(format!("{text} is defined"));
+        }
+    }
+    for expr in plain {
+        texts.push(self::expr(expr, &named)?);
+    }
+    texts.sort();
+    texts.dedup();
+    Some(texts)
+}
+
+/// A variable and what it equals.
+fn equation(expr: &Value) -> Option<(&str, &Value)> {
+    if expr.get("negated") == Some(&Value::Bool(true)) || expr.get("with").is_some() {
+        return None;
+    }
+    let [operator, left, right] = expr.get("terms")?.as_array()?.as_slice() else {
+        return None;
+    };
+    if comparison(&name(operator)?) != Some(("==", false)) {
+        return None;
+    }
+    match (variable(left), variable(right)) {
+        (Some(name), _) => Some((name, right)),
+        (None, Some(name)) => Some((name, left)),
+        (None, None) => None,
+    }
+}
+
+fn variable(term: &Value) -> Option<&str> {
+    let name = term.get("value")?.as_str()?;
+    (term.get("type")? == "var" && !matches!(name, "input" | "data")).then_some(name)
+}
+
+/// Whether a variable occurs in a node.
+fn mentions(node: &Value, name: &str, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return true;
+    }
+    match node {
+        Value::Array(items) => items.iter().any(|item| mentions(item, name, depth + 1)),
+        Value::Object(members) => {
+            variable(node) == Some(name)
+                || members.values().any(|item| mentions(item, name, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+fn expr(expr: &Value, named: &Named) -> Option<String> {
+    let terms = expr.get("terms")?;
+    let mut text = match terms.as_array() {
+        Some(call) => self::call(call, named, 0)?,
+        None => term(terms, named, 0)?,
+    };
+    if expr.get("negated") == Some(&Value::Bool(true)) {
+        text = format!("not {text}");
+    }
+    let with = expr.get("with").and_then(Value::as_array);
+    for with in with.into_iter().flatten() {
+        let target = term(with.get("target")?, named, 0)?;
+        let value = term(with.get("value")?, named, 0)?;
+        text.push_str(&format!(" with {target} as {value}"));
+    }
+    Some(text)
+}
+
+/// The name of a function.
+fn name(operator: &Value) -> Option<String> {
+    if operator.get("type")? == "var" {
+        return Some(operator.get("value")?.as_str()?.to_owned());
+    }
+    let steps = operator.get("value")?.as_array()?.iter();
+    let steps = steps.map(|step| step.get("value")?.as_str());
+    Some(steps.collect::<Option<Vec<_>>>()?.join("."))
+}
+
+/// The sign of a comparison, and whether its sides stand the other way round. No document names
+/// the operators, so those that servers are known to use count, whatever stands before the last
+/// word of a name.
+fn comparison(operator: &str) -> Option<(&'static str, bool)> {
+    let word = operator.rsplit(['.', '_']).next().unwrap_or(operator);
+    Some(match word {
+        "eq" | "equal" | "equals" | "assign" | "unify" | "=" | "==" => ("==", false),
+        "neq" | "ne" | "!=" => ("!=", false),
+        "lt" | "less" | "<" => ("<", false),
+        "lte" | "le" | "<=" => ("<=", false),
+        "gt" | "greater" | ">" => ("<", true),
+        "gte" | "ge" | ">=" => ("<=", true),
+        _ => return None,
+    })
+}
+
+fn call(call: &[Value], named: &Named, depth: usize) -> Option<String> {
+    let (operator, operands) = call.split_first()?;
+    let operator = name(operator)?;
+    let operands = operands
+        .iter()
+        .map(|operand| term(operand, named, depth + 1));
+    let mut operands = operands.collect::<Option<Vec<_>>>()?;
+    let Some((sign, mirrored)) = comparison(&operator) else {
+        return Some(format!("{operator}({})", operands.join(", ")));
+    };
+    if matches!(sign, "==" | "!=") {
+        operands.sort();
+    }
+    match operands.as_slice() {
+        [left, right] if mirrored => Some(format!("{right} {sign} {left}")),
+        [left, right] => Some(format!("{left} {sign} {right}")),
+        _ => Some(format!("{operator}({})", operands.join(", "))),
+    }
+}
+
+fn term(term: &Value, named: &Named, depth: usize) -> Option<String> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let value = term.get("value");
+    let list = |items: &Value| {
+        let items = items.as_array()?.iter();
+        let items = items.map(|item| self::term(item, named, depth + 1));
+        items.collect::<Option<Vec<_>>>()
+    };
+    Some(match term.get("type")?.as_str()? {
+        "null" => "null".to_owned(),
+        "boolean" | "number" | "string" => canonical(value?, ""),
+        "var" => match variable(term) {
+            Some(name) => named.get(name).cloned().unwrap_or(format!("<{name}>")),
+            None => value?.as_str()?.to_owned(),
+        },
+        "ref" => {
+            let steps = list(value?)?;
+            let (head, steps) = steps.split_first()?;
+            let steps = steps.iter().map(|step| format!("[{step}]"));
+            format!("{head}{}", steps.collect::<String>())
+        }
+        "array" => format!("[{}]", list(value?)?.join(", ")),
+        "set" => {
+            let mut items = list(value?)?;
+            items.sort();
+            format!("{{{}}}", items.join(", "))
+        }
+        "call" => call(value?.as_array()?, named, depth + 1)?,
+        kind => format!("{kind} {}", canonical(value?, "")),
+    })
+}
+
+/// The text with numbers in the place of the names of variables, in the order in which they come.
+fn number_variables(text: &str) -> String {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        shown.push_str(before);
+        match behind.split_once('>') {
+            Some((name, after)) if !name.is_empty() && !name.contains([' ', '"', '=']) => {
+                let next = numbers.len() + 1;
+                let number = *numbers.entry(name).or_insert(next);
+                shown.push_str(&format!("v{number}"));
+                rest = after;
+            }
+            _ => {
+                shown.push('<');
+                rest = behind;
+            }
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{is_like, text};
+
+    #[test]
+    fn conditions_are_like_as_many_texts() {
+        let conditions = ["1 == a".to_owned(), "data.x.helper with b as 2".to_owned()];
+        for (texts, expected) in [
+            (vec!["1 == a", "*helper*"], true),
+            (vec!["*helper*", "1 == a"], true),
+            (vec!["1 == a", "* with b as 2"], true),
+            (vec!["1 == a", "*other*"], false),
+            (vec!["1 == a"], false),
+            (vec!["*helper*", "*helper*"], false),
+            (vec!["1 == a", "*helper*", "*"], false),
+        ] {
+            assert_eq!(is_like(&conditions, &texts), expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_conditions_have_the_same_text() {
+        let input = |name: &str| {
+            json!({"type": "ref", "value": [
+                {"type": "var", "value": "input"}, {"type": "string", "value": name}]})
+        };
+        let var = |name: &str| json!({"type": "var", "value": name});
+        let op = |name: &str| json!({"type": "ref", "value": [{"type": "var", "value": name}]});
+        let one = json!({"type": "number", "value": 1});
+        let same = [
+            json!([[{"index": 0, "terms": [op("gt"), input("a"), one]}]]),
+            json!([[{"index": 0, "terms": [op("lt"), one, input("a")]}]]),
+            json!([[
+                {"index": 0, "terms": [op("eq"), var("x"), input("a")]},
+                {"index": 1, "terms": [op("gt"), var("x"), one]},
+            ]]),
+        ];
+        for queries in same {
+            let shown = text(&queries);
+            assert_eq!(shown.as_deref(), Some(r#"(1 < input["a"])"#), "{queries}");
+        }
+        let defined = json!([[{"index": 0, "terms": [op("eq"), var("$0"), input("a")]}]]);
+        let shown = text(&defined);
+        assert_eq!(shown.as_deref(), Some(r#"(input["a"] is defined)"#));
+        let longer = json!([[{"index": 0, "terms": [op("compare_gt"), input("a"), one]}]]);
+        let shown = text(&longer);
+        assert_eq!(shown.as_deref(), Some(r#"(1 < input["a"])"#));
+        assert_eq!(text(&json!([[]])).as_deref(), Some("()"));
+        assert_eq!(text(&json!({})), None);
+    }
+}

@@ -1,0 +1,355 @@
+//! What a transcript says of the trace in an answer.
+//!
+//! The document does not name the member that holds a trace: it is the array beside `result`.
+//! How many steps an evaluation takes is an engine's own affair, so rules state some events and
+//! their order, never a whole trace. Operations are told apart without regard to case; how
+//! `op` is spelt is for the one rule that says so.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::http_client::answer::Answer;
+use crate::judge::truncate::shorten;
+use crate::scenario::numbers::same;
+use crate::scenario::pointer_globs::places;
+use crate::scenario::resource_names::{canonical, quoted};
+use crate::scenario::value_types::kind_names;
+use crate::scenario::{Trace, TraceEvent};
+
+/// How many events a difference names.
+const EVENTS_SHOWN: usize = 40;
+
+impl TraceEvent {
+    /// Whether the event is like this, by the ids that the names stand for so far.
+    fn fits<'a>(&self, event: &'a Value, ids: &mut Ids<'a>) -> bool {
+        let text = |name: &str| event.get(name).and_then(Value::as_str);
+        let same_op = |op: &str| text("op").is_some_and(|found| found.eq_ignore_ascii_case(op));
+        let binds = |value: &Value| {
+            let bound = places(event, "/locals/*/value/value");
+            bound
+                .iter()
+                .any(|bound| bound.is_some_and(|bound| same(bound, value)))
+        };
+        let holds = |value: &Value| event.get("node").is_some_and(|node| contains(node, value));
+        let alike = self.op.is_none_or(same_op)
+            && self
+                .node_type
+                .is_none_or(|wanted| text("type") == Some(wanted))
+            && self.holds.as_ref().is_none_or(holds)
+            && self.binds.as_ref().is_none_or(binds)
+            && !self.binds_not.as_ref().is_some_and(binds);
+        if !alike {
+            return false;
+        }
+        let mut named = ids.clone();
+        let fits = named.fit(self.parent, event.get("parent_id"))
+            && named.fit(self.query, event.get("query_id"));
+        if fits {
+            *ids = named;
+        }
+        fits
+    }
+}
+
+/// The ids that names of queries stand for.
+#[derive(Debug, Clone, Default)]
+struct Ids<'a>(BTreeMap<&'static str, &'a Value>);
+
+impl<'a> Ids<'a> {
+    /// Whether the id may have the name; from then on it has.
+    fn fit(&mut self, name: Option<&'static str>, id: Option<&'a Value>) -> bool {
+        let Some(name) = name else {
+            return true;
+        };
+        let Some(id) = id else {
+            return false;
+        };
+        match self.0.get(name) {
+            Some(known) => *known == id,
+            None if self.0.values().any(|taken| *taken == id) => false,
+            None => {
+                self.0.insert(name, id);
+                true
+            }
+        }
+    }
+}
+
+/// Whether a value is, or holds at any depth, another.
+fn contains(value: &Value, wanted: &Value) -> bool {
+    same(value, wanted)
+        || match value {
+            Value::Array(items) => items.iter().any(|item| contains(item, wanted)),
+            Value::Object(members) => members.values().any(|member| contains(member, wanted)),
+            _ => false,
+        }
+}
+
+/// The trace of an answer: the array beside `result`.
+fn trace_of(answer: &Answer) -> Option<&Vec<Value>> {
+    let members = answer.json()?.as_object()?;
+    members
+        .iter()
+        .filter(|(name, _)| *name != "result")
+        .find_map(|(_, value)| value.as_array())
+}
+
+impl Trace {
+    /// Key and value of the line that this makes of an answer.
+    pub(crate) fn line(&self, answer: &Answer, ns: &str) -> (String, String) {
+        let trace = trace_of(answer);
+        match (self, trace) {
+            (Self::Readable(text), _) => ("trace".to_owned(), readable(answer, text, ns)),
+            (Self::Absent, None) if answer.json().is_some() => line("trace", "<absent>"),
+            // An empty array, which any member may hold, has no event that could tell what it is.
+            (Self::Absent, Some(events)) if events.is_empty() => line("trace", "<absent>"),
+            (_, None) => line("trace", &format!("<no trace, status {}>", answer.status)),
+            (Self::Absent, Some(events)) => line("trace", &told(events)),
+            (Self::Order(wanted), Some(events)) => ("trace".to_owned(), order(events, wanted)),
+            (Self::Without(like), Some(events)) => {
+                let found = like_events(events, like).next();
+                let value = found.map_or_else(
+                    || "<none>".to_owned(),
+                    |event| shorten(&canonical(event, ns)),
+                );
+                (format!("trace, {like}"), value)
+            }
+            (Self::Types(like, pointer, kinds), Some(events)) => {
+                let is = |found: Option<&Value>| kinds.iter().any(|kind| kind.is(found));
+                let each = Each {
+                    events,
+                    like,
+                    pointer,
+                    ns,
+                };
+                each.line(&kind_names(kinds), &is)
+            }
+            (Self::Texts(like, pointer, texts), Some(events)) => {
+                let is = |found: Option<&Value>| {
+                    let found = found.and_then(Value::as_str);
+                    found.is_some_and(|found| texts.contains(&found))
+                };
+                let each = Each {
+                    events,
+                    like,
+                    pointer,
+                    ns,
+                };
+                each.line(&texts.join(" or "), &is)
+            }
+        }
+    }
+}
+
+/// The trace for people: a text that names what is wanted, or a list of texts of which one does.
+fn readable(answer: &Answer, wanted: &str, ns: &str) -> String {
+    let members = answer.json().and_then(Value::as_object);
+    let mut beside = members.into_iter().flatten();
+    let is_trace = |(name, value): &(&String, &Value)| {
+        let named = |item: &Value| item.as_str().is_some_and(|text| text.contains(wanted));
+        *name != "result"
+            && match value {
+                Value::Array(items) => {
+                    items.iter().all(Value::is_string) && items.iter().any(named)
+                }
+                other => named(other),
+            }
+    };
+    match beside.find(is_trace) {
+        Some(_) => format!("<readable, with {}>", quoted(wanted)),
+        None => shorten(&canonical(answer.json().unwrap_or(&Value::Null), ns)),
+    }
+}
+
+fn line(key: &str, value: &str) -> (String, String) {
+    (key.to_owned(), value.to_owned())
+}
+
+/// The events that are like this one; names of queries tell nothing here.
+fn like_events<'a>(events: &'a [Value], like: &'a TraceEvent) -> impl Iterator<Item = &'a Value> {
+    events
+        .iter()
+        .filter(|event| like.fits(event, &mut Ids::default()))
+}
+
+/// Looks for the events in order, each from where the one before was found.
+fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
+    let mut ids = Ids::default();
+    let mut rest = events.iter();
+    for like in wanted {
+        if !rest.any(|event| like.fits(event, &mut ids)) {
+            return format!("<no {like} in its place> {}", told(events));
+        }
+    }
+    let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    format!("<{}>", names.join(", then "))
+}
+
+/// A place in each event of a kind.
+struct Each<'a> {
+    events: &'a [Value],
+    like: &'a TraceEvent,
+    pointer: &'a str,
+    ns: &'a str,
+}
+
+impl Each<'_> {
+    /// The line that says what all the places hold, or what one holds that it should not.
+    fn line(&self, allowed: &str, is: &dyn Fn(Option<&Value>) -> bool) -> (String, String) {
+        let mut found = like_events(self.events, self.like)
+            .flat_map(|event| places(event, self.pointer))
+            .peekable();
+        let value = if found.peek().is_none() {
+            format!("<nowhere> {}", told(self.events))
+        } else {
+            match found.find(|value| !is(*value)) {
+                None => format!("<{allowed}>"),
+                Some(None) => "<absent>".to_owned(),
+                Some(Some(other)) => shorten(&canonical(other, self.ns)),
+            }
+        };
+        let key = format!("trace, {} {}", self.like, self.pointer);
+        (key.trim_end().to_owned(), value)
+    }
+}
+
+/// The trace in short: operation, type, query and parent of its first events.
+fn told(events: &[Value]) -> String {
+    let mut short: Vec<String> = events
+        .iter()
+        .take(EVENTS_SHOWN)
+        .map(|event| {
+            let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or("?");
+            let id = |name: &str| event.get(name).map_or("?".to_owned(), Value::to_string);
+            let (query, parent) = (id("query_id"), id("parent_id"));
+            format!("{} {} {query}<{parent}", text("op"), text("type"))
+        })
+        .collect();
+    if events.len() > EVENTS_SHOWN {
+        short.push(format!("… ({} events)", events.len()));
+    }
+    format!("[{}]", short.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Kind, any_event, event, json};
+    use bytes::Bytes;
+
+    /// The trace of a rule that takes a value, compares it, and calls another rule.
+    fn answer() -> Answer {
+        let event = |op: &str, node_type: &str, ids: (u8, u8), node: Value, bound: Option<u8>| {
+            let local = |value| {
+                json!({"key": {"type": "var", "value": "x"},
+                       "value": {"type": "number", "value": value}})
+            };
+            let locals: Vec<Value> = bound.into_iter().map(local).collect();
+            json!({"op": op, "type": node_type, "query_id": ids.0, "parent_id": ids.1,
+                   "node": node, "locals": locals})
+        };
+        let events = [
+            event(
+                "enter",
+                "rule",
+                (1, 0),
+                json!({"head": {"name": "p"}}),
+                None,
+            ),
+            event(
+                "eval",
+                "expr",
+                (1, 0),
+                json!({"terms": [{"value": 17}]}),
+                Some(18),
+            ),
+            event(
+                "enter",
+                "rule",
+                (2, 1),
+                json!({"head": {"name": "q"}}),
+                None,
+            ),
+            event("exit", "rule", (1, 0), json!({"head": {"name": "p"}}), None),
+        ];
+        let body = json!({"result": [1], "trail": events}).to_string();
+        Answer::new(200, Vec::new(), Bytes::from(body))
+    }
+
+    #[test]
+    fn what_is_said_of_a_trace() {
+        let p = || event("Enter").of("rule").holding("p").query("outer");
+        let q = || event("Enter").holding("q").query("inner");
+        let told = "[enter rule 1<0, eval expr 1<0, enter rule 2<1, exit rule 1<0]";
+        let cases = [
+            (Trace::Absent, format!("trace = {told}")),
+            (
+                Trace::Order(vec![p(), q().parent("outer"), event("EXIT").query("outer")]),
+                "trace = <Enter rule with \"p\" in outer, then Enter with \"q\" in inner called \
+                 from outer, then EXIT in outer>"
+                    .to_owned(),
+            ),
+            (
+                Trace::Order(vec![q(), p()]),
+                format!("trace = <no Enter rule with \"p\" in outer in its place> {told}"),
+            ),
+            (
+                Trace::Order(vec![p(), q().query("outer")]),
+                format!("trace = <no Enter with \"q\" in outer in its place> {told}"),
+            ),
+            (
+                Trace::Order(vec![p(), event("Eval").query("inner")]),
+                format!("trace = <no Eval in inner in its place> {told}"),
+            ),
+            (
+                Trace::Order(vec![event("Eval").binding(18)]),
+                "trace = <Eval binding 18>".to_owned(),
+            ),
+            (
+                Trace::Order(vec![event("Eval").not_binding(18)]),
+                format!("trace = <no Eval not binding 18 in its place> {told}"),
+            ),
+            (
+                Trace::Without(event("Fail")),
+                "trace, Fail = <none>".to_owned(),
+            ),
+            (
+                Trace::Texts(any_event(), "/op", vec!["enter", "eval"]),
+                "trace, any event /op = \"exit\"".to_owned(),
+            ),
+            (
+                Trace::Types(any_event(), "", vec![Kind::Object]),
+                "trace, any event = <object>".to_owned(),
+            ),
+            (
+                Trace::Types(any_event(), "/locals/*/value/type", vec![Kind::String]),
+                "trace, any event /locals/*/value/type = <string>".to_owned(),
+            ),
+            (
+                Trace::Types(event("Eval"), "/node/head", vec![Kind::Object]),
+                "trace, Eval /node/head = <absent>".to_owned(),
+            ),
+            (
+                Trace::Types(event("Fail"), "/op", vec![Kind::String]),
+                format!("trace, Fail /op = <nowhere> {told}"),
+            ),
+        ];
+        let answer = answer();
+        for (trace, expected) in cases {
+            let (key, value) = trace.line(&answer, "ns");
+            assert_eq!(format!("{key} = {value}"), expected, "{trace:?}");
+        }
+        let bare = Answer::new(200, Vec::new(), Bytes::from_static(br#"{"result": [1]}"#));
+        for (trace, expected) in [
+            (Trace::Absent, "<absent>"),
+            (Trace::Order(vec![any_event()]), "<no trace, status 200>"),
+            (Trace::Without(any_event()), "<no trace, status 200>"),
+        ] {
+            assert_eq!(trace.line(&bare, "").1, expected, "{trace:?}");
+        }
+        let empty = Bytes::from_static(br#"{"result": [1], "warnings": []}"#);
+        let empty = Answer::new(200, Vec::new(), empty);
+        assert_eq!(Trace::Absent.line(&empty, "").1, "<absent>");
+    }
+}

@@ -1,0 +1,372 @@
+//! What conditions compare.
+
+use sqlparser::ast::{
+    BinaryOperator, CaseWhen, CastKind, CharacterLength, DataType, Expr, Ident, ObjectName, Query,
+    SelectItem, SetExpr, UnaryOperator, Value,
+};
+
+use super::condition::Writer;
+use super::{FilterError, Language, NOT_PLAIN, wrong};
+use crate::judge::filter_rows::sqlite::{self, identifier};
+
+/// A value as SQLite reads it.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub(super) sql: String,
+    pub(super) kind: Kind,
+    /// The collation that the value asks for.
+    pub(super) collation: Option<&'static str>,
+}
+
+/// What is known of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number,
+    Text,
+    Other,
+}
+
+impl Written {
+    pub(super) fn new(sql: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            sql: sql.into(),
+            kind,
+            collation: None,
+        }
+    }
+
+    /// A text that is written out.
+    pub(super) fn text(text: &str) -> Self {
+        Self::new(format!("'{}'", text.replace('\'', "''")), Kind::Text)
+    }
+
+    pub(super) fn collated(mut self, collation: Option<&'static str>) -> Self {
+        self.collation = collation.or(self.collation);
+        self
+    }
+
+    /// The value beside another: a text that is compared with a number counts as one.
+    pub(super) fn beside(&self, other: &Self) -> String {
+        match (self.kind, other.kind) {
+            (Kind::Text, Kind::Number) => format!("CAST({} AS NUMERIC)", self.sql),
+            _ => self.sql.clone(),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// A value.
+    pub(super) fn value(self, expr: &Expr) -> Result<Written, FilterError> {
+        let own = self.inner()?;
+        if let Some(sql) = own.predicate(expr)? {
+            if own.has(Language::Sqlserver) {
+                return Err(wrong(format!("`{expr}` is no value in SQL Server")));
+            }
+            return Ok(Written::new(sql, Kind::Other));
+        }
+        match expr {
+            Expr::Nested(inner) => own.value(inner),
+            Expr::Identifier(name) => own.column(std::slice::from_ref(name)),
+            Expr::CompoundIdentifier(names) => own.column(names),
+            Expr::Value(value) => constant(&value.value),
+            Expr::UnaryOp { op, expr } => own.signed(*op, expr),
+            Expr::BinaryOp { left, op, right } => own.computed(left, op, right),
+            Expr::Collate { expr, collation } => {
+                let collation = collation_of(collation)?;
+                Ok(own.value(expr)?.collated(Some(collation)))
+            }
+            Expr::Cast {
+                kind,
+                expr,
+                data_type,
+                format: None,
+            } => own.cast(kind, expr, data_type),
+            Expr::Convert {
+                is_try: false,
+                expr,
+                data_type,
+                charset,
+                styles,
+                ..
+            } if styles.is_empty() => match (data_type, charset) {
+                (Some(data_type), None) => own.cast(&CastKind::Cast, expr, data_type),
+                (None, Some(_)) => own.cast(&CastKind::Cast, expr, &DataType::Text),
+                _ => Err(NOT_PLAIN),
+            },
+            Expr::TypedString(typed) if matches!(typed.data_type, DataType::Binary(_)) => {
+                Ok(constant(&typed.value.value)?.collated(Some("BINARY")))
+            }
+            Expr::Prefixed { prefix, value } => {
+                let is_binary = prefix.value.eq_ignore_ascii_case("_binary");
+                Ok(own.value(value)?.collated(is_binary.then_some("BINARY")))
+            }
+            Expr::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => own.case(operand.as_deref(), conditions, else_result.as_deref()),
+            Expr::Function(call) => own.call(call),
+            Expr::Position { expr, r#in } => own.position(expr, r#in),
+            Expr::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                ..
+            } => own.substring(expr, substring_from.as_deref(), substring_for.as_deref()),
+            Expr::Subquery(query) => own.json_of_column(query),
+            Expr::QualifiedWildcard(..) | Expr::Wildcard(_) => Err(wrong("`*` is no value")),
+            _ => Err(NOT_PLAIN),
+        }
+    }
+
+    fn column(self, names: &[Ident]) -> Result<Written, FilterError> {
+        let no_such = || {
+            let shown: Vec<String> = names.iter().map(ToString::to_string).collect();
+            wrong(format!("no such column: {}", shown.join(".")))
+        };
+        let name = match names {
+            [name] => name,
+            [table, name] if self.is_named(table, self.table.name) => name,
+            _ => return Err(no_such()),
+        };
+        let columns = self.table.columns();
+        let found = columns.iter().find(|known| self.is_named(name, known));
+        let found = found.ok_or_else(no_such)?;
+        let kind = match sqlite::kind(self.table, found) {
+            "TEXT" => Kind::Text,
+            "BOOLEAN" => Kind::Other,
+            _ => Kind::Number,
+        };
+        let sql = format!("{}.{}", identifier(self.table.name), identifier(found));
+        Ok(Written::new(sql, kind))
+    }
+
+    /// Whether a name in the condition is that of a table or column.
+    fn is_named(self, name: &Ident, known: &str) -> bool {
+        match (self.language, name.quote_style) {
+            (Language::Postgresql, Some(_)) => name.value == known,
+            (Language::Postgresql, None) => name.value.to_lowercase() == known,
+            _ => name.value.eq_ignore_ascii_case(known),
+        }
+    }
+
+    fn signed(self, op: UnaryOperator, value: &Expr) -> Result<Written, FilterError> {
+        let sign = match op {
+            UnaryOperator::Minus => '-',
+            UnaryOperator::Plus => '+',
+            _ => return Err(NOT_PLAIN),
+        };
+        let value = self.value(value)?.sql;
+        Ok(Written::new(format!("({sign} {value})"), Kind::Number))
+    }
+
+    fn computed(
+        self,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Result<Written, FilterError> {
+        use BinaryOperator as Op;
+        let (left, right) = (self.value(left)?, self.value(right)?);
+        let has_text = left.kind == Kind::Text || right.kind == Kind::Text;
+        let sign = match op {
+            Op::StringConcat if self.has(Language::Mysql) => {
+                return Err(wrong("`||` joins no texts in MySQL"));
+            }
+            Op::Plus if has_text && self.has(Language::Postgresql) => {
+                return Err(wrong("`+` joins no texts in PostgreSQL"));
+            }
+            Op::StringConcat => "||",
+            Op::Plus if has_text && self.has(Language::Sqlserver) => "||",
+            Op::Plus => "+",
+            Op::Minus => "-",
+            Op::Multiply => "*",
+            Op::Divide if self.has(Language::Mysql) => "* 1.0 /",
+            Op::Divide => "/",
+            Op::Modulo => "%",
+            _ => return Err(NOT_PLAIN),
+        };
+        let kind = if sign == "||" {
+            Kind::Text
+        } else {
+            Kind::Number
+        };
+        let sql = format!("({} {sign} {})", left.sql, right.sql);
+        Ok(Written::new(sql, kind).collated(left.collation.or(right.collation)))
+    }
+
+    fn case(
+        self,
+        operand: Option<&Expr>,
+        branches: &[CaseWhen],
+        otherwise: Option<&Expr>,
+    ) -> Result<Written, FilterError> {
+        let mut results = Vec::new();
+        let mut sql = "(CASE".to_owned();
+        if let Some(operand) = operand {
+            let operand = self.value(operand)?;
+            let collation = self.collation(&[&operand]);
+            sql = format!("{sql} {} COLLATE {collation}", operand.sql);
+        }
+        for branch in branches {
+            let condition = match operand {
+                Some(_) => self.value(&branch.condition)?.sql,
+                None => self.condition(&branch.condition)?,
+            };
+            let result = self.value(&branch.result)?;
+            sql = format!("{sql} WHEN {condition} THEN {}", result.sql);
+            results.push(result);
+        }
+        if let Some(otherwise) = otherwise {
+            let result = self.value(otherwise)?;
+            sql = format!("{sql} ELSE {}", result.sql);
+            results.push(result);
+        }
+        let kind = common_kind(&results);
+        let collation = results.iter().find_map(|result| result.collation);
+        Ok(Written::new(sql + " END)", kind).collated(collation))
+    }
+
+    fn cast(
+        self,
+        kind: &CastKind,
+        value: &Expr,
+        data_type: &DataType,
+    ) -> Result<Written, FilterError> {
+        match (kind, self.language) {
+            (CastKind::Cast, _) | (CastKind::DoubleColon, Language::Postgresql) => {}
+            (CastKind::DoubleColon, _) => return Err(wrong("only PostgreSQL has `::`")),
+            _ => return Err(NOT_PLAIN),
+        }
+        let value = self.value(value)?;
+        let (name, kind) = kind_of(data_type)?;
+        let mut sql = format!("CAST({} AS {name})", value.sql);
+        if let Some(length) = length_of(data_type) {
+            sql = format!("substr({sql}, 1, {length})");
+        }
+        let is_binary = matches!(data_type, DataType::Binary(_) | DataType::Varbinary(_));
+        let collation = if is_binary {
+            Some("BINARY")
+        } else {
+            value.collation
+        };
+        Ok(Written::new(sql, kind).collated(collation))
+    }
+
+    /// What SQL Server makes of a column that stands alone in JSON, which shows its type:
+    /// `(SELECT column AS name FOR JSON PATH, WITHOUT_ARRAY_WRAPPER)`.
+    fn json_of_column(self, query: &Query) -> Result<Written, FilterError> {
+        let SetExpr::Select(select) = query.body.as_ref() else {
+            return Err(NOT_PLAIN);
+        };
+        let [SelectItem::ExprWithAlias { expr, alias }] = select.projection.as_slice() else {
+            return Err(NOT_PLAIN);
+        };
+        let form = format!("SELECT {expr} AS {alias} FOR JSON PATH, WITHOUT_ARRAY_WRAPPER");
+        if !self.has(Language::Sqlserver) || query.to_string() != form {
+            return Err(NOT_PLAIN);
+        }
+        let (value, name) = (self.value(expr)?.sql, Written::text(&alias.value).sql);
+        let sql = format!(
+            "(CASE WHEN {value} IS NULL THEN '{{}}' ELSE json_object({name}, {value}) END)"
+        );
+        Ok(Written::new(sql, Kind::Text))
+    }
+}
+
+/// The kind that all values have.
+pub(super) fn common_kind(values: &[Written]) -> Kind {
+    let is_all = |kind| values.iter().all(|value| value.kind == kind);
+    let kinds = [Kind::Text, Kind::Number];
+    kinds
+        .into_iter()
+        .find(|kind| is_all(*kind))
+        .unwrap_or(Kind::Other)
+}
+
+fn constant(value: &Value) -> Result<Written, FilterError> {
+    match value {
+        Value::Number(text, false) => Ok(Written::new(text.clone(), Kind::Number)),
+        Value::Boolean(is_true) => {
+            let word = if *is_true { "TRUE" } else { "FALSE" };
+            Ok(Written::new(word, Kind::Other))
+        }
+        Value::Null => Ok(Written::new("NULL", Kind::Other)),
+        Value::Placeholder(name) => Err(wrong(format!("nothing is given for `{name}`"))),
+        Value::SingleQuotedString(text)
+        | Value::DoubleQuotedString(text)
+        | Value::EscapedStringLiteral(text)
+        | Value::UnicodeStringLiteral(text)
+        | Value::NationalStringLiteral(text) => Ok(Written::text(text)),
+        Value::DollarQuotedString(quoted) => Ok(Written::text(&quoted.value)),
+        _ => Err(NOT_PLAIN),
+    }
+}
+
+/// Whether a collation knows large letters from small ones, which its name says.
+fn collation_of(name: &ObjectName) -> Result<&'static str, FilterError> {
+    let name = name.to_string().to_lowercase();
+    let name = name.trim_matches('"');
+    if name.contains("_ci") {
+        Ok("NOCASE")
+    } else if name.contains("bin") || name.contains("_cs") || name == "c" || name == "posix" {
+        Ok("BINARY")
+    } else {
+        Err(NOT_PLAIN)
+    }
+}
+
+/// The type of SQLite that holds the values of a type.
+fn kind_of(data_type: &DataType) -> Result<(&'static str, Kind), FilterError> {
+    use DataType as Of;
+    match data_type {
+        Of::Text
+        | Of::Char(_)
+        | Of::Character(_)
+        | Of::CharVarying(_)
+        | Of::CharacterVarying(_)
+        | Of::Varchar(_)
+        | Of::Nvarchar(_)
+        | Of::Binary(_)
+        | Of::Varbinary(_) => Ok(("TEXT", Kind::Text)),
+        Of::Custom(name, _) if name.to_string().eq_ignore_ascii_case("nchar") => {
+            Ok(("TEXT", Kind::Text))
+        }
+        Of::Signed
+        | Of::SignedInteger
+        | Of::Unsigned
+        | Of::UnsignedInteger
+        | Of::SmallInt(_)
+        | Of::Int(_)
+        | Of::Int4(_)
+        | Of::Int8(_)
+        | Of::Integer(_)
+        | Of::BigInt(_) => Ok(("INTEGER", Kind::Number)),
+        Of::Numeric(_)
+        | Of::Decimal(_)
+        | Of::Float(_)
+        | Of::Float8
+        | Of::Real
+        | Of::Double(_)
+        | Of::DoublePrecision => Ok(("NUMERIC", Kind::Number)),
+        _ => Err(NOT_PLAIN),
+    }
+}
+
+/// How many letters a text of a type has at most.
+fn length_of(data_type: &DataType) -> Option<u64> {
+    use DataType as Of;
+    match data_type {
+        Of::Char(length)
+        | Of::Character(length)
+        | Of::CharVarying(length)
+        | Of::CharacterVarying(length)
+        | Of::Varchar(length)
+        | Of::Nvarchar(length) => match length {
+            Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
+            _ => None,
+        },
+        _ => None,
+    }
+}

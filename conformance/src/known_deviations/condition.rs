@@ -1,0 +1,140 @@
+//! When an entry of a list applies: on which target, which versions of it, in which setup.
+
+use chrono::NaiveDate;
+use semver::{Comparator, Op, Prerelease, Version, VersionReq};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// The conditions of an entry; all that are given must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppliesTo {
+    /// The target's name.
+    pub target: Option<String>,
+    /// Versions of the target.
+    pub version: Option<Versions>,
+    /// The setup that the rule's scenario needs.
+    pub setup: Option<String>,
+}
+
+/// A range of versions: comparisons apart by commas, all of which must hold. `>=1.6, <1.13`
+/// compares numbers, with missing ones as 0; `1.6` is 1.6 and everything below it, 1.6.3.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Versions(VersionReq);
+
+/// How comparisons are written; longer signs first, as the shorter ones start them.
+const SIGNS: [(&str, Op); 5] = [
+    (">=", Op::GreaterEq),
+    ("<=", Op::LessEq),
+    (">", Op::Greater),
+    ("<", Op::Less),
+    ("=", Op::Exact),
+];
+
+/// Reads a date, without a time of the day.
+pub(super) fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NaiveDate>, D::Error> {
+    let read = toml::value::Datetime::deserialize(from)?;
+    let date = read.date.filter(|_| read.time.is_none()).and_then(|date| {
+        NaiveDate::from_ymd_opt(date.year.into(), date.month.into(), date.day.into())
+    });
+    date.map(Some)
+        .ok_or_else(|| D::Error::custom(format!("`{read}` is no date such as 2030-01-31")))
+}
+
+/// The numbers of a version; none if it starts with no number. Builds and pre-releases do not
+/// count.
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    let text = text.trim();
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let numbers = text.split(['-', '+']).next()?;
+    let numbers: Result<_, _> = numbers.split('.').map(str::parse).collect();
+    numbers.ok()
+}
+
+/// Reads the first three numbers of a version: `v1.18.2-dev` has 1, 18 and 2.
+pub fn version(text: &str) -> Option<Version> {
+    let numbers = numbers(text)?;
+    let number = |at| numbers.get(at).copied().unwrap_or_default();
+    Some(Version::new(number(0), number(1), number(2)))
+}
+
+fn comparator(text: &str) -> Option<Comparator> {
+    let text = text.trim();
+    let (op, version) = SIGNS
+        .iter()
+        .find_map(|(sign, op)| Some((*op, text.strip_prefix(sign)?)))
+        .unwrap_or((Op::Exact, text));
+    let numbers = numbers(version)?;
+    // By itself the library reads `>1.6` as from 1.7 on.
+    let missing = (op != Op::Exact).then_some(0);
+    Some(Comparator {
+        op,
+        major: *numbers.first()?,
+        minor: numbers.get(1).copied().or(missing),
+        patch: numbers.get(2).copied().or(missing),
+        pre: Prerelease::EMPTY,
+    })
+}
+
+impl TryFrom<String> for Versions {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let comparators: Option<_> = text.split(',').map(comparator).collect();
+        comparators
+            .map(|comparators| Self(VersionReq { comparators }))
+            .ok_or_else(|| format!("`{text}` is no range of versions such as `>=1.6, <1.13`"))
+    }
+}
+
+impl Versions {
+    /// Whether every comparison holds.
+    pub fn contain(&self, version: &Version) -> bool {
+        self.0.matches(version)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_compare_numbers() {
+        for (range, version, within) in [
+            ("1.6", "1.6", true),
+            ("1.6", "v1.6.3", true),
+            ("=1.6", "1.60", false),
+            ("1.6.0", "1.6", true),
+            (">=1.6, <1.13", "1.12.9", true),
+            (">=1.6, <1.13", "1.13.0", false),
+            (">=1.6, <1.13", "1.5", false),
+            (">1.6", "1.6.0", false),
+            (">1.6", "1.6.1", true),
+            ("<=1.6", "1.6.0-dev", true),
+            ("<=1.6", "1.6.1", false),
+            ("1", "1.99.3", true),
+            ("v1.6.3-dev", "1.6.3", true),
+            ("1.6.3", "1.6.4", false),
+            ("=01.6", "1.6.0.4", true),
+            ("<0.70", "0.70.0+build", false),
+        ] {
+            let versions = Versions::try_from(range.to_owned()).expect(range);
+            let version = super::version(version).expect(version);
+            assert_eq!(versions.contain(&version), within, "{range}: {version:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_version_is_refused() {
+        for text in [
+            "", "latest", ">=", "1.x", "1.6,", "1..2", "^1.6", "~1.6", "*", "1.*", "1.6 1.7",
+        ] {
+            assert!(Versions::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        for text in ["", "latest", "-1", "v"] {
+            assert_eq!(version(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The text of a list: written from what a run showed, and shortened without touching what
+//! people wrote.
+
+use std::fmt::Write as _;
+
+use serde::de::Error as _;
+use toml_edit::{Decor, DocumentMut, Item, RawString, Table, TomlError, Value};
+
+use crate::evidence::Judged;
+use crate::judge::verdict::{Failure, Verdict};
+use crate::known_deviations::{Deviation, Kind, KnownError, PLACEHOLDER};
+
+/// The longest part of a failure that a comment shows.
+const SHOWN: usize = 200;
+
+/// A list of these rules, whose reasons are still to be written.
+pub(crate) fn write_list<'a>(kind: Kind, failed: impl Iterator<Item = &'a Judged>) -> String {
+    let (table, flag) = kind.names();
+    let mut text = format!(
+        "# For {flag}. Every reason has to be written before the list can be used:\n\
+         # what the target does instead, and why.\n"
+    );
+    for judged in failed {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\n[[{table}]]\nrule = {}\nreason = {}\n# {}\n",
+            quote(&judged.rule),
+            quote(PLACEHOLDER),
+            shown(judged.states.trim())
+        );
+        if let Verdict::Fail(failure) = &judged.verdict {
+            let _ = writeln!(text, "# {}", shown(&headline(failure)));
+        }
+    }
+    text
+}
+
+fn quote(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// One line of a comment: what a server sent may hold anything.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown.escape_debug().to_string().replace("\\\"", "\"")
+}
+
+fn headline(failure: &Failure) -> String {
+    let step = format!("step {}: {}", failure.step, failure.request);
+    match (failure.differences.first(), failure.notes.first()) {
+        (Some(one), _) => format!(
+            "{step}: {}: expected {} | got {}",
+            one.path, one.expected, one.got
+        ),
+        (None, Some(note)) => format!("{step}: {note}"),
+        (None, None) => step,
+    }
+}
+
+/// The text without the entries for which `drop` says so; everything else stays as it is. A
+/// comment above an entry is the entry's; a paragraph of comments at the start is the file's.
+///
+/// # Errors
+/// The list cannot be read.
+pub(crate) fn without(
+    text: &str,
+    file: &str,
+    drop: impl Fn(&Deviation) -> bool,
+) -> Result<String, KnownError> {
+    let kind = Kind::Failing;
+    let gone: Vec<bool> = kind.read(text, file)?.iter().map(drop).collect();
+    let unread = |error: TomlError| {
+        KnownError::Toml(file.to_owned(), Box::new(toml::de::Error::custom(error)))
+    };
+    let mut document: DocumentMut = text.parse().map_err(unread)?;
+    let end = document.trailing().clone();
+    let mut left = gone.iter().map(|goes| !goes);
+    match document.get_mut(kind.names().0) {
+        Some(Item::ArrayOfTables(tables)) => {
+            let decors = tables.iter_mut().map(Table::decor_mut);
+            let end = close_gaps(decors, &end, &gone, 0);
+            tables.retain(|_| left.next().unwrap_or(true));
+            document.set_trailing(end);
+        }
+        Some(Item::Value(Value::Array(array))) => {
+            let end = array.trailing().clone();
+            let decors = array.iter_mut().map(Value::decor_mut);
+            let end = close_gaps(decors, &end, &gone, 1);
+            array.retain(|_| left.next().unwrap_or(true));
+            array.set_trailing(end);
+        }
+        _ => {}
+    }
+    let left = document.to_string().trim_end().to_owned() + "\n";
+    Ok(match text.contains("\r\n") {
+        // Strings over several lines have kept theirs.
+        true => left.replace("\r\n", "\n").replace('\n', "\r\n"),
+        false => left,
+    })
+}
+
+/// Takes what belongs to entries that go from what stands between all entries; so many lines of
+/// each gap are the rest of a line with an entry. Returns the text behind the last one that stays.
+fn close_gaps<'d>(
+    decors: impl Iterator<Item = &'d mut Decor>,
+    end: &RawString,
+    gone: &[bool],
+    rest: usize,
+) -> String {
+    let mut left = String::new();
+    let mut before = None;
+    for (decor, goes) in decors.zip(gone) {
+        let gap = decor.prefix().and_then(RawString::as_str);
+        left += &close_gap(gap.unwrap_or_default(), rest, before, Some(*goes));
+        if !goes {
+            decor.set_prefix(std::mem::take(&mut left));
+        }
+        before = Some(*goes);
+    }
+    left + &close_gap(end.as_str().unwrap_or_default(), rest, before, None)
+}
+
+/// What is left of a gap if the entry before it goes, or the one behind; none where there is none.
+fn close_gap(gap: &str, rest: usize, before: Option<bool>, behind: Option<bool>) -> String {
+    let lines: Vec<&str> = gap.split_inclusive('\n').collect();
+    let is_comment = |line: &&&str| line.trim_start().starts_with('#');
+    // The comments right above an entry, and how far it is indented.
+    let above = lines.iter().skip(rest).rev();
+    let above = above.take_while(|line| is_comment(line) || !line.ends_with('\n'));
+    let above = match (before, behind) {
+        (_, None) => 0,
+        // What stands at the start of the file is about all of it.
+        (None, _) if above.clone().count() == lines.len() => 0,
+        _ => above.count(),
+    };
+    let (lines, above) = lines.split_at(lines.len() - above);
+    // The comments right below an entry, and the empty lines behind.
+    let comments = lines.iter().take_while(is_comment).count();
+    let empty = lines.iter().skip(comments);
+    let below = comments + empty.take_while(|line| line.trim().is_empty()).count();
+    let below = if before == Some(true) { below } else { 0 };
+    let above = if behind == Some(true) { &[] } else { above };
+    lines.get(below..).unwrap_or_default().concat() + &above.concat()
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::catalogue::Level;
+    use crate::judge::verdict::Difference;
+
+    #[test]
+    fn entries_go_and_everything_else_stays() {
+        let one = "[[deviation]]\nrule = 'a' # one\nreason = '''\n[[no entry]]\n'''\n\n";
+        let two = "# About two.\n[[deviation]]\nrule = 'b'\nreason = 'r'\nwhen.target = 'x'\n";
+        let text = format!("# The list.\n{one}{two}");
+        for (gone, left) in [
+            ("", text.clone()),
+            ("a", format!("# The list.\n{two}")),
+            ("b", format!("# The list.\n{}\n", one.trim_end())),
+            ("ab", "# The list.\n".to_owned()),
+        ] {
+            let found = without(&text, "x.toml", |entry| gone.contains(&entry.rule));
+            assert_eq!(found.expect("a list"), left, "without {gone:?}");
+        }
+        let section = "# ---- a part ----\n\n";
+        let noted = "[[deviation]]\nrule = 'a'\nreason = 'r'\n# What it states.\n\n";
+        let parts = format!("{noted}{section}{two}");
+        let found = without(&parts, "x.toml", |entry| entry.rule == "a");
+        assert_eq!(found.expect("a list"), format!("{section}{two}"));
+    }
+
+    #[test]
+    fn entries_go_however_they_are_written() {
+        for (text, left) in [
+            (
+                "deviation = [{ rule = 'a', reason = 'r' }, { rule = 'b', reason = 'r' }]\n",
+                "deviation = [{ rule = 'b', reason = 'r' }]\n",
+            ),
+            (
+                "deviation = [\n  # The first.\n  { rule = 'a', reason = 'r' }, # one\n  # The \
+                 second.\n  { rule = 'b', reason = 'r' }, # two\n]\n",
+                "deviation = [\n  # The second.\n  { rule = 'b', reason = 'r' }, # two\n]\n",
+            ),
+            (
+                "[[deviation]]\nrule = 'a'\nreason = '''\n[[deviation]]\n'''\n",
+                "\n",
+            ),
+            (
+                "[[ deviation ]]\nrule = 'a'\nreason = 'r'\n[deviation.when]\ntarget = 'x'\n\n\
+                 # Two.\n[[ deviation ]] # 2\nrule = 'b'\nreason = 'r'\n",
+                "# Two.\n[[ deviation ]] # 2\nrule = 'b'\nreason = 'r'\n",
+            ),
+            (
+                "# All.\r\n\r\n[[deviation]]\r\nrule = 'a'\r\nreason = 'r'\r\n\r\n\
+                 [[deviation]]\r\nrule = 'b' # b\r\nreason = '''\r\nr'''\r\n",
+                "# All.\r\n\r\n[[deviation]]\r\nrule = 'b' # b\r\nreason = '''\r\nr'''\r\n",
+            ),
+        ] {
+            let found = without(text, "x.toml", |entry| entry.rule == "a");
+            assert_eq!(found.expect(text), left, "{text}");
+            let all = without(text, "x.toml", |_| false);
+            assert_eq!(all.expect(text), text);
+        }
+    }
+
+    #[test]
+    fn a_written_list_is_read_whatever_a_server_sent() {
+        let hostile = "\"\n[[deviation]]\nrule = 'x'\r\u{1b}[2J\u{0}";
+        let judged = Judged {
+            rule: "engine/health/get/healthy-is-empty-object".to_owned(),
+            level: Level::Rule,
+            section: String::new(),
+            states: hostile.to_owned(),
+            verdict: Verdict::Fail(Failure {
+                differences: vec![Difference {
+                    path: "status".to_owned(),
+                    expected: "200".to_owned(),
+                    got: hostile.repeat(100),
+                }],
+                ..Failure::default()
+            }),
+            milliseconds: 0.0,
+            transcript: String::new(),
+        };
+        for kind in [Kind::Failing, Kind::Flaky] {
+            let text = write_list(kind, std::iter::once(&judged));
+            let read = kind.read(&text, "x.toml").expect("a list");
+            let rules: Vec<_> = read.iter().map(|entry| entry.rule.as_str()).collect();
+            assert_eq!(rules, [judged.rule.as_str()]);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The admin address: what was received, which faults are on, and a new start.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /` | the addresses, as the program prints them |
+//! | `GET /requests` | what was received; parameters `api`, `method`, `path`, `after` |
+//! | `DELETE /requests` | 204; forgets it |
+//! | `GET /faults` | which faults are on, and which are known |
+//! | `POST /faults` | 204; switches all faults of the body on, a fault file |
+//! | `PUT /faults/NAME` | 204; switches one on: the body defines it, or it is known by its name; parameter `times` |
+//! | `DELETE /faults`, `DELETE /faults/NAME` | 204; switches all off, or one |
+//! | `POST /reset` | 204; starts the servers anew, and forgets requests and faults |
+//!
+//! A web page in the browser of whoever runs it is refused, whatever name it gives the address.
+
+use std::net::IpAddr;
+
+use http::header::{HOST, ORIGIN};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::Shared;
+use super::answers::{Sent, done, refused, told};
+use super::recorded::Filter;
+use crate::fixture_server::listener::ARRIVES_WITHIN;
+use crate::sync::lock;
+
+/// The longest body of a request, in bytes.
+const BODY: usize = 1024 * 1024;
+
+/// Why a request is refused.
+struct Refused(StatusCode, String);
+
+impl Shared {
+    /// Answers a request to the admin address.
+    pub(super) async fn administer(&self, request: Request<Incoming>) -> Response<Sent> {
+        let (head, body) = request.into_parts();
+        let read = timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await;
+        let Ok(Ok(body)) = read else {
+            let why = "the body cannot be read, or is longer than 1 MiB";
+            return refused(StatusCode::BAD_REQUEST, why);
+        };
+        let answered = self.administered(&head, &body.to_bytes()).await;
+        answered.unwrap_or_else(|Refused(status, why)| refused(status, &why))
+    }
+
+    async fn administered(&self, head: &Parts, body: &[u8]) -> Result<Response<Sent>, Refused> {
+        if is_of_page(head, self.options.host) {
+            let why =
+                "web pages are not answered, nor names of other hosts on the loopback interface";
+            return Err(Refused(StatusCode::FORBIDDEN, why.to_owned()));
+        }
+        let path = decoded(head.uri.path().trim_start_matches('/'))?;
+        let (first, name) = path.split_once('/').unwrap_or((&path, ""));
+        let parameters = Parameters::read(head.uri.query().unwrap_or_default())?;
+        match (&head.method, first, name) {
+            (&Method::GET, "", "") => {
+                parameters.end()?;
+                let addresses = self.addresses.get().cloned();
+                Ok(told(StatusCode::OK, &addresses.unwrap_or_default()))
+            }
+            (&Method::GET, "requests", "") => {
+                let filter = parameters.filter()?;
+                let shown = lock(&self.recordings).show(&filter);
+                Ok(told(StatusCode::OK, &shown))
+            }
+            (&Method::DELETE, "requests", "") => {
+                parameters.end()?;
+                lock(&self.recordings).forget();
+                Ok(done())
+            }
+            (&Method::POST, "reset", "") => {
+                parameters.end()?;
+                let reset = self.reset().await;
+                reset.map_err(|why| Refused(StatusCode::INTERNAL_SERVER_ERROR, why))?;
+                Ok(done())
+            }
+            (method, "faults", name) => self.switch(method, name, parameters, body),
+            (_, "" | "requests" | "reset", "") => Err(not_so(&path)),
+            _ => Err(nothing_at(&path)),
+        }
+    }
+
+    /// Shows and switches faults.
+    fn switch(
+        &self,
+        method: &Method,
+        name: &str,
+        mut parameters: Parameters,
+        body: &[u8],
+    ) -> Result<Response<Sent>, Refused> {
+        let mut faults = lock(&self.faults);
+        match (method, name) {
+            (&Method::GET, "") => {
+                parameters.end()?;
+                return Ok(told(StatusCode::OK, &faults.show()));
+            }
+            (&Method::POST, "") => {
+                parameters.end()?;
+                faults.define_all(text(body)?).map_err(bad)?;
+            }
+            (&Method::DELETE, "") => {
+                parameters.end()?;
+                faults.switch_all_off();
+                self.released.send_replace(());
+            }
+            (_, "") => return Err(not_so("faults")),
+            (&Method::PUT, name) => {
+                let times = parameters.number("times")?;
+                parameters.end()?;
+                match text(body)?.trim() {
+                    "" => faults.switch_on(name, times).map_err(bad)?,
+                    definition => {
+                        let written = serde_yaml::from_str(definition);
+                        let written = written.map_err(|error| bad(format!("{name}: {error}")))?;
+                        faults.define(name, written, times).map_err(bad)?;
+                    }
+                }
+            }
+            (&Method::DELETE, name) => {
+                parameters.end()?;
+                if !faults.switch_off(name) {
+                    let why = format!("no fault that is on is named `{name}`");
+                    return Err(Refused(StatusCode::NOT_FOUND, why));
+                }
+                self.released.send_replace(());
+            }
+            (_, name) => return Err(not_so(&format!("faults/{name}"))),
+        }
+        Ok(done())
+    }
+}
+
+/// Whether a request comes from a web page: it says its origin, or has the address under a name that
+/// nobody gives the loopback interface but who wants to be taken for it.
+fn is_of_page(head: &Parts, listens_at: IpAddr) -> bool {
+    if head.headers.contains_key(ORIGIN) {
+        return true;
+    }
+    let is_named = head.headers.get(HOST).is_some_and(|host| {
+        let host = Authority::try_from(host.as_bytes());
+        // What is no host is none of this machine.
+        host.map_or(true, |host| {
+            let name = host.host().trim_matches(['[', ']']);
+            !name.eq_ignore_ascii_case("localhost") && name.parse::<IpAddr>().is_err()
+        })
+    });
+    is_named && listens_at.is_loopback()
+}
+
+fn bad(why: impl Into<String>) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, why.into())
+}
+
+fn nothing_at(path: &str) -> Refused {
+    let why =
+        format!("there is nothing at /{path}; the admin address has /requests, /faults and /reset");
+    Refused(StatusCode::NOT_FOUND, why)
+}
+
+fn not_so(path: &str) -> Refused {
+    let why = format!("/{path} is not asked with this method");
+    Refused(StatusCode::METHOD_NOT_ALLOWED, why)
+}
+
+fn text(body: &[u8]) -> Result<&str, Refused> {
+    std::str::from_utf8(body).map_err(|_| bad("the body is no text"))
+}
+
+fn decoded(text: &str) -> Result<String, Refused> {
+    let decoded = percent_decode_str(text).decode_utf8();
+    let decoded = decoded.map_err(|_| bad(format!("`{text}` is no text")))?;
+    Ok(decoded.into_owned())
+}
+
+/// What the query of a request says, until it is taken.
+#[derive(Debug)]
+struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    fn read(query: &str) -> Result<Self, Refused> {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decoded(name)?, decoded(value)?))
+        });
+        pairs.collect::<Result<_, _>>().map(Self)
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let place = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.swap_remove(place).1)
+    }
+
+    fn number(&mut self, name: &str) -> Result<Option<u64>, Refused> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let number = text.parse();
+        number.map(Some).map_err(|_| {
+            let text = Value::from(text);
+            bad(format!("the parameter `{name}` is a number, not {text}"))
+        })
+    }
+
+    fn filter(mut self) -> Result<Filter, Refused> {
+        // A path is compared as it stood on the wire; encoded once more in a query, it has come
+        // back to that.
+        let filter = Filter {
+            api: self.text("api"),
+            method: self.text("method"),
+            path: self.text("path"),
+            after: self.number("after")?,
+        };
+        self.end()?;
+        Ok(filter)
+    }
+
+    /// Refuses what nothing was made of: a misspelt filter would let everything through.
+    fn end(&self) -> Result<(), Refused> {
+        match self.0.first() {
+            None => Ok(()),
+            Some((name, _)) => Err(bad(format!("there is no parameter `{name}` here"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::is_of_page;
+
+    #[test]
+    fn web_pages_are_told_from_programs() -> Result<(), http::Error> {
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let everywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        for (host, origin, listens_at, expected) in [
+            ("127.0.0.1:8080", None, loopback, false),
+            ("[::1]:8080", None, loopback, false),
+            ("localhost:8080", None, loopback, false),
+            ("evil.example:8080", None, loopback, true),
+            ("evil.example:99:98", None, loopback, true),
+            ("mock:8080", None, everywhere, false),
+            (
+                "127.0.0.1:8080",
+                Some("http://evil.example"),
+                loopback,
+                true,
+            ),
+            ("mock:8080", Some("null"), everywhere, true),
+        ] {
+            let mut request = http::Request::get("/requests").header("host", host);
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            let (head, ()) = request.body(())?.into_parts();
+            assert_eq!(is_of_page(&head, listens_at), expected, "{host} {origin:?}");
+        }
+        Ok(())
+    }
+}

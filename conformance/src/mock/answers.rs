@@ -1,0 +1,136 @@
+//! What goes back to clients: answers, whole or cut, and those of the stand-in itself.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use hyper::body::{Body, Frame, SizeHint};
+use serde_json::{Value, json};
+
+use crate::http_client::answer::Answer;
+
+/// The connection is closed in the middle of an exchange, on purpose.
+#[derive(Debug, thiserror::Error)]
+#[error("closed on purpose")]
+pub(super) struct Closed;
+
+/// A body, whole or cut.
+#[derive(Debug)]
+pub(super) struct Sent {
+    bytes: Option<Bytes>,
+    /// Whether the connection ends before the body does.
+    cut: bool,
+    /// Whether what is there had a chance to be sent.
+    waited: bool,
+}
+
+impl Sent {
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self {
+            bytes: Some(bytes.into()).filter(|bytes| !bytes.is_empty()),
+            cut: false,
+            waited: false,
+        }
+    }
+
+    /// What is still to be sent.
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes.clone().unwrap_or_default()
+    }
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = Closed;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Closed>>> {
+        if let Some(bytes) = self.bytes.take() {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        if !self.cut {
+            return Poll::Ready(None);
+        }
+        if !self.waited {
+            // Who waits for the body sends what is there meanwhile.
+            self.waited = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Some(Err(Closed)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        !self.cut && self.bytes.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.cut {
+            true => SizeHint::default(),
+            false => SizeHint::with_exact(self.bytes.as_ref().map_or(0, Bytes::len) as u64),
+        }
+    }
+}
+
+/// An answer as it goes back. With `cut`, so many bytes of its body are sent at most, fewer than
+/// it has, under the length of the whole.
+pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Response<Sent> {
+    let mut response = Response::new(Sent::whole(answer.body.clone()));
+    *response.status_mut() = status(answer.status);
+    let headers = response.headers_mut();
+    for (name, value) in &answer.headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        let value = HeaderValue::from_bytes(value.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            headers.append(name, value);
+        }
+    }
+    // How bytes are framed is the business of each connection; to a HEAD the length is told, as
+    // there is nothing to count.
+    for name in [CONNECTION, TRANSFER_ENCODING] {
+        headers.remove(name);
+    }
+    if !head {
+        headers.remove(CONTENT_LENGTH);
+    }
+    let length = answer.body.len();
+    if let Some(cut) = cut.filter(|_| length > 0 && !head) {
+        headers.insert(CONTENT_LENGTH, length.into());
+        let part = answer.body.slice(..cut.min(length - 1));
+        *response.body_mut() = Sent {
+            cut: true,
+            ..Sent::whole(part)
+        };
+    }
+    response
+}
+
+/// A status that can be sent; one that cannot is the fault of whoever names it.
+fn status(number: u16) -> StatusCode {
+    StatusCode::from_u16(number).unwrap_or(StatusCode::BAD_GATEWAY)
+}
+
+/// JSON of the stand-in itself.
+pub(super) fn told(status: StatusCode, value: &Value) -> Response<Sent> {
+    let mut response = Response::new(Sent::whole(value.to_string()));
+    *response.status_mut() = status;
+    let media_type = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
+}
+
+/// Nothing more than that it is done.
+pub(super) fn done() -> Response<Sent> {
+    let mut response = Response::new(Sent::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+/// An error of the stand-in itself, told apart from the servers' by its code.
+pub(super) fn refused(status: StatusCode, why: &str) -> Response<Sent> {
+    told(status, &json!({"code": "mock_error", "message": why}))
+}

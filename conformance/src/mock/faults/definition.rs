@@ -1,0 +1,235 @@
+//! What a fault does, as fault files and requests write it.
+
+use std::collections::BTreeSet;
+
+use http::{HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::faults::{Alteration, Fault, Recipient};
+
+/// A fault: an alteration of exchanges, and how they end where it is not with an answer.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    /// What the broken server does, as a sentence; it may be empty.
+    pub(super) breaks: String,
+    pub(super) alteration: Alteration,
+    pub(super) ending: Option<Ending>,
+    /// How many requests it touches once it is on; none for any number.
+    pub(super) times: Option<u64>,
+}
+
+/// How an exchange ends that has no whole answer. What leaves less of an answer is the lesser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::mock) enum Ending {
+    /// No answer comes, and the connection stays.
+    Hang,
+    /// The connection is closed without an answer.
+    Close,
+    /// It is closed after so many bytes of the body.
+    Cut(usize),
+}
+
+/// The part of a definition that is no alteration.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    breaks: String,
+    hang: bool,
+    close: bool,
+    cut: Option<usize>,
+    times: Option<u64>,
+}
+
+/// The keys of that part, and those of the suite's faults that say nothing here.
+const OWN: [&str; 8] = [
+    "fault", "breaks", "kills", "also", "hang", "close", "cut", "times",
+];
+
+/// Reads a fault file: a list of faults in YAML.
+///
+/// # Errors
+/// It is no such list, or one has a defect or a name that stands twice.
+pub(super) fn list(text: &str) -> Result<Vec<Definition>, String> {
+    let written: Vec<Map<String, Value>> =
+        serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    let mut names = BTreeSet::new();
+    let mut faults = Vec::with_capacity(written.len());
+    for one in written {
+        let Some(Value::String(name)) = one.get("fault").cloned() else {
+            return Err("a fault without a name; each has one as the text `fault`".to_owned());
+        };
+        faults.push(Definition::read(&name, one)?);
+        if !names.insert(name.clone()) {
+            return Err(format!("{name} stands twice"));
+        }
+    }
+    Ok(faults)
+}
+
+impl Definition {
+    /// Reads a definition; a fault that does not say what it is about touches every request.
+    ///
+    /// # Errors
+    /// An unknown key, a bad pattern, something that cannot be sent, or that nothing is done.
+    pub(super) fn read(name: &str, written: Map<String, Value>) -> Result<Self, String> {
+        Self::read_parts(name, written).map_err(|why| format!("{name}: {why}"))
+    }
+
+    fn read_parts(name: &str, mut alteration: Map<String, Value>) -> Result<Self, String> {
+        check_name(name)?;
+        check_sent(&alteration)?;
+        let mut own = Map::new();
+        for key in OWN {
+            own.extend(alteration.remove_entry(key));
+        }
+        let own: Written =
+            serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())?;
+        let ending = match (own.hang, own.close, own.cut) {
+            (false, false, None) => None,
+            (true, false, None) => Some(Ending::Hang),
+            (false, true, None) => Some(Ending::Close),
+            (false, false, Some(bytes)) => Some(Ending::Cut(bytes)),
+            _ => return Err("only one of hang, close and cut can be".to_owned()),
+        };
+        let unanswered = matches!(ending, Some(Ending::Hang | Ending::Close));
+        let answered = ["request", "reply", "answer", "answered", "delay"];
+        if unanswered && answered.iter().any(|key| alteration.contains_key(*key)) {
+            return Err("there is no answer, so nothing else can be done to it".to_owned());
+        }
+        if !alteration.contains_key("on") {
+            let all = json!(["engine * /", "engine * /**", "control * /", "control * /**"]);
+            alteration.insert("on".to_owned(), all);
+        }
+        let api = Some(Recipient::Engine);
+        let alteration = match ending {
+            Some(_) => Alteration::read_idle(alteration, api)?,
+            None => Alteration::read(alteration, api)?,
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            breaks: own.breaks,
+            alteration,
+            ending,
+            times: own.times,
+        })
+    }
+
+    /// A fault that rules must notice, as one that clients must bear.
+    pub(super) fn of_suite(fault: Fault) -> Self {
+        Self {
+            name: fault.id,
+            breaks: fault.breaks,
+            alteration: fault.alteration,
+            ending: None,
+            times: None,
+        }
+    }
+}
+
+/// A name that can stand in a path and in a header.
+fn check_name(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    match !name.is_empty() && name.len() <= 200 && name.chars().all(fits) {
+        true => Ok(()),
+        false => Err("a name has letters, digits, `-`, `_`, `.` and `/`, 200 at most".to_owned()),
+    }
+}
+
+/// Whether statuses and headers that the fault names can be sent.
+fn check_sent(written: &Map<String, Value>) -> Result<(), String> {
+    let reply = written.get("reply");
+    let answer = written.get("answer").and_then(Value::as_array);
+    let changes = answer.into_iter().flatten();
+    let statuses = changes.clone().chain(reply);
+    for status in statuses.filter_map(|one| one.get("status")) {
+        if !status
+            .as_u64()
+            .is_some_and(|status| (200..600).contains(&status))
+        {
+            return Err(format!("{status} is no status from 200 to 599"));
+        }
+    }
+    let request = written.get("request").and_then(Value::as_array);
+    let changes = changes.chain(request.into_iter().flatten());
+    let headers = changes.filter_map(|one| one.get("set-header"));
+    let headers = headers.chain(reply.and_then(|reply| reply.get("header")));
+    for (name, value) in headers.filter_map(Value::as_object).flatten() {
+        let value = value.as_str().unwrap_or_default();
+        if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err()
+        {
+            return Err(format!("`{name}: {value}` is no header"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_files_are_refused_with_the_reason() {
+        for (text, why) in [
+            ("fault: x", "invalid type: map, expected a sequence"),
+            ("- breaks: x", "a fault without a name"),
+            ("- {fault: x}", "x: it does nothing"),
+            (
+                "- {fault: x, hang: true, close: true}",
+                "only one of hang, close and cut",
+            ),
+            ("- {fault: x, hang: true, delay: 5}", "there is no answer"),
+            (
+                "- {fault: x, hang: 1}",
+                "x: invalid type: number, expected a boolean",
+            ),
+            ("- {fault: x, cut: -1}", "x: invalid number"),
+            ("- {fault: x, hangs: true}", "x: unknown field `hangs`"),
+            (
+                "- {fault: x, on: GET, hang: true}",
+                "x: `GET` is not METHOD /path",
+            ),
+            (
+                "- {fault: x, reply: {status: 101}}",
+                "x: 101 is no status from 200 to 599",
+            ),
+            (
+                "- {fault: x, answer: [{status: 1000}]}",
+                "x: 1000 is no status",
+            ),
+            (
+                "- {fault: x, reply: {status: 200, header: {a b: c}}}",
+                "`a b: c` is no header",
+            ),
+            (
+                "- {fault: x, answer: [{set-header: {a: \"b\\n\"}}]}",
+                "is no header",
+            ),
+            ("- {fault: x y, hang: true}", "x y: a name has letters"),
+            (
+                "- {fault: x, hang: true}\n- {fault: x, hang: true}",
+                "x stands twice",
+            ),
+        ] {
+            let refused = list(text).map(|_| ()).err().unwrap_or_default();
+            assert!(refused.contains(why), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_an_alteration_or_an_ending_or_both() {
+        for (text, ending) in [
+            (
+                "- {fault: x, hang: true, on: 'control GET /v1/sources'}",
+                Some(Ending::Hang),
+            ),
+            ("- {fault: x, close: true, times: 2}", Some(Ending::Close)),
+            ("- {fault: x, cut: 3, delay: 5}", Some(Ending::Cut(3))),
+            ("- {fault: a/x, kills: [a/b], delay: 5}", None),
+        ] {
+            let read = list(text).map(|faults| faults.first().map(|fault| fault.ending));
+            assert_eq!(read, Ok(Some(ending)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Faults by name: which are known, which are on, and which of them touch a request.
+
+mod definition;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use http::HeaderValue;
+use serde_json::{Map, Value, json};
+
+use crate::faults::{Alteration, Fault, ObservedRequest, Recipient};
+use crate::http_client::answer::Answer;
+use definition::Definition;
+pub(super) use definition::Ending;
+
+/// The header of a request that is to meet faults: their names, or the definition of one as JSON.
+pub(super) const HEADER: &str = "conformance-fault";
+
+/// Faults that may be on at the same time.
+const MOST: usize = 100;
+
+/// Those that are known without a file.
+const BUILT_IN: &str = include_str!("built_in.yaml");
+
+/// All that is known of faults.
+#[derive(Debug)]
+pub(super) struct Faults {
+    known: BTreeMap<String, Arc<Definition>>,
+    on: Vec<SwitchedOn>,
+    /// Those that were on at the start.
+    start: Vec<SwitchedOn>,
+}
+
+/// A fault that is on.
+#[derive(Debug, Clone)]
+struct SwitchedOn {
+    fault: Arc<Definition>,
+    /// How many more requests it touches; none for any number.
+    left: Option<u64>,
+}
+
+/// The faults that one request meets.
+#[derive(Debug)]
+pub(super) struct Chosen(Vec<Arc<Definition>>);
+
+impl Faults {
+    /// Those that are known by themselves, and those of these files.
+    ///
+    /// # Errors
+    /// A file cannot be read, or has a defect.
+    pub(super) fn read(files: &[PathBuf]) -> Result<Self, String> {
+        let mut known = BTreeMap::new();
+        let mut add = |text: &str| -> Result<(), String> {
+            for fault in definition::list(text)? {
+                known.insert(fault.name.clone(), Arc::new(fault));
+            }
+            Ok(())
+        };
+        add(BUILT_IN)?;
+        for file in files {
+            let text = fs::read_to_string(file).map_err(|error| error.to_string());
+            let added = text.and_then(|text| add(&text));
+            added.map_err(|why| format!("{}: {why}", file.display()))?;
+        }
+        Ok(Self {
+            known,
+            on: Vec::new(),
+            start: Vec::new(),
+        })
+    }
+
+    /// Makes what is on now that to which a reset leads back.
+    pub(super) fn keep_as_start(&mut self) {
+        self.start = self.on.clone();
+    }
+
+    /// Leads back to what was on at the start.
+    pub(super) fn reset(&mut self) {
+        self.on = self.start.clone();
+    }
+
+    /// Switches a fault on that is known by name, for so many requests; again, and its count
+    /// begins anew.
+    ///
+    /// # Errors
+    /// When there is no such fault, or too many are on.
+    pub(super) fn switch_on(&mut self, name: &str, times: Option<u64>) -> Result<(), String> {
+        let fault = self.find(name)?;
+        self.put(fault, times)
+    }
+
+    /// Switches a fault on that the request for it defines.
+    ///
+    /// # Errors
+    /// When it is no definition, or too many are on.
+    pub(super) fn define(
+        &mut self,
+        name: &str,
+        written: Map<String, Value>,
+        times: Option<u64>,
+    ) -> Result<(), String> {
+        let fault = Definition::read(name, written)?;
+        self.put(Arc::new(fault), times)
+    }
+
+    /// Switches all faults of a file on.
+    ///
+    /// # Errors
+    /// When it is no such file, or too many are on; then none of them is switched.
+    pub(super) fn define_all(&mut self, text: &str) -> Result<(), String> {
+        let before = self.on.clone();
+        let faults = definition::list(text)?;
+        let done = faults
+            .into_iter()
+            .try_for_each(|fault| self.put(Arc::new(fault), None));
+        if done.is_err() {
+            self.on = before;
+        }
+        done
+    }
+
+    /// Switches a fault off, and says whether it was on.
+    pub(super) fn switch_off(&mut self, name: &str) -> bool {
+        let before = self.on.len();
+        self.on.retain(|one| one.fault.name != name);
+        self.on.len() < before
+    }
+
+    pub(super) fn switch_all_off(&mut self) {
+        self.on.clear();
+    }
+
+    /// What is on, and what is known.
+    pub(super) fn show(&self) -> Value {
+        let on = self.on.iter().map(|one| {
+            let fault = &one.fault;
+            json!({"fault": fault.name, "breaks": fault.breaks, "left": one.left})
+        });
+        let known = self.known.values();
+        let known = known.map(|fault| json!({"fault": fault.name, "breaks": fault.breaks}));
+        json!({
+            "on": on.collect::<Vec<_>>(),
+            "known": known.collect::<Vec<_>>(),
+        })
+    }
+
+    /// The faults that a request meets: those that are on and touch it, and those that its own
+    /// headers ask for.
+    ///
+    /// # Errors
+    /// A header asks for what is none, or for what does not touch the request.
+    pub(super) fn choose<'a>(
+        &mut self,
+        api: Recipient,
+        seen: &ObservedRequest<'_>,
+        wanted: impl IntoIterator<Item = &'a HeaderValue>,
+    ) -> Result<Chosen, String> {
+        let mut own = Vec::new();
+        for value in wanted {
+            own.extend(self.wanted(value)?);
+        }
+        if let Some(idle) = own.iter().find(|one| !one.alteration.touches(api, seen)) {
+            let name = &idle.name;
+            return Err(format!("the fault `{name}` does not touch this request"));
+        }
+        let touches =
+            |one: &&mut SwitchedOn| one.left != Some(0) && one.fault.alteration.touches(api, seen);
+        let mut chosen = Vec::new();
+        for one in self.on.iter_mut().filter(touches) {
+            one.left = one.left.map(|left| left - 1);
+            chosen.push(Arc::clone(&one.fault));
+        }
+        chosen.extend(own);
+        Ok(Chosen(chosen))
+    }
+
+    fn wanted(&self, value: &HeaderValue) -> Result<Vec<Arc<Definition>>, String> {
+        let text = std::str::from_utf8(value.as_bytes());
+        let text = text
+            .map_err(|_| format!("the header {HEADER} is no text"))?
+            .trim();
+        if text.starts_with('{') {
+            let written = serde_json::from_str(text);
+            let written = written.map_err(|error| format!("the header {HEADER}: {error}"))?;
+            return Ok(vec![Arc::new(Definition::read(HEADER, written)?)]);
+        }
+        let names = text.split(',').map(str::trim);
+        names.map(|name| self.find(name)).collect()
+    }
+
+    /// A fault by its name: one that is known, or one of the suite's.
+    fn find(&self, name: &str) -> Result<Arc<Definition>, String> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let carried = Fault::carried(name).map_err(|error| error.to_string())?;
+        if let Some(fault) = carried {
+            return Ok(Arc::new(Definition::of_suite(fault)));
+        }
+        let distance = |known: &&String| strsim::damerau_levenshtein(known, name);
+        let nearest = self.known.keys().min_by_key(distance);
+        let nearest = nearest.filter(|known| distance(known) <= 3);
+        let hint = nearest.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
+        Err(format!("no fault is named `{name}`{hint}"))
+    }
+
+    fn put(&mut self, fault: Arc<Definition>, times: Option<u64>) -> Result<(), String> {
+        self.switch_off(&fault.name);
+        if self.on.len() >= MOST {
+            return Err(format!("{MOST} faults are on, and no more can be"));
+        }
+        let left = times.or(fault.times);
+        self.on.push(SwitchedOn { fault, left });
+        Ok(())
+    }
+}
+
+impl Chosen {
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.iter().map(|fault| fault.name.clone()).collect()
+    }
+
+    /// How the exchange ends, if one of them ends it.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.0.iter().filter_map(|fault| fault.ending).min()
+    }
+
+    pub(super) fn alterations(&self) -> impl Iterator<Item = &Alteration> {
+        self.0.iter().map(|fault| &fault.alteration)
+    }
+
+    /// After how many bytes this answer's body is cut, if it is.
+    pub(super) fn cut(&self, answer: &Answer) -> Option<usize> {
+        let cuts = self
+            .0
+            .iter()
+            .filter(|fault| fault.alteration.changes(answer));
+        let cuts = cuts.filter_map(|fault| match fault.ending {
+            Some(Ending::Cut(bytes)) => Some(bytes),
+            Some(Ending::Hang | Ending::Close) | None => None,
+        });
+        cuts.min()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::http_client::wire::{Outgoing, Wire};
+
+    fn get(path: &str) -> Wire {
+        Wire::Http(Outgoing {
+            method: "GET",
+            path: path.to_owned(),
+            ..Outgoing::default()
+        })
+    }
+
+    fn chosen(faults: &mut Faults, path: &str, wanted: &[&str]) -> Result<Vec<String>, String> {
+        let wire = get(path);
+        let seen = ObservedRequest::of(&wire, "administrator");
+        let values: Vec<HeaderValue> = wanted
+            .iter()
+            .map(|text| HeaderValue::from_str(text).expect("a header"))
+            .collect();
+        let chosen = faults.choose(Recipient::Engine, &seen, &values);
+        chosen.map(|chosen| chosen.names())
+    }
+
+    #[test]
+    fn those_that_are_on_count_the_requests_that_they_touch() {
+        let mut faults = Faults::read(&[]).expect("faults");
+        faults.switch_on("warning", Some(2)).expect("a fault");
+        faults.switch_on("internal-error", None).expect("a fault");
+        faults.keep_as_start();
+        let warned = vec!["warning".to_owned(), "internal-error".to_owned()];
+        let others = vec!["internal-error".to_owned()];
+        for _ in 0..2 {
+            assert_eq!(chosen(&mut faults, "/health", &[]), Ok(others.clone()));
+            assert_eq!(chosen(&mut faults, "/v1/data/a", &[]), Ok(warned.clone()));
+        }
+        assert_eq!(chosen(&mut faults, "/v1/data/a", &[]), Ok(others));
+        faults.reset();
+        assert_eq!(chosen(&mut faults, "/v1/data/a", &[]), Ok(warned));
+        assert!(faults.switch_off("warning"));
+        assert!(!faults.switch_off("warning"));
+    }
+
+    #[test]
+    fn every_path_is_touched_unless_the_fault_says_otherwise() {
+        let mut faults = Faults::read(&[]).expect("faults");
+        for path in ["/", "/health", "/v1/data/a/b/c", "/v1/policies/a%2Fb"] {
+            let names = chosen(&mut faults, path, &["hang"]);
+            assert_eq!(names, Ok(vec!["hang".to_owned()]), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_header_asks_for_what_there_is_and_for_what_touches() {
+        let mut faults = Faults::read(&[]).expect("faults");
+        type Met<'a> = Result<&'a [&'a str], &'a str>;
+        let cases: [(&[&str], Met<'_>); 8] = [
+            (&["undefined"], Ok(&["undefined"])),
+            (
+                &["undefined, slow", "hang"],
+                Ok(&["undefined", "slow", "hang"]),
+            ),
+            (&["{\"delay\": 5}"], Ok(&[HEADER])),
+            (
+                &["engine/v1/data/put/create-is-200"],
+                Err("the fault `engine/v1/data/put/create-is-200` does not touch this request"),
+            ),
+            (
+                &["undefind"],
+                Err("no fault is named `undefind`; did you mean `undefined`?"),
+            ),
+            (
+                &["engine/v1/data/put/nothing"],
+                Err("no fault is named `engine/v1/data/put/nothing`"),
+            ),
+            (
+                &["{\"delay\""],
+                Err("the header conformance-fault: EOF while parsing an object at line 1 column 8"),
+            ),
+            (
+                &["undefined-document"],
+                Err("the fault `undefined-document` does not touch this request"),
+            ),
+        ];
+        for (wanted, expected) in cases {
+            let expected = expected
+                .map(|names| names.iter().map(|&name| name.to_owned()).collect())
+                .map_err(str::to_owned);
+            assert_eq!(
+                chosen(&mut faults, "/v1/data/a", wanted),
+                expected,
+                "{wanted:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_more_are_on_than_may_be() {
+        let mut faults = Faults::read(&[]).expect("faults");
+        let many: String = (0..=MOST)
+            .map(|number| format!("- {{fault: f{number}, close: true}}\n"))
+            .collect();
+        assert!(faults.define_all(&many).is_err());
+        assert!(faults.on.is_empty());
+        let (few, _) = many.split_at(many.len() - "- {fault: f100, close: true}\n".len());
+        assert_eq!(faults.define_all(few), Ok(()));
+        // The same again is no further one.
+        assert_eq!(faults.define_all(few), Ok(()));
+    }
+}

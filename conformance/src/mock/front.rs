@@ -1,0 +1,233 @@
+//! In front of the servers: a request is read whole, recorded, carried on, and what it was
+//! answered goes back.
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Body as _, Incoming};
+use tokio::sync::SemaphorePermit;
+use tokio::time::timeout;
+
+use super::Shared;
+use super::answers::{Closed, Sent, refused, response};
+use super::faults::{Chosen, Ending, HEADER};
+use super::recorded;
+use crate::faults::{ObservedRequest, Recipient, RequestContext, carry};
+use crate::fixture_server::listener::ARRIVES_WITHIN;
+use crate::http_client::Base;
+use crate::http_client::wire::{Outgoing, Wire};
+use crate::sync::lock;
+
+/// The longest body of a request, in bytes.
+const BODY: usize = 64 * 1024 * 1024;
+/// Bodies of requests that are held at the same time, in KiB together; further ones wait.
+pub(super) const ROOM: usize = 256 * 1024;
+/// What says how bytes are framed on one connection, and where it leads; it is not carried on.
+const FRAMING: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+/// The methods that the HTTP client knows by name.
+const METHODS: [&str; 7] = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"];
+
+/// A body that was not read, as the answer to it.
+struct Unread(StatusCode, &'static str);
+
+impl Shared {
+    /// Answers a request to one of the APIs.
+    ///
+    /// # Errors
+    /// When a fault closes the connection instead.
+    pub(super) async fn answer(
+        &self,
+        api: Recipient,
+        request: Request<Incoming>,
+    ) -> Result<Response<Sent>, Closed> {
+        let (head, body) = request.into_parts();
+        let read = self.read(body).await;
+        let body = read
+            .as_ref()
+            .map_or_else(|_| Bytes::new(), |read| read.0.clone());
+        let number = lock(&self.recordings).keep(recorded_request(api, &head, body.clone()));
+        let answered = match &read {
+            Ok(_) => self.carried(api, number, &head, body).await?,
+            Err(Unread(status, why)) => refused(*status, why),
+        };
+        let reply = recorded::Reply {
+            status: answered.status().as_u16(),
+            headers: texts(answered.headers()),
+            body: answered.body().bytes(),
+        };
+        lock(&self.recordings).answered(number, reply);
+        Ok(answered)
+    }
+
+    /// The whole body, and the room that it takes.
+    async fn read(&self, body: Incoming) -> Result<(Bytes, SemaphorePermit<'_>), Unread> {
+        const LONG: Unread = Unread(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the mock takes bodies of up to 64 MiB",
+        );
+        let most = body.size_hint().upper().unwrap_or(BODY as u64);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        if most > BODY {
+            return Err(LONG);
+        }
+        let wanted = u32::try_from(most.div_ceil(1024)).unwrap_or(u32::MAX);
+        let room = self.room.acquire_many(wanted).await;
+        let Ok(room) = room else {
+            return Err(Unread(StatusCode::SERVICE_UNAVAILABLE, "the mock ends"));
+        };
+        match timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await {
+            Ok(Ok(whole)) => Ok((whole.to_bytes(), room)),
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(LONG),
+            Ok(Err(_)) => Err(Unread(
+                StatusCode::BAD_REQUEST,
+                "the body ended before it was whole",
+            )),
+            Err(_) => Err(Unread(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body did not come within 30 s",
+            )),
+        }
+    }
+
+    /// Carries a request to its server, with what faults do on the way.
+    async fn carried(
+        &self,
+        api: Recipient,
+        number: u64,
+        head: &Parts,
+        body: Bytes,
+    ) -> Result<Response<Sent>, Closed> {
+        let servers = self.servers();
+        let Some(base) = servers.base(api) else {
+            return Ok(refused(StatusCode::NOT_FOUND, "there is no such server"));
+        };
+        let wire = wire(base, head, body);
+        // Before the choice, so that a release right behind it is noticed.
+        let mut released = self.released.subscribe();
+        let wanted = head.headers.get_all(HEADER);
+        let chosen = {
+            let seen = ObservedRequest::of(&wire, WHO);
+            lock(&self.faults).choose(api, &seen, wanted)
+        };
+        let chosen = match chosen {
+            Ok(chosen) => chosen,
+            Err(why) => return Ok(refused(StatusCode::BAD_REQUEST, &why)),
+        };
+        lock(&self.recordings).touched(number, chosen.names());
+        match chosen.ending() {
+            Some(Ending::Hang) => {
+                // The sender lives as long as whoever waits here.
+                let _ = released.changed().await;
+                return Err(Closed);
+            }
+            Some(Ending::Close) => return Err(Closed),
+            Some(Ending::Cut(_)) | None => {}
+        }
+        Ok(self.exchanged(api, base, &wire, &chosen).await)
+    }
+
+    async fn exchanged(
+        &self,
+        api: Recipient,
+        base: &Base,
+        wire: &Wire,
+        chosen: &Chosen,
+    ) -> Response<Sent> {
+        let administrator = match api {
+            Recipient::Control => Some(format!("Bearer {}", self.options.control_token)),
+            Recipient::Engine | Recipient::Mock => None,
+        };
+        let context = RequestContext {
+            client: &self.client,
+            recipient: api,
+            base,
+            who: WHO,
+            administrator: administrator.as_deref(),
+        };
+        let head = matches!(wire, Wire::Http(request) if request.method == "HEAD");
+        match carry(chosen.alterations(), context, wire).await {
+            Ok(answer) => response(&answer, head, chosen.cut(&answer)),
+            Err(error) => {
+                let why = format!("the server behind the mock does not answer: {error}");
+                refused(StatusCode::BAD_GATEWAY, &why)
+            }
+        }
+    }
+}
+
+/// Who asks, as faults of the suite name them.
+const WHO: &str = "administrator";
+
+/// The name of an API, as clients of the admin address read and write it.
+pub(super) const fn name(api: Recipient) -> &'static str {
+    match api {
+        Recipient::Control => "control",
+        Recipient::Engine => "engine",
+        Recipient::Mock => "mock",
+    }
+}
+
+fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    let headers = headers.iter();
+    headers
+        .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
+        .collect()
+}
+
+/// Path and query as they stand on the wire.
+fn target(head: &Parts) -> &str {
+    head.uri
+        .path_and_query()
+        .map_or("/", |target| target.as_str())
+}
+
+fn recorded_request(api: Recipient, head: &Parts, body: Bytes) -> recorded::Request {
+    recorded::Request {
+        api: name(api),
+        method: head.method.as_str().to_owned(),
+        target: target(head).to_owned(),
+        headers: texts(&head.headers),
+        body,
+    }
+}
+
+/// The request as it goes to its server.
+fn wire(base: &Base, head: &Parts, body: Bytes) -> Wire {
+    let mut headers = texts(&head.headers);
+    headers.retain(|(name, _)| {
+        !FRAMING.contains(&name.as_str()) && !name.eq_ignore_ascii_case(HEADER)
+    });
+    let path = target(head).to_owned();
+    let known = METHODS.into_iter().find(|known| *known == head.method);
+    if let Some(method) = known {
+        return Wire::Http(Outgoing {
+            method,
+            path,
+            headers,
+            body,
+        });
+    }
+    let mut text = format!(
+        "{} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n",
+        head.method,
+        base.authority,
+        body.len()
+    );
+    for (name, value) in &headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("\r\n");
+    Wire::Raw([text.as_bytes(), body.as_ref()].concat())
+}

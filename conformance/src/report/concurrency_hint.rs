@@ -1,0 +1,92 @@
+//! Whether the target showed that it does not bear several rules at once, and what helps then.
+
+use super::{Digest, failure_groups};
+use crate::judge::verdict::Failure;
+
+/// What servers say where requests stand in each other's way.
+const WORDS: [&str; 4] = [
+    "database is locked",
+    "database table is locked",
+    "deadlock",
+    "too many connections",
+];
+
+/// What to do, if rules fail only because others ran at the same time.
+pub(super) fn remedy(digest: &Digest) -> Option<String> {
+    if digest.one_at_a_time {
+        return None;
+    }
+    let failures = digest.rows.iter().filter_map(failure_groups::fails);
+    let said: Vec<&str> = failures.filter_map(says).collect();
+    let first = said.first()?;
+    let rules = match said.len() {
+        1 => "1 rule".to_owned(),
+        count => format!("{count} rules"),
+    };
+    Some(format!(
+        "{rules} met `{first}`: the target does not bear several rules at once, and others may fail by it too; -j 1 runs one at a time"
+    ))
+}
+
+/// The words by which an answer, or what is noted of it, says so.
+fn says(failure: &Failure) -> Option<&'static str> {
+    let answered = failure.answered.as_ref();
+    if answered.is_some_and(|answered| answered.status == 429) {
+        return Some("429 Too Many Requests");
+    }
+    let message = answered.map(|answered| answered.message.as_str());
+    let texts = message
+        .into_iter()
+        .chain(failure.notes.iter().map(String::as_str));
+    let mut texts = texts.map(str::to_ascii_lowercase);
+    texts.find_map(|text| WORDS.into_iter().find(|words| text.contains(words)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::{Answered, Verdict};
+    use crate::report::digest::samples;
+
+    #[test]
+    fn rules_that_stand_in_each_others_way_are_to_run_one_at_a_time() {
+        for (status, message, note, told) in [
+            (
+                500,
+                "database is locked (5) (SQLITE_BUSY)",
+                "",
+                Some("1 rule met `database is locked`"),
+            ),
+            (
+                500,
+                "",
+                "prerequisite failed: Database is Locked",
+                Some("1 rule met `database is locked`"),
+            ),
+            (429, "", "", Some("1 rule met `429 Too Many Requests`")),
+            (500, "the door is locked", "", None),
+            (401, "Unauthorized", "", None),
+        ] {
+            let failure = Failure {
+                answered: Some(Answered {
+                    status,
+                    message: message.to_owned(),
+                }),
+                notes: vec![note.to_owned()],
+                ..Failure::default()
+            };
+            let verdicts = [("control/sources/put/creates", Verdict::Fail(failure))];
+            let mut digest = samples::judged(verdicts.into_iter());
+            let remedy = super::remedy(&digest);
+            assert_eq!(remedy.is_some(), told.is_some(), "{message}{note}");
+            for (remedy, told) in remedy.iter().zip(told) {
+                assert!(
+                    remedy.starts_with(told) && remedy.contains("-j 1"),
+                    "{remedy}"
+                );
+            }
+            digest.one_at_a_time = true;
+            assert_eq!(super::remedy(&digest), None);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What many failures have in common: the request, and how it was answered. A reader is told of
+//! the cause once, and of the rules below it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::failure::{endpoint, first_difference};
+use super::{Digest, Outcome, Row, concurrency_hint};
+use crate::catalogue::Catalogue;
+use crate::judge::verdict::{Failure, Verdict};
+
+/// So many rules that fail alike have a cause of their own; fewer are told one by one.
+const ALIKE: usize = 3;
+/// The longest difference that rules can have in common, in characters.
+const SIDE_SHOWN: usize = 80;
+
+/// What several rules fail by.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Cause<'a> {
+    /// Method and path of the request, the path with its parameters.
+    pub(super) request: String,
+    /// The status of the answer; none when no answer came.
+    pub(super) status: Option<u16>,
+    /// What the answers have in common: their message, or what differs. What is not alike in them
+    /// stands as `…`.
+    pub(super) message: String,
+    /// What to look at, where that can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) advice: Option<String>,
+    /// The rules, in the order of the report.
+    pub(super) rules: Vec<&'a str>,
+    #[serde(skip)]
+    pub(super) rows: Vec<&'a Row>,
+    /// Whether the message is that of the answer.
+    #[serde(skip)]
+    told: bool,
+}
+
+/// What rules that fail alike share: request, status, message, and whether the server says it.
+type Key = (String, Option<u16>, String, bool);
+/// The rows that share it, each with its whole message.
+type Group<'a> = Vec<(&'a Row, String)>;
+
+/// The causes that have several rules, those with the most first.
+pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
+    let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
+    for row in &digest.rows {
+        if let Some(failure) = fails(row) {
+            let (key, message) = key(row, failure);
+            groups.entry(key).or_default().push((row, message));
+        }
+    }
+    groups.retain(|_, rows| rows.len() >= ALIKE);
+    let mut causes: Vec<Cause<'_>> = groups
+        .into_iter()
+        .map(|((request, status, _, told), group)| {
+            let (rows, messages): (Vec<&Row>, Vec<String>) = group.into_iter().unzip();
+            Cause {
+                advice: advice(digest, status, &rows),
+                rules: rows.iter().map(|row| row.judged.rule.as_str()).collect(),
+                request,
+                status,
+                message: common(&messages),
+                rows,
+                told,
+            }
+        })
+        .collect();
+    causes.sort_by_key(|cause| Reverse(cause.rows.len()));
+    causes
+}
+
+/// The rules that stand below a cause.
+pub(super) fn grouped<'a>(causes: &[Cause<'a>]) -> BTreeSet<&'a str> {
+    let rules = causes.iter().flat_map(|cause| &cause.rules);
+    rules.copied().collect()
+}
+
+/// How a row failed, known or not.
+pub(super) fn failed(row: &Row) -> Option<&Failure> {
+    match &row.judged.verdict {
+        Verdict::Fail(failure) => Some(failure),
+        _ => None,
+    }
+}
+
+/// How a row failed, if it did and nobody knew.
+pub(super) fn fails(row: &Row) -> Option<&Failure> {
+    failed(row).filter(|_| row.outcome == Outcome::Fail)
+}
+
+impl Cause<'_> {
+    /// In one line: how many rules, the request, the answer, what to look at.
+    pub(super) fn sentence(&self) -> String {
+        let Self {
+            request, message, ..
+        } = self;
+        let mut line = format!("{} rules: `{request}`", self.rows.len());
+        match self.status {
+            Some(status) => line.push_str(&format!(" answered {status}")),
+            None => line.push_str(" was not answered"),
+        }
+        match (message.is_empty(), self.told) {
+            (true, _) => {}
+            (false, true) => line.push_str(&format!(" `{message}`")),
+            (false, false) => line.push_str(&format!(", {message}")),
+        }
+        if let Some(advice) = &self.advice {
+            line.push_str(&format!("; {advice}"));
+        }
+        line
+    }
+}
+
+/// What a failure shares with others that are alike, and its whole message.
+fn key(row: &Row, failure: &Failure) -> (Key, String) {
+    let request = endpoint(row.document, &failure.request);
+    let answered = failure.answered.as_ref();
+    let differs = failure.differences.first();
+    let told = differs.filter(|one| one.path == "status");
+    // Older evidence holds the status of an answer only where it is not as expected.
+    let status = answered.map(|answered| answered.status);
+    let status = status.or_else(|| told?.got.parse().ok());
+    let note = failure.notes.first().map_or("", String::as_str);
+    let (message, by_server) = match status {
+        None => (told.map_or(note, |one| &one.got), false),
+        // Whatever is missed in a refusal, the refusal is the cause.
+        Some(code) if failure.blocked || told.is_some() || code >= 400 => {
+            (answered.map_or("", |answered| &answered.message), true)
+        }
+        Some(_) => match differs {
+            Some(one) => {
+                let message = cut(&first_difference(one), SIDE_SHOWN);
+                return ((request, status, message.clone(), false), message);
+            }
+            None => (note, false),
+        },
+    };
+    let key = (request, status, general(message), by_server);
+    (key, message.to_owned())
+}
+
+/// What messages have in common that are the same but for what is of one request: a word that all
+/// have at its place, and `…` for others. Empty if no word is left.
+fn common(messages: &[String]) -> String {
+    let all: Vec<Vec<&str>> = messages
+        .iter()
+        .map(|message| message.split_whitespace().collect())
+        .collect();
+    let Some((first, others)) = all.split_first() else {
+        return String::new();
+    };
+    if others.iter().any(|words| words.len() != first.len()) {
+        return messages
+            .first()
+            .map_or_else(String::new, |one| general(one));
+    }
+    let places = first.iter().enumerate();
+    line(places.map(|(place, word)| {
+        let same = others.iter().all(|words| words.get(place) == Some(word));
+        same.then_some(*word)
+    }))
+}
+
+/// A message without the words that are of one request: paths, names, numbers, what is quoted.
+/// Empty if no other word is left.
+fn general(message: &str) -> String {
+    line(message.split_whitespace().map(|word| {
+        let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
+        // Of a page the media type is told.
+        let media_type = word.starts_with("text/") || word.starts_with("application/x");
+        (media_type || !word.contains(own)).then_some(word)
+    }))
+}
+
+/// Words in a line, with one `…` for those between them that are not told. Empty if none is told.
+fn line<'a>(words: impl Iterator<Item = Option<&'a str>>) -> String {
+    let mut shown: Vec<&str> = Vec::new();
+    for word in words.map(|word| word.unwrap_or("…")) {
+        if word != "…" || shown.last() != Some(&"…") {
+            shown.push(word);
+        }
+    }
+    match shown.as_slice() {
+        ["…"] => String::new(),
+        words => cut(&words.join(" "), SIDE_SHOWN),
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// What to look at when a server answers so.
+fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String> {
+    let messages = rows.iter().filter_map(|row| fails(row)?.answered.as_ref());
+    let mut messages = messages.map(|answered| answered.message.as_str());
+    match status {
+        None => Some("what does the server's log say?".to_owned()),
+        Some(401) if concurrency_hint::remedy(digest).is_some() => {
+            Some("is it given more at once than it bears? -j 1 runs one rule at a time".to_owned())
+        }
+        Some(401) => Some("is a token missing or wrong? --token-env names it".to_owned()),
+        Some(403) => Some("is the token an administrator's?".to_owned()),
+        Some(400 | 406 | 415) if messages.any(|message| message.contains("/vnd.")) => {
+            let started = digest.started.as_ref()?;
+            let vendor = match started.target.vendor.as_str() {
+                "opa" => "engine",
+                _ => "opa",
+            };
+            Some(format!("is `--vendor {vendor}` meant?"))
+        }
+        Some(404 | 405 | 501) => {
+            let capability = one_capability(rows)?;
+            let holds = |row: &&Row| row.is_proven() && self::capability(row) == Some(capability);
+            let some = digest.rows.iter().find(holds);
+            some.is_none()
+                .then(|| format!("does it have `{capability}`? --capabilities names what it has"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The capability that all of these rules are of.
+fn one_capability(rows: &[&Row]) -> Option<&'static str> {
+    let first = capability(rows.first()?)?;
+    let same = |row: &&Row| capability(row) == Some(first);
+    rows.iter().all(same).then_some(first)
+}
+
+fn capability(row: &Row) -> Option<&'static str> {
+    let catalogue = Catalogue::embedded().ok()?;
+    Some(&catalogue.clause(&row.judged.rule)?.capability)
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::{Answered, Difference};
+    use crate::report::digest::samples;
+
+    fn failing(rules: &[&str], status: u16, message: &str) -> Digest {
+        let failure = |number: usize| Failure {
+            step: 2,
+            request: format!("POST /v1/compile/<ns>/a{number}"),
+            answered: Some(Answered {
+                status,
+                message: message.replace("{n}", &number.to_string()),
+            }),
+            differences: vec![Difference {
+                path: "status".to_owned(),
+                expected: "200".to_owned(),
+                got: status.to_string(),
+            }],
+            ..Failure::default()
+        };
+        let rows = rules.iter().enumerate();
+        samples::judged(rows.map(|(number, rule)| (*rule, Verdict::Fail(failure(number)))))
+    }
+
+    #[test]
+    fn rules_that_fail_alike_are_told_in_one_line() {
+        let rules = [
+            "engine/v1/compile/filters/post/a",
+            "engine/v1/compile/filters/post/b",
+            "engine/v1/compile/filters/post/c",
+        ];
+        for (status, message, expected) in [
+            (
+                406,
+                "unsupported header: application/vnd.engine.a{n}+json",
+                "3 rules: `POST /v1/compile/{path}` answered 406 `unsupported header: …`; is `--vendor opa` meant?",
+            ),
+            (
+                401,
+                "",
+                "3 rules: `POST /v1/compile/{path}` answered 401; is a token missing or wrong? --token-env names it",
+            ),
+            (
+                500,
+                "boom",
+                "3 rules: `POST /v1/compile/{path}` answered 500 `boom`",
+            ),
+            // What all of them say at the same place is kept, whatever it looks like.
+            (
+                500,
+                "no `unknowns` in /ns{n}/a of 1",
+                "3 rules: `POST /v1/compile/{path}` answered 500 `no `unknowns` in … of 1`",
+            ),
+        ] {
+            let digest = failing(&rules, status, message);
+            let causes = causes(&digest);
+            let told: Vec<_> = causes.iter().map(Cause::sentence).collect();
+            assert_eq!(told, [expected]);
+            assert_eq!(causes.first().expect("a cause").rules, rules);
+            // Two are no group.
+            assert!(
+                super::causes(&failing(rules.get(1..).expect("two"), status, message)).is_empty()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_of_one_request_is_taken_out_of_a_message() {
+        for (message, expected) in [
+            ("", ""),
+            (
+                "document does not exist: /<ns>/a",
+                "document does not exist: …",
+            ),
+            (
+                "prerequisite failed: status 404, body `x y`",
+                "prerequisite failed: status … body …",
+            ),
+            ("a 1 2 b", "a … b"),
+            ("text/html: Error response", "text/html: Error response"),
+            ("{}", ""),
+        ] {
+            assert_eq!(general(message), expected);
+        }
+    }
+}

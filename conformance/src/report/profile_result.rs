@@ -1,0 +1,78 @@
+//! How a target stands by a profile: what it keeps of the rules that decide, and of those that
+//! are told beside them. Every rule of the profile counts, whether the run chose it or not.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Digest, Row};
+use crate::catalogue::Profile;
+use crate::evidence::ProfileRef;
+use crate::report::capability::Score;
+
+/// A profile in the light of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ProfileResult {
+    /// The profile.
+    #[serde(flatten)]
+    pub profile: ProfileRef,
+    /// The rules that decide.
+    pub must: Score,
+    /// The rules that are told beside them.
+    pub should: Score,
+}
+
+impl ProfileResult {
+    /// What these rows prove of a profile.
+    pub fn of<'a>(profile: &Profile, rows: impl Iterator<Item = &'a Row>) -> Self {
+        let proven = rows.filter(|row| row.is_proven());
+        let proven: HashSet<&str> = proven.map(|row| row.judged.rule.as_str()).collect();
+        let score = |ids: &[String]| Score {
+            proven: ids.iter().filter(|id| proven.contains(id.as_str())).count(),
+            rules: ids.len(),
+        };
+        Self {
+            profile: profile.into(),
+            must: score(&profile.must),
+            should: score(&profile.should),
+        }
+    }
+
+    /// Name and edition of the profile.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.profile.name, self.profile.edition)
+    }
+}
+
+/// `engine-decision 2026.12: 41 of 41; should: 90 of 117`.
+impl fmt::Display for ProfileResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Score { proven, rules } = self.must;
+        write!(f, "{}: {proven} of {rules}", self.title())?;
+        match self.should {
+            Score { rules: 0, .. } => Ok(()),
+            Score { proven, rules } => write!(f, "; should: {proven} of {rules}"),
+        }
+    }
+}
+
+impl Digest {
+    /// How the target stands by the profile of the run; none where there is none that is known.
+    pub fn standing(&self) -> Option<ProfileResult> {
+        Some(ProfileResult::of(self.profile?, self.rows.iter()))
+    }
+
+    /// How many rules of the profile that decide were not judged.
+    pub(super) fn undecided(&self) -> usize {
+        let must = self.profile.iter().flat_map(|profile| &profile.must);
+        let judged: HashSet<&str> = self
+            .rows
+            .iter()
+            .filter(|row| row.reason().is_none())
+            .map(|row| row.judged.rule.as_str())
+            .collect();
+        must.filter(|id| !judged.contains(id.as_str())).count()
+    }
+}

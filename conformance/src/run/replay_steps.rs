@@ -1,0 +1,70 @@
+//! A rule again, beside a run: by some of its steps, or by hand.
+
+use super::{Chosen, Outcome, Suite};
+use crate::judge::transcript::Transcript;
+use crate::scenario::Scenario;
+use crate::scenario::resource_names::namespace;
+
+/// What repeating a scenario by hand takes.
+#[derive(Debug)]
+pub(crate) struct ManualRun<'a> {
+    pub(crate) scenario: &'a Scenario,
+    /// The target's address, where it is known without a start.
+    pub(crate) base: Option<String>,
+    /// The roles that the target has tokens for.
+    pub(crate) roles: Vec<String>,
+    pub(crate) ns: String,
+    pub(crate) vendor: &'a str,
+}
+
+impl Suite {
+    /// Judges a chosen rule by these of its steps alone, against the same part of the blessed
+    /// transcript; none if it is not of the choice, or has no scenario or no snapshot.
+    pub(crate) fn run_steps(&self, rule: &str, steps: &[usize]) -> Option<Outcome> {
+        let chosen = self.chosen(rule)?;
+        let mut expected = Transcript::parse(chosen.snapshot.as_deref()?);
+        let mut scenario = chosen.scenario.clone()?;
+        expected.steps = only(expected.steps, steps);
+        scenario.steps = only(scenario.steps, steps);
+        Some(self.judge_alone(&Chosen {
+            clause: chosen.clause,
+            scenario: Some(scenario),
+            snapshot: Some(expected.to_string()),
+        }))
+    }
+
+    /// What repeating a chosen rule by hand takes; none if it has no scenario.
+    pub(crate) fn manual_run(&self, rule: &str) -> Option<ManualRun<'_>> {
+        let chosen = self.chosen(rule)?;
+        let scenario = chosen.scenario.as_ref()?;
+        let target = &self.inner.target;
+        let launch = target
+            .setups
+            .get(scenario.setup)?
+            .launch(chosen.clause.document)?;
+        let mut roles: Vec<String> = launch.tokens.keys().cloned().collect();
+        let administrator = "administrator".to_owned();
+        let mut given = self.inner.client.headers.iter();
+        if given.any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+            && !roles.contains(&administrator)
+        {
+            roles.push(administrator);
+        }
+        Some(ManualRun {
+            scenario,
+            base: launch.url.clone(),
+            roles,
+            ns: namespace(&self.inner.run, rule),
+            vendor: &target.vendor,
+        })
+    }
+}
+
+/// The items at these places.
+fn only<T>(all: Vec<T>, places: &[usize]) -> Vec<T> {
+    let numbered = all.into_iter().enumerate();
+    numbered
+        .filter(|(place, _)| places.contains(place))
+        .map(|(_, item)| item)
+        .collect()
+}
