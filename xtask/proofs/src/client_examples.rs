@@ -10,7 +10,7 @@ use std::thread;
 use conformance::evidence::Event;
 use conformance::verdict::Verdict;
 
-use crate::matrix::PAGE;
+use crate::opa_versions::PAGE;
 use crate::postgres::done;
 use crate::{evidence, examples, lock_files, report, root};
 

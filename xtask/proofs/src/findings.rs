@@ -10,9 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::kept::on_search_path;
-use crate::servers::{Foreign, free_address};
-use crate::{apt, peers, report, root};
+use crate::servers::{ExternalProcess, free_address};
+use crate::stored_evidence::on_search_path;
+use crate::{apt, real_opa, report, root};
 
 /// The pages that have findings.
 const PAGES: [&str; 2] = ["findings/engine.md", "findings/control-plane.md"];
@@ -52,7 +52,7 @@ struct Page<'p> {
 /// A server that cannot be started, a page that says otherwise.
 pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>> {
     apt::require(PROGRAMS)?;
-    let engine = peers::build()?;
+    let engine = real_opa::build()?;
     let [eopa, control] = ["eopa", "opactl"].map(|program| {
         let found = on_search_path(program);
         if found.is_none() {
@@ -130,7 +130,7 @@ impl Finding<'_> {
             Peer::Engine => {
                 let (address, level) = (address.to_string(), ["--log-level", "error"]);
                 server
-                    .args(peers::SERVE)
+                    .args(real_opa::SERVE)
                     .args(["--addr", &address])
                     .args(level);
                 ("opa", "OPA")
@@ -156,7 +156,7 @@ impl Finding<'_> {
                 ("opactl", "OCP")
             }
         };
-        let _server = Foreign::start(name, &mut server, address, folder)?;
+        let _server = ExternalProcess::start(name, &mut server, address, folder)?;
         let mut path = program
             .parent()
             .map(Path::as_os_str)

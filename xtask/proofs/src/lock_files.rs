@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::apt;
-use crate::kept::on_search_path;
 use crate::postgres::done;
 use crate::report;
+use crate::stored_evidence::on_search_path;
 
 /// Written into a folder when all is there: the lock file that it was installed by.
 const DONE: &str = "installed";

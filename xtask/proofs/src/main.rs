@@ -12,26 +12,26 @@ mod client_examples;
 mod clients;
 mod coverage;
 mod evidence;
+mod evidence_pack;
 mod examples;
 mod filters;
 mod findings;
 mod fuzz_opa;
-mod kept;
 mod kill_matrix;
 mod lock_files;
-mod matrix;
 mod mock_examples;
 mod ocp_examples;
 mod opa_logs;
-mod packed;
+mod opa_versions;
 mod path_spellings;
-mod peers;
 mod postgres;
+mod postgres_store;
 mod program;
 #[cfg(test)]
 #[path = "../../src/proof_names.rs"]
 mod proof_names;
 mod random_cases;
+mod real_opa;
 mod rego_cases;
 mod release_build;
 mod releases;
@@ -41,7 +41,7 @@ mod servers;
 mod shim_examples;
 mod site;
 mod soak;
-mod store;
+mod stored_evidence;
 mod submissions;
 mod tolerance;
 
@@ -207,8 +207,8 @@ fn main() -> ExitCode {
     // The client of the measurements takes the process's provider; only a second one could fail.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let result = match Cli::parse().task {
-        Task::Peers { keep } => peers::run(keep),
-        Task::Results => kept::run(),
+        Task::Peers { keep } => real_opa::run(keep),
+        Task::Results => stored_evidence::run(),
         Task::Findings { only, bless } => findings::run(only.as_deref(), bless),
         Task::OcpExamples(options) => ocp_examples::run(&options),
         Task::OpaLogs => opa_logs::run(),
@@ -227,11 +227,11 @@ fn main() -> ExitCode {
             sqlite_only,
         } => filters::run(cases, seed, sqlite_only),
         Task::Bundles { seconds, kills } => bundles::run(seconds, kills),
-        Task::Store => store::run(),
+        Task::Store => postgres_store::run(),
         Task::Matrix {
             bless, all: false, ..
-        } => matrix::run(bless),
-        Task::Matrix { bless, built, .. } => matrix::run_all(bless, built),
+        } => opa_versions::run(bless),
+        Task::Matrix { bless, built, .. } => opa_versions::run_all(bless, built),
         Task::KillMatrix { bless } => kill_matrix::run(bless),
         Task::Tolerance => tolerance::run(),
         Task::Attack(options) => attack::run(&options),

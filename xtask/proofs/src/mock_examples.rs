@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::apt;
 use crate::cargo::cargo;
-use crate::kept::on_search_path;
+use crate::stored_evidence::on_search_path;
 use crate::{examples, root};
 
 /// Where the examples are, each in a folder named after its language.

@@ -13,7 +13,7 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::release_build::PACKAGES;
 use crate::servers::{Client, HANG_LIMIT, Server};
-use crate::{peers, report, root};
+use crate::{real_opa, report, root};
 
 const POLICY: &str = r#"package p
 
@@ -111,7 +111,7 @@ const MESSAGES: &[&str] = &[
 /// # Errors
 /// A server that does not start; with every difference.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
-    let opa = peers::build()?;
+    let opa = real_opa::build()?;
     done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
     let reference = root().join("target/debug/reference");
     let mut differences = Vec::new();

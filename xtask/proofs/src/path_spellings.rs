@@ -12,7 +12,7 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::release_build::PACKAGES;
 use crate::servers::{Client, Server};
-use crate::{peers, report, root};
+use crate::{real_opa, report, root};
 
 /// Methods and paths; `A` and `B` are the segments that are spelled in many ways.
 const ROUTES: &[(&str, &str)] = &[
@@ -180,14 +180,14 @@ impl Known {
 /// # Errors
 /// A server that does not start; every difference without a reason.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
-    let opa = peers::build()?;
+    let opa = real_opa::build()?;
     done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
     let reference = root().join("target/debug/reference");
     let requests = requests();
     let mut differences = Vec::new();
     let mut known = 0;
     for policy in [SHOWN, FORBIDS, PERMITS] {
-        let theirs = answers(&opa, peers::SERVE, policy, &requests)?;
+        let theirs = answers(&opa, real_opa::SERVE, policy, &requests)?;
         let ours = answers(&reference, &["engine"], policy, &requests)?;
         for (request, (ours, theirs)) in requests.iter().zip(ours.iter().zip(&theirs)) {
             let (method, target) = request;

@@ -9,7 +9,7 @@ use std::process::Command;
 use conformance::target::Target;
 use serde::Deserialize;
 
-use crate::kept::Kept;
+use crate::stored_evidence::Kept;
 use crate::{postgres::done, report, root};
 
 /// The module of the real OPA.

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::cargo::cargo;
 use crate::postgres::done;
-use crate::{evidence, examples, lock_files, peers, root};
+use crate::{evidence, examples, lock_files, real_opa, root};
 
 /// Where the examples are, each in a folder that is named as its target.
 const FOLDER: &str = "examples/shim";
@@ -112,7 +112,7 @@ fn regopy(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
 /// Policies are compiled by the real OPA.
 fn opa_wasm(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     lock_files::npm(source, built)?;
-    let opa = format!("OPA={}", peers::build()?.display());
+    let opa = format!("OPA={}", real_opa::build()?.display());
     let program = built.join("adapter.mjs");
     starter(
         "opa-wasm",

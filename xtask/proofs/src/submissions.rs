@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use conformance::submission::{self, Accepted};
 use conformance::visible_line;
 
-use crate::{evidence, kept, report, root};
+use crate::{evidence, report, root, stored_evidence};
 
 /// Of submissions that are not accepted, so many are told.
 const TOLD: usize = 100;
@@ -31,7 +31,7 @@ pub(crate) struct Found {
 pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     let mut found = Found::default();
     match folders.is_empty() {
-        true => found = all(&root().join(kept::FOLDER)),
+        true => found = all(&root().join(stored_evidence::FOLDER)),
         false => found.folders.extend_from_slice(folders),
     }
     for folder in &found.folders {

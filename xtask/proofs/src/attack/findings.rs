@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::BESIDE;
-use super::bystander::Watched;
+use super::health_monitor::Watched;
 use crate::servers::{Failure, HANG_LIMIT, Process};
 
 /// What was tried, and what of it did not hold.

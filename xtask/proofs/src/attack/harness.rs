@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::bystander::CALM_POLICY;
+use super::health_monitor::CALM_POLICY;
 use crate::servers::{Failure, Process};
 
 /// How long open requests may take when a server is told to stop, in seconds.

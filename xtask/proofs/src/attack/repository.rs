@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use super::storage::target;
 use crate::postgres::done;
-use crate::servers::{Failure, Message, Peer, Said};
+use crate::servers::{Failure, Message, Peer, PeerScript};
 
 /// A repository in a folder, with a branch `main`.
 #[derive(Debug, Clone)]
@@ -55,12 +55,17 @@ impl Repository {
         let repository = self.clone();
         let peer = Peer::start(0, move |asked| {
             let repository = repository.clone();
-            async move { repository.answer(asked).await.unwrap_or(Said::status(500)) }
+            async move {
+                repository
+                    .answer(asked)
+                    .await
+                    .unwrap_or(PeerScript::status(500))
+            }
         });
         Ok(peer.await?)
     }
 
-    async fn answer(&self, asked: Message) -> Result<Said, Failure> {
+    async fn answer(&self, asked: Message) -> Result<PeerScript, Failure> {
         let mut command = Command::new("git");
         command.args(["upload-pack", "--stateless-rpc"]);
         let (method, path) = target(&asked);
@@ -70,7 +75,7 @@ impl Repository {
                 ("advertisement", b"001e# service=git-upload-pack\n0000")
             }
             ("POST", _) => ("result", b""),
-            _ => return Ok(Said::status(404)),
+            _ => return Ok(PeerScript::status(404)),
         };
         if let Some(protocol) = asked.header("git-protocol") {
             command.env("GIT_PROTOCOL", protocol);
@@ -85,6 +90,6 @@ impl Repository {
         }
         let said = running.wait_with_output().await?.stdout;
         let kind = format!("Content-Type: application/x-git-upload-pack-{kind}\r\n");
-        Ok(Said::Answer(200, kind, [start, &said].concat()))
+        Ok(PeerScript::Answer(200, kind, [start, &said].concat()))
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::bundles::archive;
-use crate::servers::{Failure, Message, Peer, Said};
+use crate::servers::{Failure, Message, Peer, PeerScript};
 
 /// How a storage behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mood {
+pub(super) enum FailureMode {
     Good,
     /// Takes everything and keeps nothing.
     Lies,
@@ -27,7 +27,7 @@ pub(super) struct Storage(Arc<Mutex<Held>>);
 
 #[derive(Debug)]
 struct Held {
-    mood: Mood,
+    mood: FailureMode,
     objects: BTreeMap<String, Object>,
     /// How many versions there have been.
     versions: u64,
@@ -43,9 +43,9 @@ pub(super) struct Object {
 
 impl Object {
     /// The answer to a question for the object.
-    pub(super) fn shown(self) -> Said {
+    pub(super) fn shown(self) -> PeerScript {
         let modified = "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
-        Said::Answer(200, tags(self.version) + modified, self.bytes)
+        PeerScript::Answer(200, tags(self.version) + modified, self.bytes)
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn target(asked: &Message) -> (&str, &str) {
 impl Storage {
     pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(Held {
-            mood: Mood::Good,
+            mood: FailureMode::Good,
             objects: BTreeMap::new(),
             versions: 0,
         })))
@@ -75,7 +75,7 @@ impl Storage {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set(&self, mood: Mood) {
+    pub(super) fn set(&self, mood: FailureMode) {
         self.held().mood = mood;
     }
 
@@ -112,31 +112,31 @@ impl Storage {
     }
 
     /// Answers a request.
-    pub(super) fn answer(&self, asked: &Message) -> Said {
+    pub(super) fn answer(&self, asked: &Message) -> PeerScript {
         let mut held = self.held();
         match held.mood {
-            Mood::Fails => return Said::status(500),
-            Mood::Hangs => return Said::Hang,
-            Mood::HangsUp => return Said::Close,
-            Mood::Good | Mood::Lies => {}
+            FailureMode::Fails => return PeerScript::status(500),
+            FailureMode::Hangs => return PeerScript::Hang,
+            FailureMode::HangsUp => return PeerScript::Close,
+            FailureMode::Good | FailureMode::Lies => {}
         }
         let (method, path) = target(asked);
         match (method, held.objects.get(path).cloned()) {
             ("PUT", known) => {
                 if !allows(asked, known.as_ref()) {
-                    return Said::status(412);
+                    return PeerScript::status(412);
                 }
                 held.versions += 1;
                 let (version, bytes) = (held.versions, asked.body.clone());
-                if held.mood == Mood::Good {
+                if held.mood == FailureMode::Good {
                     let object = Object { version, bytes };
                     held.objects.insert(path.to_owned(), object);
                 }
-                Said::Answer(200, tags(version), Vec::new())
+                PeerScript::Answer(200, tags(version), Vec::new())
             }
             ("GET" | "HEAD", Some(known)) => known.shown(),
-            ("GET" | "HEAD", None) => Said::status(404),
-            _ => Said::status(405),
+            ("GET" | "HEAD", None) => PeerScript::status(404),
+            _ => PeerScript::status(405),
         }
     }
 
@@ -150,14 +150,14 @@ impl Storage {
             let said = storage.answer(&asked);
             let storage = storage.clone();
             async move {
-                if !matches!(said, Said::Hang) {
+                if !matches!(said, PeerScript::Hang) {
                     return said;
                 }
                 // One that is started again forgets who waited.
-                while storage.held().mood == Mood::Hangs {
+                while storage.held().mood == FailureMode::Hangs {
                     sleep(Duration::from_millis(100)).await;
                 }
-                Said::Close
+                PeerScript::Close
             }
         });
         Ok(peer.await?)

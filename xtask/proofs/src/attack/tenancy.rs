@@ -31,13 +31,13 @@ const FAILED_START_FLOOR: Duration = Duration::from_secs(5);
 
 /// A running control plane.
 #[derive(Debug)]
-pub(super) struct Plane {
+pub(super) struct ControlPlane {
     pub(super) process: Process,
 }
 
 /// Somebody who asks a control plane.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Person {
+pub(super) struct User {
     to: SocketAddr,
     name: &'static str,
 }
@@ -59,10 +59,10 @@ pub(super) fn tokens() -> Value {
 ///
 /// # Errors
 /// When it does not start.
-pub(super) async fn plane(harness: &Harness, arguments: &[&str]) -> Result<Plane, Failure> {
+pub(super) async fn plane(harness: &Harness, arguments: &[&str]) -> Result<ControlPlane, Failure> {
     let mut command = command(harness, arguments)?;
     let process = Process::start(&mut command, &harness.folder).await?;
-    Ok(Plane { process })
+    Ok(ControlPlane { process })
 }
 
 /// The command that starts it.
@@ -89,15 +89,15 @@ pub(super) fn command(
     Ok(harness.command("control", &all))
 }
 
-impl Plane {
+impl ControlPlane {
     /// One of the people.
-    pub(super) fn person(&self, name: &'static str) -> Person {
+    pub(super) fn person(&self, name: &'static str) -> User {
         let to = self.process.address;
-        Person { to, name }
+        User { to, name }
     }
 }
 
-impl Person {
+impl User {
     /// The name of the token.
     pub(super) fn name(self) -> &'static str {
         self.name

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::engine::{Bound, Bounds, Outcome, Pair, Programs, Wanted};
+use super::engine::{Bound, Bounds, Outcome, Programs, SideBySide, Wanted};
 use super::{median, scratch};
 use crate::servers::Client;
 
@@ -178,7 +178,7 @@ fn write(folder: &Path, size: usize) -> Outcome {
 /// they tell it by, in the handler.
 fn compare(
     question: &Question,
-    pair: &Pair,
+    pair: &SideBySide,
     in_handler: bool,
 ) -> Result<(f64, f64), Box<dyn Error>> {
     let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);

@@ -7,7 +7,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{KEY, beside_ocp, median, scratch, storage, tokens};
+use super::{KEY, compare_ocp, median, scratch, storage, tokens};
 use crate::report;
 
 const FIRST_PAGE: &str = "/v1/bundles?limit=100";
@@ -68,7 +68,7 @@ pub(crate) fn run(choice: &Choice) -> Result<(), Box<dyn Error>> {
         false => choice.sizes.clone(),
     };
     if choice.ocp {
-        return beside_ocp::run(&or(BESIDE_OCP), choice.program.as_deref());
+        return compare_ocp::run(&or(BESIDE_OCP), choice.program.as_deref());
     }
     if choice.storage {
         return storage::run(&or(BUILT), choice.program.as_deref());

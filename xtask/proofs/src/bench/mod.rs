@@ -1,7 +1,7 @@
 //! Measurements, always as ratios taken in one run: how cost grows with what is stored, and
 //! what the suite adds to a request.
 
-mod beside_ocp;
+mod compare_ocp;
 mod compile;
 mod control;
 mod engine;

@@ -50,7 +50,7 @@ const SLOWEST: Goal = Goal::Within(2_000.0, 4_000.0);
 const BUILDS: Goal = Goal::Rate(200.0, 100.0);
 
 /// A control plane with bundles in storage.
-struct Plane {
+struct ControlPlane {
     folder: TempDir,
     program: PathBuf,
     bundles: usize,
@@ -91,7 +91,7 @@ fn measure(program: &Path, bundles: usize) -> Result<Vec<String>, Box<dyn Error>
         }
     };
     let begun = Instant::now();
-    let mut plane = Plane::start(program, bundles)?;
+    let mut plane = ControlPlane::start(program, bundles)?;
     plane.all_written(&vec![None; bundles], begun)?;
     tell("first builds", rate(bundles, begun), &Goal::Any("a second"));
     let mut taken = plane.changes()?;
@@ -127,7 +127,7 @@ fn measure(program: &Path, bundles: usize) -> Result<Vec<String>, Box<dyn Error>
     Ok(missed)
 }
 
-impl Plane {
+impl ControlPlane {
     /// A server whose configuration declares the bundles, each with a source of its own and one
     /// that all of them share.
     fn start(program: &Path, bundles: usize) -> Result<Self, Box<dyn Error>> {

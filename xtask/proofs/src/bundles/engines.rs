@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::at;
 use super::control_plane::{Home, program};
 use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
-use crate::servers::{Foreign, HANG_LIMIT, free_address};
-use crate::{peers, report};
+use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
+use crate::{real_opa, report};
 
 /// So many changes are made one upon another before the engines are asked.
 const BURST: u64 = 7;
@@ -24,7 +24,7 @@ struct Engine {
     name: &'static str,
     address: SocketAddr,
     client: Client,
-    _process: Foreign,
+    _process: ExternalProcess,
 }
 
 /// Changes a policy and its data for so many seconds, and holds that the real OPA and our engine
@@ -33,7 +33,7 @@ struct Engine {
 /// # Errors
 /// When an engine does not follow, decides otherwise, or reports a failed activation.
 pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let opa = peers::build()?;
+    let opa = real_opa::build()?;
     let folder = folder.join("engines");
     fs::create_dir_all(&folder)?;
     let storage = Storage::start(Kind::S3, &folder)?;
@@ -58,7 +58,7 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
     let config = folder.join("engine.json");
     fs::write(&config, configuration(storage.address).to_string())?;
     let mut opa_command = Command::new(opa);
-    opa_command.args(peers::SERVE);
+    opa_command.args(real_opa::SERVE);
     let mut our_command = Command::new(program());
     our_command.arg("engine");
     let engines = [
@@ -149,7 +149,7 @@ impl Engine {
             name,
             address,
             client: Client::builder().timeout(HANG_LIMIT).build()?,
-            _process: Foreign::start(name, &mut command, address, folder)?,
+            _process: ExternalProcess::start(name, &mut command, address, folder)?,
         })
     }
 

@@ -14,7 +14,7 @@ use super::archive;
 use super::at;
 use super::control_plane::{Administrator, Home};
 use crate::postgres::done;
-use crate::servers::{Foreign, HANG_LIMIT, free_address};
+use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
 
 /// The Debian packages that bring the servers, and a program of each.
@@ -190,7 +190,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
 struct Https {
     address: SocketAddr,
     authority: PathBuf,
-    _process: Foreign,
+    _process: ExternalProcess,
 }
 
 impl Https {
@@ -230,7 +230,7 @@ impl Https {
         Ok(Self {
             address,
             authority,
-            _process: Foreign::start("lighttpd", &mut command, address, folder)?,
+            _process: ExternalProcess::start("lighttpd", &mut command, address, folder)?,
         })
     }
 }
@@ -242,7 +242,7 @@ struct Ssh {
     other_key: PathBuf,
     /// Of the server's own key, as `ssh-keygen -l` prints it.
     fingerprint: String,
-    _process: Foreign,
+    _process: ExternalProcess,
 }
 
 impl Ssh {
@@ -289,7 +289,7 @@ impl Ssh {
             key,
             other_key,
             fingerprint: fingerprint.ok_or("no fingerprint")?.to_owned(),
-            _process: Foreign::start("sshd", &mut command, address, folder)?,
+            _process: ExternalProcess::start("sshd", &mut command, address, folder)?,
         })
     }
 }

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::peers::go_program;
 use crate::postgres::done;
-use crate::servers::{Foreign, free_address};
+use crate::real_opa::go_program;
+use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
 /// The bucket or container of every server.
@@ -42,7 +42,7 @@ pub(super) struct Storage {
     pub(super) kind: Kind,
     pub(super) address: SocketAddr,
     folder: PathBuf,
-    _processes: Vec<Foreign>,
+    _processes: Vec<ExternalProcess>,
 }
 
 /// Whose protocol it speaks.
@@ -106,7 +106,12 @@ impl Storage {
                 command
             }
         };
-        let mut processes = vec![Foreign::start(kind.name(), &mut command, address, &folder)?];
+        let mut processes = vec![ExternalProcess::start(
+            kind.name(),
+            &mut command,
+            address,
+            &folder,
+        )?];
         if public != address {
             processes.push(proxy(public, address, &folder)?);
         }
@@ -250,7 +255,7 @@ impl Storage {
 
 /// What the Google Cloud Storage server lacks of the service's interface: it takes uploads only
 /// with a parameter of signed URLs, and does not tell their ETag.
-fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<Foreign, Box<dyn Error>> {
+fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<ExternalProcess, Box<dyn Error>> {
     apt::require(&[PROXY])?;
     let config = format!(
         "server.modules = (\"mod_rewrite\", \"mod_proxy\", \"mod_setenv\")\n\
@@ -271,7 +276,7 @@ fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<Foreign, Box<d
     fs::write(&file, config)?;
     let mut command = Command::new(PROXY.1);
     command.args(["-D", "-f"]).arg(file);
-    Foreign::start("proxy", &mut command, at, folder)
+    ExternalProcess::start("proxy", &mut command, at, folder)
 }
 
 /// Builds a server from the pinned Go module; where it is.

@@ -17,7 +17,7 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::release_build::PACKAGES;
 use crate::servers::Server;
-use crate::{peers, report, root};
+use crate::{real_opa, report, root};
 use answers::Answers;
 use differences::Differences;
 use packages::Packages;
@@ -83,14 +83,14 @@ fn python(mode: &str, packages: &Packages, server: SocketAddr, folder: &Path) ->
 /// that is not as it is listed.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let packages = Packages::install()?;
-    let opa = peers::build()?;
+    let opa = real_opa::build()?;
     done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
     let reference = root().join("target/debug/reference");
     let listed = fs::read_to_string(root().join(FOLDER).join("differences.toml"))?;
     let mut differences = Differences::read(&listed)?;
     let mut wrong = Vec::new();
     for client in CLIENTS {
-        let theirs = client.answers(&packages, &opa, peers::SERVE)?;
+        let theirs = client.answers(&packages, &opa, real_opa::SERVE)?;
         let ours = client.answers(&packages, &reference, &["engine"])?;
         let compared = differences.compare(client.name, &theirs, &ours)?;
         let (name, alike, listed) = (client.name, compared.alike, compared.listed);

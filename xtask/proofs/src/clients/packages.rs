@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::FOLDER;
-use crate::kept::on_search_path;
 use crate::postgres::done;
+use crate::stored_evidence::on_search_path;
 use crate::{lock_files, root};
 
 /// Where they are installed.

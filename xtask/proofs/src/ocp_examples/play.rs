@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::script::{Example, Step};
 use super::{Bundles, endpoint};
-use crate::servers::{Foreign, HANG_LIMIT, free_address};
+use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 
 /// The key that the bundles are looked up with.
 const KEY: &str = "examples-administrator-key";
@@ -86,7 +86,7 @@ impl Stage {
         let address = free_address()?;
         let mut command = self.command(example, address);
         command.current_dir(folder).envs(&environment);
-        let plane = match Foreign::start("control", &mut command, address, folder) {
+        let plane = match ExternalProcess::start("control", &mut command, address, folder) {
             Ok(plane) => plane,
             Err(refused) => {
                 return Ok(Made {

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::cargo::cargo;
-use crate::servers::{Foreign, free_address};
+use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 use pages::Pages;
 pub(crate) use serve::serve;
@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let address = free_address()?;
     let mut command = Command::new(DRIVER);
     command.arg(format!("--port={}", address.port()));
-    let _driver = Foreign::start("chromedriver", &mut command, address, &shots)?;
+    let _driver = ExternalProcess::start("chromedriver", &mut command, address, &shots)?;
     report("trying", "the pages in a browser, in every look");
     let urls = [
         format!("http://{address}"),

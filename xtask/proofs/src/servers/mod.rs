@@ -1,7 +1,7 @@
 //! Servers that tasks start, and the client that asks them.
 
 mod client;
-mod foreign;
+mod external_process;
 mod message;
 mod peer;
 mod process;
@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 pub(crate) use client::Client;
-pub(crate) use foreign::{Foreign, free_address};
+pub(crate) use external_process::{ExternalProcess, free_address};
 pub(crate) use message::{Message, Reader};
-pub(crate) use peer::{Peer, Said};
+pub(crate) use peer::{Peer, PeerScript};
 pub(crate) use process::Process;
-pub(crate) use proxy::{Proxy, Way};
+pub(crate) use proxy::{Proxy, ProxyMode};
 pub(crate) use restarting::RestartingOpa;
-pub(crate) use sink::{Mood, Sink};
+pub(crate) use sink::{FailureMode, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
 /// How long a task waits for what has to come. It is there so that a hang ends, and says nothing of

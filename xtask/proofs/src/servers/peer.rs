@@ -15,7 +15,7 @@ use super::message::{Message, Reader};
 
 /// What a peer does with a request.
 #[derive(Debug, Clone)]
-pub(crate) enum Said {
+pub(crate) enum PeerScript {
     /// A status, further headers each with its line end, and a body.
     Answer(u16, String, Vec<u8>),
     /// Bytes as they are, and then a piece again and again, with a pause before each; nothing more
@@ -29,14 +29,14 @@ pub(crate) enum Said {
     Close,
 }
 
-impl Said {
+impl PeerScript {
     /// An answer with nothing but its status.
     pub(crate) fn status(status: u16) -> Self {
         Self::Answer(status, String::new(), Vec::new())
     }
 }
 
-type Saying = Pin<Box<dyn Future<Output = Said> + Send>>;
+type Saying = Pin<Box<dyn Future<Output = PeerScript> + Send>>;
 type Handler = Arc<dyn Fn(Message) -> Saying + Send + Sync>;
 type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Gate = Arc<dyn Fn(&Message) -> Waiting + Send + Sync>;
@@ -58,7 +58,7 @@ impl Peer {
         handler: impl Fn(Message) -> F + Send + Sync + 'static,
     ) -> io::Result<Self>
     where
-        F: Future<Output = Said> + Send + 'static,
+        F: Future<Output = PeerScript> + Send + 'static,
     {
         Self::behind(port, |_| async {}, handler).await
     }
@@ -74,7 +74,7 @@ impl Peer {
     ) -> io::Result<Self>
     where
         G: Future<Output = ()> + Send + 'static,
-        F: Future<Output = Said> + Send + 'static,
+        F: Future<Output = PeerScript> + Send + 'static,
     {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let address = listener.local_addr()?;
@@ -116,7 +116,7 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
         }
         let head = asked.first.starts_with("HEAD ");
         match handler(asked).await {
-            Said::Answer(status, headers, body) => {
+            PeerScript::Answer(status, headers, body) => {
                 let length = body.len();
                 let mut bytes = format!(
                     "HTTP/1.1 {status} As-Asked\r\n{headers}Content-Length: {length}\r\n\r\n"
@@ -129,17 +129,17 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
                     return;
                 }
             }
-            Said::Stream(start, piece, pause) => {
+            PeerScript::Stream(start, piece, pause) => {
                 // The client has left.
                 drop(stream_on(&mut reader.stream, &start, &piece, pause).await);
                 return;
             }
-            Said::Cut(bytes) => {
+            PeerScript::Cut(bytes) => {
                 drop(reader.stream.write_all(&bytes).await);
                 return;
             }
-            Said::Hang => std::future::pending().await,
-            Said::Close => return,
+            PeerScript::Hang => std::future::pending().await,
+            PeerScript::Close => return,
         }
     }
 }

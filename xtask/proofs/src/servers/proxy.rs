@@ -16,7 +16,7 @@ const DELAY: Duration = Duration::from_millis(200);
 
 /// What becomes of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ProxyMode {
     /// It arrives.
     Open,
     /// It arrives after a while.
@@ -37,7 +37,7 @@ enum Direction {
     From,
 }
 
-impl Way {
+impl ProxyMode {
     /// Whether what is sent in a direction stays where it is.
     fn holds(self, direction: Direction) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl Way {
 /// What is true of all connections.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    way: Way,
+    way: ProxyMode,
     /// Connections before this one are forgotten: nothing arrives on them any more.
     first: u64,
     /// How many connections there have been.
@@ -76,7 +76,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let (state, _) = watch::channel(State {
-            way: Way::Open,
+            way: ProxyMode::Open,
             first: 0,
             made: 0,
         });
@@ -97,7 +97,7 @@ impl Proxy {
         })
     }
 
-    pub(crate) fn set(&self, way: Way) {
+    pub(crate) fn set(&self, way: ProxyMode) {
         self.state.send_modify(|state| state.way = way);
     }
 
@@ -119,7 +119,7 @@ async fn connection(
     number: u64,
     mut state: watch::Receiver<State>,
 ) {
-    if state.borrow().way == Way::Cut {
+    if state.borrow().way == ProxyMode::Cut {
         return;
     }
     let Ok(far) = TcpStream::connect(to).await else {
@@ -128,7 +128,7 @@ async fn connection(
     let ((near_out, near_in), (far_out, far_in)) = (near.into_split(), far.into_split());
     let seen = state.clone();
     tokio::select! {
-        cut = state.wait_for(|state| state.way == Way::Cut) => drop(cut),
+        cut = state.wait_for(|state| state.way == ProxyMode::Cut) => drop(cut),
         _ = forward(near_out, far_in, (number, Direction::To), seen.clone()) => {}
         _ = forward(far_out, near_in, (number, Direction::From), seen) => {}
     }
@@ -149,7 +149,7 @@ async fn forward(
         let arrives = |state: &State| number >= state.first && !state.way.holds(direction);
         // The proxy outlives its connections.
         let is_slow = state.wait_for(arrives).await;
-        let is_slow = is_slow.is_ok_and(|state| state.way == Way::Slow);
+        let is_slow = is_slow.is_ok_and(|state| state.way == ProxyMode::Slow);
         if is_slow {
             sleep(DELAY).await;
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{Client, Server};
-use crate::peers;
+use crate::real_opa;
 
 /// The most address space of a process: a short call can ask for a value that takes all memory of the
 /// machine.
@@ -33,7 +33,7 @@ impl RestartingOpa {
         arguments: &'static [&'static str],
         documents: Option<&'static str>,
     ) -> Result<Self, Box<dyn Error>> {
-        let program = peers::build()?;
+        let program = real_opa::build()?;
         let folder = tempfile::tempdir()?;
         let (process, client) = serve(&program, arguments, documents, &folder)?;
         Ok(Self {
@@ -78,7 +78,7 @@ fn serve(
     folder: &TempDir,
 ) -> Result<(Server, Client), Box<dyn Error>> {
     let bounded = [MEMORY, &program.to_string_lossy()];
-    let arguments = [&bounded, peers::SERVE, arguments].concat();
+    let arguments = [&bounded, real_opa::SERVE, arguments].concat();
     let process = Server::start(Path::new("prlimit"), &arguments, folder.path())?;
     let mut client = process.client()?;
     if let Some(documents) = documents {

@@ -7,12 +7,12 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 
 use super::message::Message;
-use super::peer::{Peer, Said};
+use super::peer::{Peer, PeerScript};
 use super::wire::Failure;
 
 /// How a sink behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mood {
+pub(crate) enum FailureMode {
     Good,
     Fails,
     Hangs,
@@ -23,11 +23,11 @@ pub(crate) enum Mood {
 
 /// A sink. Clones share everything.
 #[derive(Debug, Clone)]
-pub(crate) struct Sink(Arc<Mutex<Told>>);
+pub(crate) struct Sink(Arc<Mutex<Received>>);
 
 #[derive(Debug)]
-struct Told {
-    mood: Mood,
+struct Received {
+    mood: FailureMode,
     /// Of all decisions, in the order in which they came.
     ids: Vec<String>,
     /// Uploads that could not be read.
@@ -36,18 +36,18 @@ struct Told {
 
 impl Sink {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Told {
-            mood: Mood::Good,
+        Self(Arc::new(Mutex::new(Received {
+            mood: FailureMode::Good,
             ids: Vec::new(),
             garbage: Vec::new(),
         })))
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, Received> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn set(&self, mood: Mood) {
+    pub(crate) fn set(&self, mood: FailureMode) {
         self.told().mood = mood;
     }
 
@@ -81,21 +81,21 @@ impl Sink {
         Ok(peer.await?)
     }
 
-    fn answer(&self, asked: &Message) -> Said {
+    fn answer(&self, asked: &Message) -> PeerScript {
         let mut told = self.told();
         match told.mood {
-            Mood::Good | Mood::TakesAndHangsUp => {}
-            Mood::Fails => return Said::status(500),
-            Mood::Hangs => return Said::Hang,
-            Mood::HangsUp => return Said::Close,
+            FailureMode::Good | FailureMode::TakesAndHangsUp => {}
+            FailureMode::Fails => return PeerScript::status(500),
+            FailureMode::Hangs => return PeerScript::Hang,
+            FailureMode::HangsUp => return PeerScript::Close,
         }
         match decisions(&asked.body) {
             Ok(decisions) => told.ids.extend(decisions),
             Err(why) => told.garbage.push(why.to_string()),
         }
         match told.mood {
-            Mood::TakesAndHangsUp => Said::Close,
-            _ => Said::status(200),
+            FailureMode::TakesAndHangsUp => PeerScript::Close,
+            _ => PeerScript::status(200),
         }
     }
 }

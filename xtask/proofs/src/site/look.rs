@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::report_page::{self, CHROMIUM, DRIVER, serve};
-use crate::servers::{Foreign, free_address};
+use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
 /// The pages that are tried: of each kind one, if it is there.
@@ -52,7 +52,7 @@ pub(super) fn look(folder: &Path) -> Result<(), Box<dyn Error>> {
     let driver = free_address()?;
     let mut command = Command::new(DRIVER);
     command.arg(format!("--port={}", driver.port()));
-    let _driver = Foreign::start("chromedriver", &mut command, driver, &shots)?;
+    let _driver = ExternalProcess::start("chromedriver", &mut command, driver, &shots)?;
     report("trying", "the pages in a browser, in every look");
     let urls = [format!("http://{driver}"), format!("http://{address}")];
     let wrong = report_page::browser("site", &urls, &shots, &pages)?;

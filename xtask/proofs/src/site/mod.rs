@@ -13,7 +13,7 @@ use clap::Args;
 use conformance::report::site;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{kept, report, root, submissions};
+use crate::{report, root, stored_evidence, submissions};
 
 /// The command line.
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .clone()
         .unwrap_or_else(|| root().join("target/site"));
     let begun = processor_time();
-    let results = root().join(kept::FOLDER);
+    let results = root().join(stored_evidence::FOLDER);
     let submitted = submissions::all(options.submissions.as_ref().unwrap_or(&results));
     let (implementations, refused) = sources::all(submitted)?;
     let read = processor_time().saturating_sub(begun);

@@ -14,10 +14,10 @@ use conformance::target::Target;
 use conformance::verdict::Verdict;
 use conformance::{Suite, SuiteError};
 
-use crate::kept;
 use crate::releases::{self, Releases};
+use crate::stored_evidence;
 use crate::submissions::{self, Found};
-use crate::{evidence, packed, root};
+use crate::{evidence, evidence_pack, root};
 
 /// What is said of every release of OPA.
 const RELEASED: &str = "A release of the Open Policy Agent project, built with `go install` and judged by `cargo xtask matrix`.";
@@ -47,7 +47,7 @@ pub(super) fn all(
     mut submitted: Found,
 ) -> Result<(Vec<Implementation>, Vec<String>), Box<dyn Error>> {
     let mut versions = releases_of_opa()?;
-    for server in kept::servers()? {
+    for server in stored_evidence::servers()? {
         let (name, version) = server.name.rsplit_once(' ').unwrap_or((&server.name, ""));
         versions.push(Version {
             name: name.to_owned(),
@@ -99,7 +99,7 @@ fn order(version: &str) -> (Vec<u64>, String) {
 fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
     let releases = Releases::read()?;
     let mut kept: BTreeMap<String, Vec<Event>> = BTreeMap::new();
-    for run in packed::unpack(&root().join(releases::EVIDENCE))? {
+    for run in evidence_pack::unpack(&root().join(releases::EVIDENCE))? {
         if let Some(version) = started(&run).and_then(release) {
             kept.insert(version, run);
         }

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::clients::Tally;
-use crate::servers::{Failure, HANG_LIMIT, Message, Peer, Process, Said, Sink};
+use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, Process, Sink};
 
 /// The file of the bundle.
 pub(super) const BUNDLE: &str = "bundled.tar.gz";
@@ -186,8 +186,8 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
             };
             let tag = tag(&bytes);
             match asked.header("if-none-match") == Some(tag.as_str()) {
-                true => Said::Answer(304, format!("ETag: {tag}\r\n"), Vec::new()),
-                false => Said::Answer(200, format!("ETag: {tag}\r\n"), bytes),
+                true => PeerScript::Answer(304, format!("ETag: {tag}\r\n"), Vec::new()),
+                false => PeerScript::Answer(200, format!("ETag: {tag}\r\n"), bytes),
             }
         }
     });

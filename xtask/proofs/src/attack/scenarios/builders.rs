@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, Person, Plane, built, eventually};
+use crate::attack::tenancy::{self, ControlPlane, User, built, eventually};
 use crate::servers::{Failure, HANG_LIMIT};
 
 /// An expression that never ends, and makes few values.
@@ -79,13 +79,13 @@ async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
 }
 
 /// Starts a control plane whose evaluations end by no time.
-async fn unlimited(harness: &Harness) -> Result<Plane, Failure> {
+async fn unlimited(harness: &Harness) -> Result<ControlPlane, Failure> {
     let time = harness.setting("control", "--build-evaluation-timeout", "0");
     tenancy::plane(harness, &time).await
 }
 
 /// Puts a bundle with a revision.
-async fn put(person: Person, name: &str, revision: &str) -> Result<(), Failure> {
+async fn put(person: User, name: &str, revision: &str) -> Result<(), Failure> {
     let body = json!({
         "object_storage": {"filesystem": {"path": format!("{name}.tgz")}},
         "revision": revision,
@@ -94,7 +94,7 @@ async fn put(person: Person, name: &str, revision: &str) -> Result<(), Failure> 
 }
 
 /// Waits until the last status of a bundle is this one; its message.
-async fn status(person: Person, bundle: &str, wanted: &str) -> Result<String, Failure> {
+async fn status(person: User, bundle: &str, wanted: &str) -> Result<String, Failure> {
     let path = format!("/v1/bundles/{bundle}/status/latest");
     let begun = Instant::now();
     loop {

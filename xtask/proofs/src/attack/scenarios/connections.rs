@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, request};
 
 /// What the servers here let a client take for the head and the body of a request.
@@ -54,7 +54,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         Slow::Silent,
         Slow::Preface,
     ] {
-        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let mut clients = JoinSet::new();
         for number in 0..MANY {
             // From several addresses, so that no share keeps them out.
@@ -136,7 +136,7 @@ async fn idle(
     what: &str,
     spread: bool,
 ) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let mut clients = JoinSet::new();
     for number in 0..BEYOND {
         let to = server.address;
@@ -176,12 +176,12 @@ async fn busy(
             // All places are taken by many: nobody is sure of anything but health and metrics, and
             // who comes just when the last places go may have to come again.
             let kept = unfinished(server, spread).await;
-            let probes = bystander::control();
-            (Bystander::start(server.address, probes).await, kept)
+            let probes = health_monitor::control();
+            (HealthMonitor::start(server.address, probes).await, kept)
         }
         false => {
-            let probes = bystander::engine(None);
-            let bystander = Bystander::start(server.address, probes).await;
+            let probes = health_monitor::engine(None);
+            let bystander = HealthMonitor::start(server.address, probes).await;
             (bystander, unfinished(server, spread).await)
         }
     };
@@ -209,7 +209,7 @@ async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
 async fn outlast(
     findings: &mut Findings,
     server: &Process,
-    bystander: Bystander,
+    bystander: HealthMonitor,
     kept: Vec<Wire>,
     (what, room): (&str, bool),
 ) -> Result<(), Failure> {

@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, HANG_LIMIT, Mood, Process, Sink, Wire, free_address, request};
+use crate::attack::health_monitor::{self, HealthMonitor};
+use crate::servers::{
+    Failure, FailureMode, HANG_LIMIT, Process, Sink, Wire, free_address, request,
+};
 
 /// Clients that decide at the same time.
 const CLIENTS: u64 = 4;
@@ -193,12 +195,12 @@ fn spoil_end(folder: &std::path::Path) -> Result<(), Failure> {
 async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Failure> {
     let mut server = logging.engine().await?;
     let _sink = logging.sink.listen(logging.port).await?;
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     for mood in [
-        Mood::Fails,
-        Mood::HangsUp,
-        Mood::TakesAndHangsUp,
-        Mood::Hangs,
+        FailureMode::Fails,
+        FailureMode::HangsUp,
+        FailureMode::TakesAndHangsUp,
+        FailureMode::Hangs,
     ] {
         logging.sink.clear();
         logging.sink.set(mood);
@@ -207,8 +209,8 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
             format!("{mood:?}: {refused} decisions were put off"),
             refused == 0,
         );
-        logging.sink.set(Mood::Good);
-        if mood == Mood::Hangs {
+        logging.sink.set(FailureMode::Good);
+        if mood == FailureMode::Hangs {
             // Only an end of the process is sure to end what hangs so soon.
             server.kill();
             server = logging.engine().await?;
@@ -224,7 +226,7 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
         let came: Vec<&String> = once.into_iter().filter(|id| mine.contains(id)).collect();
         let ordered = came.iter().copied().eq(first.iter());
         findings.hold(format!("{mood:?}: the order is lost"), ordered);
-        if mood == Mood::Fails {
+        if mood == FailureMode::Fails {
             let doubled = order.len() - seen.len();
             findings.hold(format!("{mood:?}: {doubled} came twice"), doubled == 0);
         }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::tenancy::eventually;
 use crate::bundles::archive;
-use crate::servers::{Failure, HANG_LIMIT, Message, Peer, Said, done, request};
+use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, done, request};
 
 /// Between two requests for the discovery bundle, as the configuration of the start has it.
 const DELAY: f64 = 0.1;
@@ -62,21 +62,21 @@ struct Asked {
 }
 
 impl Asked {
-    fn answer(&self, asked: &Message) -> Said {
+    fn answer(&self, asked: &Message) -> PeerScript {
         let path = asked.first.split(' ').nth(1).unwrap_or_default();
         match path {
             "/bundles/discovery" | "/discovery" => {
                 let turn = self.discovery.fetch_add(1, Ordering::Relaxed);
                 match archive::packed(&[("again.rego", &policy(turn))]) {
-                    Ok(bundle) => Said::Answer(200, format!("ETag: \"{turn}\"\r\n"), bundle),
-                    Err(_) => Said::status(500),
+                    Ok(bundle) => PeerScript::Answer(200, format!("ETag: \"{turn}\"\r\n"), bundle),
+                    Err(_) => PeerScript::status(500),
                 }
             }
             "/elsewhere" => {
                 self.elsewhere.fetch_add(1, Ordering::Relaxed);
-                Said::status(404)
+                PeerScript::status(404)
             }
-            _ => Said::status(404),
+            _ => PeerScript::status(404),
         }
     }
 }
@@ -100,7 +100,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let file = harness.file("discovery.json", &config.to_string())?;
     let mut server = harness.engine(&["--config-file", &file], &[]).await?;
     let begun = Instant::now();
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let turned = eventually("the turns", || {
         asked.discovery.load(Ordering::Relaxed) >= TURNS
     });

@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process, Wire, ask, request, request_with};
 
 /// Peak memory of the server, in MiB: the budget of bodies is 1 GiB.
@@ -38,7 +38,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 
 /// Documents that a careless reader recurses into, or computes.
 async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let million = 1_000_000;
     let documents = [
         ("arrays", "[".repeat(million)),
@@ -115,7 +115,7 @@ async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
             );
         }
     }
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     for document in [
         format!("input: {}", "[".repeat(9_900)),
         format!("input: [{}]", "a: b,".repeat(500_000)),
@@ -142,7 +142,7 @@ async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
 
 /// Bodies in chunks of one byte.
 async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let head = "POST /v1/data/calm/allow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     let body = format!(
         "{{\"input\": {{\"user\": \"ann\", \"x\": \"{}\"}}}}",
@@ -172,7 +172,7 @@ async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure
 
 /// Large bodies that stop before their end.
 async fn unfinished(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let head = format!(
         "PUT /v1/data/x HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n",
         250 << 20

@@ -7,13 +7,13 @@ use tokio::task::JoinSet;
 
 use super::malformed::Wanted::{self, Answered, Refused};
 use super::malformed::{SOUND, malformed};
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, Frames, HEADERS, PING, RST_STREAM, SETTINGS,
     Verdict, block, frame, get,
 };
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process};
 
 /// Connections of a flood. More would take the processors from the bystander, too: attackers do
@@ -125,7 +125,7 @@ async fn pour(
     (name, first, flood): (&str, &[u8], Flood),
     time: Duration,
 ) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let mut clients = JoinSet::new();
     for _ in 0..CONNECTIONS {
         let (to, first, begun) = (server.address, first.to_vec(), Instant::now());

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::attack::bystander::CALM_POLICY;
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::CALM_POLICY;
 use crate::attack::tenancy::eventually;
 use crate::bundles::archive;
-use crate::servers::{Failure, Peer, Process, Said, Sink, ask, free_address, request};
+use crate::servers::{Failure, Peer, PeerScript, Process, Sink, ask, free_address, request};
 
 /// What files may grow to, in bytes.
 const ROOM: u64 = 64 << 10;
@@ -144,7 +144,7 @@ async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<
     let told = Arc::clone(&served);
     let peer = Peer::start(0, move |_| {
         let (version, bundle) = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        async move { Said::Answer(200, format!("ETag: \"{version}\"\r\n"), bundle) }
+        async move { PeerScript::Answer(200, format!("ETag: \"{version}\"\r\n"), bundle) }
     });
     let peer = peer.await?;
     let folder = harness.inner(&format!("kept-{kind}"))?;

@@ -6,9 +6,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tokio::task::JoinSet;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process, Wire, request_with};
 
 /// The document of a bomb is so long.
@@ -44,7 +44,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         ("another token", "Authorization: Bearer nobody\r\n"),
         ("no bearer", "Authorization: Basic YTpi\r\n"),
     ] {
-        let probes = bystander::engine(Some(TOKEN));
+        let probes = health_monitor::engine(Some(TOKEN));
         drop_bombs(
             &mut findings,
             &server,
@@ -57,7 +57,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     findings.weigh(&server, UNASKED)?;
     findings.end(&mut server).await?;
     let mut server = harness.engine(&[], &[]).await?;
-    let probes = bystander::engine(None);
+    let probes = health_monitor::engine(None);
     let taken = [200, 400, 413, 503];
     drop_bombs(
         &mut findings,
@@ -90,10 +90,10 @@ async fn drop_bombs(
     findings: &mut Findings,
     server: &Process,
     (what, asked): (&str, Vec<u8>),
-    probes: Vec<bystander::Probe>,
+    probes: Vec<health_monitor::Probe>,
     statuses: &[u16],
 ) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, probes).await;
+    let bystander = HealthMonitor::start(server.address, probes).await;
     let mut clients = JoinSet::new();
     for _ in 0..TOGETHER {
         let (to, asked) = (server.address, asked.clone());

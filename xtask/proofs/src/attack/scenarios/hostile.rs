@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
 /// So many requests are sent.
@@ -171,7 +171,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         round.map(move |(name, asked)| (*name, asked.clone(), patience))
     });
     let turns: Vec<_> = rounds.take(REQUESTS).collect();
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let mut attackers = JoinSet::new();
     for share in turns.chunks(REQUESTS / ATTACKERS) {
         let (to, share) = (server.address, share.to_vec());

@@ -7,40 +7,40 @@ use super::harness::Harness;
 use crate::servers::Failure;
 use When::{Alone, Long, Together};
 
-mod authority;
 mod builders;
-mod clocks;
+mod clock_jumps;
 mod connections;
 mod decisions;
 mod discovery;
 mod documents;
-mod endless;
-mod evaluations;
+mod encryption_keys;
 mod frames;
 mod full_disk;
 mod full_disk_control;
 mod gzip;
 mod hostile;
 mod hostile_folders;
-mod keys;
-mod leaks;
+mod information_leaks;
+mod large_response;
 mod lying_storages;
 mod malformed;
+mod memory_exhaustion;
 mod postgres;
 mod printing;
 mod recursion;
 mod references;
-mod rendering;
 mod replica_cuts;
 mod replicas;
 mod requests;
+mod runaway_authorization;
+mod runaway_evaluation;
 mod secrets;
 mod shutdown;
+mod slow_reader;
 mod smuggling;
 mod sqlite;
 mod storage_locations;
 mod storages;
-mod unread;
 
 type Played<'s> = Pin<Box<dyn Future<Output = Result<Findings, Failure>> + 's>>;
 
@@ -73,12 +73,14 @@ const fn attack(
 
 /// All attacks, in the order in which they are played.
 pub(super) const SCENARIOS: &[Attack] = &[
-    attack("endless", Alone, |harness| Box::pin(endless::play(harness))),
+    attack("endless", Alone, |harness| {
+        Box::pin(runaway_evaluation::play(harness))
+    }),
     attack("authority", Alone, |harness| {
-        Box::pin(authority::play(harness))
+        Box::pin(runaway_authorization::play(harness))
     }),
     attack("evaluations", Alone, |harness| {
-        Box::pin(evaluations::play(harness))
+        Box::pin(memory_exhaustion::play(harness))
     }),
     attack("hostile", Alone, |harness| Box::pin(hostile::play(harness))),
     attack("recursion", Alone, |harness| {
@@ -88,12 +90,14 @@ pub(super) const SCENARIOS: &[Attack] = &[
         Box::pin(printing::play(harness))
     }),
     attack("rendering", Alone, |harness| {
-        Box::pin(rendering::play(harness))
+        Box::pin(large_response::play(harness))
     }),
     attack("connections", Alone, |harness| {
         Box::pin(connections::play(harness))
     }),
-    attack("unread", Alone, |harness| Box::pin(unread::play(harness))),
+    attack("unread", Alone, |harness| {
+        Box::pin(slow_reader::play(harness))
+    }),
     attack("smuggling", Alone, |harness| {
         Box::pin(smuggling::play(harness))
     }),
@@ -102,7 +106,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     attack("documents", Alone, |harness| {
         Box::pin(documents::play(harness))
     }),
-    attack("leaks", Together, |harness| Box::pin(leaks::play(harness))),
+    attack("leaks", Together, |harness| {
+        Box::pin(information_leaks::play(harness))
+    }),
     attack("decisions", Together, |harness| {
         Box::pin(decisions::play(harness))
     }),
@@ -139,7 +145,9 @@ pub(super) const SCENARIOS: &[Attack] = &[
     attack("lying-storages", Together, |harness| {
         Box::pin(lying_storages::play(harness))
     }),
-    attack("keys", Together, |harness| Box::pin(keys::play(harness))),
+    attack("keys", Together, |harness| {
+        Box::pin(encryption_keys::play(harness))
+    }),
     attack("sqlite", Together, |harness| {
         Box::pin(sqlite::play(harness))
     }),
@@ -152,5 +160,7 @@ pub(super) const SCENARIOS: &[Attack] = &[
     attack("replica-cuts", Together, |harness| {
         Box::pin(replica_cuts::play(harness))
     }),
-    attack("clocks", Long, |harness| Box::pin(clocks::play(harness))),
+    attack("clocks", Long, |harness| {
+        Box::pin(clock_jumps::play(harness))
+    }),
 ];

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::attack::bystander::BYSTANDER;
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, Person};
+use crate::attack::health_monitor::BYSTANDER;
+use crate::attack::tenancy::{self, User};
 use crate::postgres::Postgres;
-use crate::servers::{Failure, HANG_LIMIT, Proxy, Way, ask, request};
+use crate::servers::{Failure, HANG_LIMIT, Proxy, ProxyMode, ask, request};
 
 const WRITERS: u64 = 4;
 
@@ -39,11 +39,11 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             .put(&format!("/v1/sources/w{writer}"), json!({}))
             .await?;
     }
-    let troubles: [(&str, Option<Way>); 4] = [
+    let troubles: [(&str, Option<ProxyMode>); 4] = [
         ("restart", None),
         ("crash", None),
-        ("cut off", Some(Way::Cut)),
-        ("no answer", Some(Way::Blocked)),
+        ("cut off", Some(ProxyMode::Cut)),
+        ("no answer", Some(ProxyMode::Blocked)),
     ];
     for (what, way) in troubles {
         let over = Arc::new(AtomicBool::new(false));
@@ -57,7 +57,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
                 proxy.set(way);
                 sleep(Duration::from_secs(3)).await;
                 others(&mut findings, plane.process.address, what).await;
-                proxy.set(Way::Open);
+                proxy.set(ProxyMode::Open);
             }
             None => {
                 let mode = if what == "crash" { "immediate" } else { "fast" };
@@ -82,7 +82,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Writes one number after the other until it is over.
-async fn write(admin: Person, writer: u64, over: Arc<AtomicBool>) -> (u64, Known) {
+async fn write(admin: User, writer: u64, over: Arc<AtomicBool>) -> (u64, Known) {
     let path = format!("/v1/sources/w{writer}/data/count");
     let mut known = Known::default();
     while !over.load(Ordering::SeqCst) {
@@ -104,7 +104,7 @@ async fn write(admin: Person, writer: u64, over: Arc<AtomicBool>) -> (u64, Known
 /// Holds what a writer knows against what is there.
 async fn judge(
     findings: &mut Findings,
-    admin: Person,
+    admin: User,
     what: &str,
     (writer, known): (u64, Known),
 ) -> Result<(), Failure> {
@@ -137,7 +137,7 @@ async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
 }
 
 /// Waits until a write succeeds.
-async fn recovers(admin: Person, begun: Instant) -> Result<(), String> {
+async fn recovers(admin: User, begun: Instant) -> Result<(), String> {
     loop {
         let answer = admin
             .send("PUT", "/v1/sources/w0/data/other", &json!(1))

@@ -3,9 +3,9 @@
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
 /// How long an evaluation may take.
@@ -45,7 +45,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let body = json!({"input": {"text": text}}).to_string();
     for rule in ["lines", "long", "nested", "notes", "texts", "undefined"] {
         let mut server = harness.engine(&arguments, &[POLICY]).await?;
-        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let begun = findings.broken.len();
         for explain in ["notes", "full"] {
             let path = format!("/v1/data/flood/{rule}?explain={explain}");

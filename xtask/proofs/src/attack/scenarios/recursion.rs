@@ -3,11 +3,11 @@
 
 use serde_json::json;
 
-use Fate::{Refused, Taken};
+use Outcome::{Refused, Taken};
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
 
 /// How long an evaluation may take.
@@ -23,7 +23,7 @@ const MOST: u64 = 1792;
 
 /// What becomes of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Outcome {
     /// It is refused when it is written.
     Refused,
     /// It is taken, and asking for its rule `x` ends, with an answer or without one.
@@ -31,8 +31,8 @@ enum Fate {
 }
 
 /// Modules that replace what they are made of.
-fn modules() -> Vec<(&'static str, Fate, String)> {
-    let calls: &[(&str, Fate, &str)] = &[
+fn modules() -> Vec<(&'static str, Outcome, String)> {
+    let calls: &[(&str, Outcome, &str)] = &[
         (
             "a replacement that calls what it replaces",
             Taken,
@@ -132,7 +132,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let limit = ["--evaluation-timeout", TIMEOUT];
     let mut server = harness.engine(&limit, &[]).await?;
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     for (name, fate, rules) in modules() {
         let begun = findings.broken.len();
         let module = format!("package m\n\n{rules}\n");

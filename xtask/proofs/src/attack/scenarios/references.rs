@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, Person, built, in_file};
+use crate::attack::tenancy::{self, User, built, in_file};
 use crate::servers::Failure;
 
 /// A secret of the administrator.
@@ -32,8 +32,8 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 async fn references(
     harness: &Harness,
     findings: &mut Findings,
-    admin: Person,
-    first: Person,
+    admin: User,
+    first: User,
 ) -> Result<(), Failure> {
     admin.put("/v1/sources/private", json!({})).await?;
     admin
@@ -69,8 +69,8 @@ async fn references(
 async fn stacks(
     harness: &Harness,
     findings: &mut Findings,
-    admin: Person,
-    stacker: Person,
+    admin: User,
+    stacker: User,
 ) -> Result<(), Failure> {
     admin.bundle("labelled", "labelled.tgz", json!(1)).await?;
     let body = json!({
@@ -99,7 +99,7 @@ async fn stacks(
 /// What is the administrator's is nobody else's, whatever they do with it.
 async fn roles(
     findings: &mut Findings,
-    person: impl Fn(&'static str) -> Person,
+    person: impl Fn(&'static str) -> User,
 ) -> Result<(), Failure> {
     let admin = person("admin");
     let secret = json!({"value": {"type": "token_auth", "token": SECRET}});
@@ -143,7 +143,7 @@ async fn roles(
 
 /// No definition, whoever writes it, reaches a folder that the operator does not name: not by its
 /// path, and not through links.
-async fn outside(harness: &Harness, findings: &mut Findings, admin: Person) -> Result<(), Failure> {
+async fn outside(harness: &Harness, findings: &mut Findings, admin: User) -> Result<(), Failure> {
     harness.file("outside/data.json", "{\"outside\": \"ADMIN\"}")?;
     let outside = harness.inner("outside")?;
     let linking = harness.inner("sources/linking")?;

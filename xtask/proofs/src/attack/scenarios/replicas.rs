@@ -15,7 +15,7 @@ use crate::attack::harness::Harness;
 use crate::attack::storage::Storage;
 use crate::attack::tenancy;
 use crate::postgres::Postgres;
-use crate::servers::{Failure, HANG_LIMIT, Peer, Said};
+use crate::servers::{Failure, HANG_LIMIT, Peer, PeerScript};
 
 /// The document that makes an upload longer than what sockets hold has so many random digits.
 const DIGITS: usize = 40 << 20;
@@ -52,7 +52,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         },
         move |asked| {
             let said = answering.answer(&asked);
-            if asked.first.starts_with("PUT ") && matches!(said, Said::Answer(200, ..)) {
+            if asked.first.starts_with("PUT ") && matches!(said, PeerScript::Answer(200, ..)) {
                 noting.send_modify(|counts| counts.push(count(&answering)));
             }
             async move { said }

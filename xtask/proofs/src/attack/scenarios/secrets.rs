@@ -8,8 +8,8 @@ use tokio::time::sleep;
 
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, Person, built, eventually, in_file};
-use crate::servers::{Failure, Peer, Said};
+use crate::attack::tenancy::{self, User, built, eventually, in_file};
+use crate::servers::{Failure, Peer, PeerScript};
 
 /// How long is watched that nothing is sent; many builds long.
 const WATCHED: Duration = Duration::from_secs(4);
@@ -47,7 +47,7 @@ async fn listen(heard: &Heard) -> Result<Peer, Failure> {
             .unwrap_or_else(PoisonError::into_inner)
             .push((path, headers));
         async {
-            Said::Answer(
+            PeerScript::Answer(
                 200,
                 "Content-Type: application/json\r\n".to_owned(),
                 b"{}".to_vec(),
@@ -64,7 +64,7 @@ fn fetched(url: &str, secret: Option<&str>) -> Value {
 }
 
 /// Secrets go nowhere that they are not meant for.
-async fn secrets(findings: &mut Findings, admin: Person, first: Person) -> Result<(), Failure> {
+async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<(), Failure> {
     let heard = Heard::default();
     let host = listen(&heard).await?;
     let url = format!("http://{}/data", host.address);
@@ -122,15 +122,15 @@ async fn secrets(findings: &mut Findings, admin: Person, first: Person) -> Resul
 async fn limited(
     harness: &Harness,
     findings: &mut Findings,
-    admin: Person,
-    first: Person,
+    admin: User,
+    first: User,
 ) -> Result<(), Failure> {
     let heard = Heard::default();
     let host = listen(&heard).await?;
     let elsewhere = format!("http://{}/redirected", host.address);
     let door = Peer::start(0, move |_| {
         let location = format!("Location: {elsewhere}\r\n");
-        async move { Said::Answer(302, location, Vec::new()) }
+        async move { PeerScript::Answer(302, location, Vec::new()) }
     })
     .await?;
     let secret = json!({"value": {"type": "api_key", "key": "X-Key", "value": SECRET}});

@@ -8,11 +8,11 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::small_disk::SmallDisk;
-use crate::attack::tenancy::{self, Plane};
+use crate::attack::tenancy::{self, ControlPlane};
 use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -93,11 +93,15 @@ async fn refuses(
 }
 
 /// While another process holds the database, reads go on, and writes are put off.
-async fn locked(harness: &Harness, findings: &mut Findings, plane: &Plane) -> Result<(), Failure> {
+async fn locked(
+    harness: &Harness,
+    findings: &mut Findings,
+    plane: &ControlPlane,
+) -> Result<(), Failure> {
     let options = SqliteConnectOptions::new().filename(harness.folder.join("control.db"));
     let mut other = options.connect().await?;
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut other).await?;
-    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let bystander = HealthMonitor::start(plane.process.address, health_monitor::control()).await;
     let admin = plane.person("admin");
     let body = json!(1);
     let (write, read) = tokio::join!(

@@ -5,16 +5,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, Person, built, eventually, in_file};
+use crate::attack::health_monitor::{self, HealthMonitor};
+use crate::attack::tenancy::{self, User, built, eventually, in_file};
 use crate::servers::Failure;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
-    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let bystander = HealthMonitor::start(plane.process.address, health_monitor::control()).await;
     let (admin, first) = (plane.person("admin"), plane.person("first"));
     deep(&mut findings, first).await?;
     places(harness, &mut findings, admin, first).await?;
@@ -73,8 +73,8 @@ const LOOPBACK: &[&str] = &[
 async fn places(
     harness: &Harness,
     findings: &mut Findings,
-    admin: Person,
-    first: Person,
+    admin: User,
+    first: User,
 ) -> Result<(), Failure> {
     let root = harness.inner("built")?;
     admin.bundle("good", "good.tgz", json!("right")).await?;
@@ -150,7 +150,7 @@ async fn places(
 }
 
 /// Paths that take long to follow are refused, and nobody waits for them.
-async fn deep(findings: &mut Findings, first: Person) -> Result<(), Failure> {
+async fn deep(findings: &mut Findings, first: User) -> Result<(), Failure> {
     let folders = "a/".repeat(1_900);
     for number in 0..100 {
         let body = in_file(&format!("z/{folders}x{number}"), &json!([]));
@@ -168,8 +168,8 @@ async fn deep(findings: &mut Findings, first: Person) -> Result<(), Failure> {
 async fn races(
     harness: &Harness,
     findings: &mut Findings,
-    first: Person,
-    second: Person,
+    first: User,
+    second: User,
 ) -> Result<(), Failure> {
     let rounds = if harness.long { 200 } else { 20 };
     for person in [first, second] {
@@ -181,7 +181,7 @@ async fn races(
     let mut doubled = 0;
     for round in 0..rounds {
         let file = format!("race-{round}.tgz");
-        let claim = |person: Person, number: u8| {
+        let claim = |person: User, number: u8| {
             let requirements = json!([{"source": format!("race-{number}")}]);
             let body = in_file(&file, &requirements);
             let path = format!("/v1/bundles/race-{round}-{number}");
@@ -198,7 +198,7 @@ async fn races(
 }
 
 /// Where owners have a folder each, nobody leaves his own.
-async fn prefixes(findings: &mut Findings, first: Person) -> Result<(), Failure> {
+async fn prefixes(findings: &mut Findings, first: User) -> Result<(), Failure> {
     for (path, taken) in [
         ("mine.tgz", false),
         ("owners/mine.tgz", false),

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::storage::{Mood, Storage};
-use crate::attack::tenancy::{self, Plane, built, eventually};
+use crate::attack::health_monitor::{self, HealthMonitor};
+use crate::attack::storage::{FailureMode, Storage};
+use crate::attack::tenancy::{self, ControlPlane, built, eventually};
 use crate::servers::Failure;
 
 const OBJECT: &str = "/bucket/stock.tgz";
@@ -20,7 +20,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let storage = Storage::new();
     let peer = storage.listen().await?;
     let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
-    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let bystander = HealthMonitor::start(plane.process.address, health_monitor::control()).await;
     folder(harness, &mut findings, &plane).await?;
     let url = format!("http://{}", peer.address);
     moods(&mut findings, &plane, &storage, &url).await?;
@@ -34,7 +34,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     });
     findings.succeed("after a restart", there.await);
     findings.weigh(&plane.process, 256)?;
-    storage.set(Mood::Hangs);
+    storage.set(FailureMode::Hangs);
     plane
         .person("admin")
         .put("/v1/sources/stock/data/stock", json!(5))
@@ -45,7 +45,11 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// A file that is removed, overwritten or replaced comes back.
-async fn folder(harness: &Harness, findings: &mut Findings, plane: &Plane) -> Result<(), Failure> {
+async fn folder(
+    harness: &Harness,
+    findings: &mut Findings,
+    plane: &ControlPlane,
+) -> Result<(), Failure> {
     let admin = plane.person("admin");
     admin.bundle("kept", "kept.tgz", json!(1)).await?;
     let file = harness.folder.join("built/kept.tgz");
@@ -71,7 +75,7 @@ async fn folder(harness: &Harness, findings: &mut Findings, plane: &Plane) -> Re
 /// A storage that takes a while to be good again gets what it missed.
 async fn moods(
     findings: &mut Findings,
-    plane: &Plane,
+    plane: &ControlPlane,
     storage: &Storage,
     url: &str,
 ) -> Result<(), Failure> {
@@ -86,10 +90,10 @@ async fn moods(
     let holds = |count: u64| move || storage.data(OBJECT) == Some(json!({"stock": count}));
     findings.succeed("first", eventually("the object", holds(0)).await);
     for (count, mood) in [
-        (1, Mood::Lies),
-        (2, Mood::Fails),
-        (3, Mood::HangsUp),
-        (4, Mood::Hangs),
+        (1, FailureMode::Lies),
+        (2, FailureMode::Fails),
+        (3, FailureMode::HangsUp),
+        (4, FailureMode::Hangs),
     ] {
         storage.set(mood);
         admin
@@ -97,7 +101,7 @@ async fn moods(
             .await?;
         // A build that hangs has no status yet.
         match mood {
-            Mood::Hangs => sleep(Duration::from_millis(1_500)).await,
+            FailureMode::Hangs => sleep(Duration::from_millis(1_500)).await,
             _ => {
                 let failed = admin.until_status("stock", |said| !said.contains("SUCCESS"));
                 findings.succeed(&format!("{mood:?}: status"), failed.await.map(drop));
@@ -108,7 +112,7 @@ async fn moods(
         admin
             .bundle(&other, &format!("{other}.tgz"), json!(1))
             .await?;
-        storage.set(Mood::Good);
+        storage.set(FailureMode::Good);
         let held = eventually("the object", holds(count)).await;
         findings.succeed(&format!("{mood:?}"), held);
     }

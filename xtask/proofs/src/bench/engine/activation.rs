@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::bare::Bare;
-use super::growth::{LARGE, users};
-use super::pair::Programs;
+use super::hyper_baseline::HyperBaseline;
+use super::scaling::{LARGE, users};
+use super::side_by_side::Programs;
 use super::{Bound, Wanted, median};
 use crate::bundles::archive::packed;
 use crate::report;
@@ -39,7 +39,7 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     let manifest = json!({"revision": "1", "roots": ["large"]}).to_string();
     let document = format!(r#"{{"large":{}}}"#, users(LARGE));
     let bundle = packed(&[(".manifest", &manifest), ("data.json", &document)])?;
-    let storage = Bare::start(&bundle)?;
+    let storage = HyperBaseline::start(&bundle)?;
     let config = folder.join("activation.json");
     fs::write(&config, configuration(&storage).to_string())?;
     let (policy, config) = (policy.display().to_string(), config.display().to_string());
@@ -64,7 +64,7 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
 
 /// Bundles that are asked for every second, and fetched whole each time, as the server says nothing
 /// of what they are.
-fn configuration(storage: &Bare) -> Value {
+fn configuration(storage: &HyperBaseline) -> Value {
     json!({
         // What was activated when is asked for.
         "status": {"console": true},

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use serde_json::Value;
 
-use super::pair::{Pair, TIMER};
+use super::side_by_side::{SideBySide, TIMER};
 use super::{Bound, Wanted, load, median};
 use crate::cargo::cargo;
 use crate::postgres::done;
@@ -22,7 +22,7 @@ const WARM_UP: usize = 50;
 const SMALL: usize = 1 << 20;
 
 /// Asks both servers for the same decisions and compares the medians.
-pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);
     let mut bounds = Vec::new();
     let small = |policy: &&Policy| policy.documents().len() < SMALL;

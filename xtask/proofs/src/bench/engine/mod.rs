@@ -1,11 +1,11 @@
 //! Our engine beside the real OPA and EOPA, each at its best build, alternately in one run.
 
 mod activation;
-mod bare;
 mod evaluator;
-mod growth;
-mod pair;
+mod hyper_baseline;
 mod processors;
+mod scaling;
+mod side_by_side;
 mod start;
 mod throughput;
 
@@ -19,7 +19,7 @@ use rego_generate::measured::Policy;
 use super::{median, scratch};
 use crate::report;
 use crate::servers::{Client, Server};
-pub(super) use pair::{Pair, Programs};
+pub(super) use side_by_side::{Programs, SideBySide};
 
 pub(super) type Outcome = Result<(), Box<dyn Error>>;
 
@@ -94,7 +94,7 @@ fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome 
             bounds.add([pair.startup()]);
             bounds.add(evaluator::measure(&pair)?);
             drop(pair);
-            bounds.add(growth::documents(&start()?)?);
+            bounds.add(scaling::documents(&start()?)?);
         }
     }
     Ok(())
@@ -107,7 +107,7 @@ fn alone(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     bounds.add(throughput::beside_bare(&ours)?);
     bounds.add([throughput::two_threads(&ours)?]);
     if !choice.http {
-        bounds.add(growth::policies(&ours)?);
+        bounds.add(scaling::policies(&ours)?);
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
 
-use super::growth::{LARGE, module, users};
-use super::pair::Programs;
+use super::scaling::{LARGE, module, users};
+use super::side_by_side::Programs;
 use super::{Bound, Wanted};
 use crate::bundles::archive::packed;
 use crate::report;

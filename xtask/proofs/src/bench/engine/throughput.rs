@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::bare::Bare;
-use super::pair::Pair;
+use super::hyper_baseline::HyperBaseline;
+use super::side_by_side::SideBySide;
 use super::{Bound, Wanted, load, median, processors};
 use crate::servers::{Client, Server};
 use rego_generate::measured::ROLES;
@@ -68,7 +68,7 @@ const SHARED: [f64; 2] = [1.05, 1.6];
 const ROUNDS: usize = 5;
 
 /// Answers per second and the time that 99 of 100 answers keep.
-pub(super) fn measure(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     load(&mut pair.ours.client()?, &ROLES)?;
     load(&mut pair.theirs.client()?, &ROLES)?;
     let (mut rates, mut tails) = (Vec::new(), Vec::new());
@@ -108,7 +108,7 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     load(&mut client, &ROLES)?;
     client.exchange(&question())?;
-    let bare = Bare::start(client.body())?;
+    let bare = HyperBaseline::start(client.body())?;
     let mut bounds = Vec::new();
     for beside in BESIDE_BARE {
         let (mut rates, mut tails) = if beside.on_one {
@@ -129,7 +129,7 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
 /// Our answers per second and 99th percentiles, to those of the bare server.
 fn in_turns(
     server: &Server,
-    bare: &Bare,
+    bare: &HyperBaseline,
     beside: &Beside,
 ) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let (mut rates, mut tails) = (Vec::new(), Vec::new());

@@ -14,7 +14,7 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::repository::Repository;
 use crate::attack::small_disk::SmallDisk;
-use crate::attack::tenancy::{self, Plane, built, eventually, in_file};
+use crate::attack::tenancy::{self, ControlPlane, built, eventually, in_file};
 use crate::servers::{Failure, ask, request};
 
 /// What does not get smaller when it is compressed, and has no room beside the filler.
@@ -63,7 +63,7 @@ fn stock(count: u64, length: usize) -> Value {
     json!({"count": count, "text": random(count, length)})
 }
 
-async fn healthy(findings: &mut Findings, what: &str, plane: &Plane) -> Result<(), Failure> {
+async fn healthy(findings: &mut Findings, what: &str, plane: &ControlPlane) -> Result<(), Failure> {
     let answer = ask(
         plane.process.address,
         ATTACKER,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::lies::Lie;
 use crate::attack::storage::{Object, Storage, tags, target};
-use crate::servers::{Failure, Message, Peer, Said};
+use crate::servers::{Failure, Message, Peer, PeerScript};
 
 /// A storage of three protocols. Clones share everything.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl Liar {
         Ok(peer.await?)
     }
 
-    fn answer(&self, mut asked: Message) -> Said {
+    fn answer(&self, mut asked: Message) -> PeerScript {
         let (method, path) = target(&asked);
         let (method, path) = (method.to_owned(), path.to_owned());
         let known = self.lies().get(last(&path)).cloned();
@@ -69,7 +69,7 @@ impl Liar {
         };
         let is_write = method == "PUT";
         match lie {
-            Lie::KeepsNothing if is_write => Said::Answer(200, tags(self.next()), Vec::new()),
+            Lie::KeepsNothing if is_write => PeerScript::Answer(200, tags(self.next()), Vec::new()),
             Lie::KeepsHalf if is_write => {
                 asked.body.truncate(asked.body.len() / 2);
                 self.storage.answer(&asked)
@@ -83,8 +83,8 @@ impl Liar {
                 self.storage.forge(&path);
                 said
             }
-            Lie::Stale if !is_write => before.map_or(Said::status(404), Object::shown),
-            Lie::Forgets if !is_write => Said::status(404),
+            Lie::Stale if !is_write => before.map_or(PeerScript::status(404), Object::shown),
+            Lie::Forgets if !is_write => PeerScript::status(404),
             Lie::WrongTag if is_write => with(self.storage.answer(&asked), &tags(self.next())),
             Lie::ChangingTags => with(self.storage.answer(&asked), &tags(self.next())),
             Lie::Tags(tag) => {
@@ -93,14 +93,16 @@ impl Liar {
                 with(self.storage.answer(&asked), &tags.unwrap_or_default())
             }
             Lie::Refuses(all, status, body) if is_write && (all || is_conditional(&asked)) => {
-                Said::Answer(status, String::new(), body)
+                PeerScript::Answer(status, String::new(), body)
             }
             Lie::Leads(status) => {
                 let location = format!("Location: {}{path}\r\n", self.elsewhere);
-                Said::Answer(status, location, Vec::new())
+                PeerScript::Answer(status, location, Vec::new())
             }
             Lie::Headers(headers) => match self.storage.answer(&asked) {
-                Said::Answer(status, known, body) => Said::Answer(status, known + &headers, body),
+                PeerScript::Answer(status, known, body) => {
+                    PeerScript::Answer(status, known + &headers, body)
+                }
                 said => said,
             },
             // So that what is held is read.
@@ -108,13 +110,13 @@ impl Liar {
                 with(self.storage.answer(&asked), &tags(self.next()))
             }
             Lie::Sends(on, start, piece, pause) if on == method => {
-                Said::Stream(start, piece, pause)
+                PeerScript::Stream(start, piece, pause)
             }
             Lie::BreaksOff if is_write => with(self.storage.answer(&asked), &tags(self.next())),
             Lie::BreaksOff if method == "GET" => self.breaks_off(&path, &asked),
             Lie::Echoes if is_write => {
                 let body = format!("{:?}", asked.headers).into_bytes();
-                Said::Answer(403, String::new(), body)
+                PeerScript::Answer(403, String::new(), body)
             }
             _ => self.storage.answer(&asked),
         }
@@ -126,9 +128,9 @@ impl Liar {
     }
 
     /// The first byte of an object, or a range of it that cannot be.
-    fn breaks_off(&self, path: &str, asked: &Message) -> Said {
+    fn breaks_off(&self, path: &str, asked: &Message) -> PeerScript {
         let Some(object) = self.storage.object(path) else {
-            return Said::status(404);
+            return PeerScript::status(404);
         };
         let length = object.bytes.len();
         let tags = tags(object.version) + "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
@@ -136,11 +138,11 @@ impl Liar {
             None => {
                 let head = format!("HTTP/1.1 200 OK\r\n{tags}Content-Length: {length}\r\n\r\n");
                 let start = [head.as_bytes(), object.bytes.get(..1).unwrap_or_default()].concat();
-                Said::Cut(start)
+                PeerScript::Cut(start)
             }
             Some(_) => {
                 let range = format!("Content-Range: bytes 0-{}/{length}\r\n", u64::MAX);
-                Said::Answer(206, tags + &range, object.bytes)
+                PeerScript::Answer(206, tags + &range, object.bytes)
             }
         }
     }
@@ -158,11 +160,11 @@ fn is_conditional(asked: &Message) -> bool {
 }
 
 /// An answer that says other things of a version.
-fn with(said: Said, tags: &str) -> Said {
-    let Said::Answer(status, headers, body) = said else {
+fn with(said: PeerScript, tags: &str) -> PeerScript {
+    let PeerScript::Answer(status, headers, body) = said else {
         return said;
     };
     let is_tag = |line: &str| line.starts_with("ETag") || line.starts_with("x-goog-generation");
     let kept = headers.split_inclusive("\r\n").filter(|line| !is_tag(line));
-    Said::Answer(status, kept.collect::<String>() + tags, body)
+    PeerScript::Answer(status, kept.collect::<String>() + tags, body)
 }

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use self::liar::Liar;
 use self::lies::Outcome;
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
-use crate::attack::tenancy::{self, Person, built, eventually};
+use crate::attack::health_monitor::{self, HealthMonitor};
+use crate::attack::tenancy::{self, User, built, eventually};
 use crate::postgres::Postgres;
-use crate::servers::{Failure, Peer, Said};
+use crate::servers::{Failure, Peer, PeerScript};
 
 /// A key of the kind that Google signs with, after one of another kind.
 const KEYS: &str = include_str!("../../../../../../reference/src/control/builder/tests/app.pem");
@@ -53,7 +53,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(headers);
-        async { Said::status(200) }
+        async { PeerScript::status(200) }
     });
     let elsewhere = elsewhere.await?;
     let liar = Liar::new(format!("http://{}", elsewhere.address));
@@ -84,7 +84,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     };
     let first = eventually("every object", || all(0).is_empty()).await;
     findings.succeed(&format!("first: {:?}", all(0)), first);
-    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let bystander = HealthMonitor::start(plane.process.address, health_monitor::control()).await;
     for (case, lie) in cases.iter().zip(lies::all()?.iter().cycle()) {
         liar.lie(&case.path, lie.1.clone());
     }
@@ -124,7 +124,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Puts a bundle for each lie and provider, all of one source.
-async fn define(admin: Person, url: &str) -> Result<Vec<Case>, Failure> {
+async fn define(admin: User, url: &str) -> Result<Vec<Case>, Failure> {
     let key = KEYS
         .find(KEY)
         .and_then(|at| KEYS.get(at..))
@@ -183,7 +183,7 @@ fn destination(provider: &str, name: &str, url: &str) -> (Value, String) {
 }
 
 /// Waits until a lie has come to what it must come to.
-async fn outcome(admin: Person, liar: &Liar, case: &Case) -> Result<(), String> {
+async fn outcome(admin: User, liar: &Liar, case: &Case) -> Result<(), String> {
     let bytes = || liar.storage.object(&case.path).map(|object| object.bytes);
     match case.outcome {
         Outcome::Failure => {

@@ -15,9 +15,9 @@ use self::writers::{Known, Written, bundle, count, define, listen, object, write
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
 use crate::attack::storage::Storage;
-use crate::attack::tenancy::{self, Plane, eventually};
+use crate::attack::tenancy::{self, ControlPlane, eventually};
 use crate::postgres::Postgres;
-use crate::servers::{Failure, Proxy, Way};
+use crate::servers::{Failure, Proxy, ProxyMode};
 
 /// The owners who write; each has a source, and a few bundles of it.
 const OWNERS: [&str; 2] = ["first", "second"];
@@ -97,11 +97,11 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let cuts = if harness.long { MANY_CUTS } else { CUTS };
     let ways = [
-        Way::Cut,
-        Way::Blocked,
-        Way::NothingTo,
-        Way::NothingFrom,
-        Way::Slow,
+        ProxyMode::Cut,
+        ProxyMode::Blocked,
+        ProxyMode::NothingTo,
+        ProxyMode::NothingFrom,
+        ProxyMode::Slow,
     ];
     for (at, way) in ways.into_iter().cycle().take(cuts).enumerate() {
         sleep(Duration::from_millis(chance.below(700))).await;
@@ -121,12 +121,12 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
         };
         sleep(time).await;
         // On a slow way there is always something that is not answered yet.
-        let is_forgotten = way == Way::Slow || chance.below(2) == 0;
+        let is_forgotten = way == ProxyMode::Slow || chance.below(2) == 0;
         for (_, proxy) in cut() {
             if is_forgotten {
                 proxy.forget();
             }
-            proxy.set(Way::Open);
+            proxy.set(ProxyMode::Open);
         }
     }
 }
@@ -134,7 +134,7 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
 /// Holds what a writer knows against what is there, by every replica, and in the storage.
 async fn judge(
     findings: &mut Findings,
-    planes: &[Plane],
+    planes: &[ControlPlane],
     storage: &Storage,
     owner: &'static str,
     known: &Known,
@@ -205,7 +205,7 @@ fn older(findings: &mut Findings, written: &Written) {
 /// ever, and it takes over what the others had.
 async fn alone(
     findings: &mut Findings,
-    planes: &[Plane],
+    planes: &[ControlPlane],
     proxies: &[Proxy],
     storage: &Storage,
 ) -> Result<(), Failure> {
@@ -218,14 +218,14 @@ async fn alone(
                 .enumerate()
                 .filter(|(other, _)| *other != replica)
         };
-        others().for_each(|(_, proxy)| proxy.set(Way::Cut));
+        others().for_each(|(_, proxy)| proxy.set(ProxyMode::Cut));
         let due = (u64::MAX >> 13) + replica as u64;
         plane.person(owner).put(&path, json!(due)).await?;
         let newest = eventually("the newest", || {
             (0..BUNDLES).all(|at| count(storage, &format!("{owner}-{at}")) == Some(due))
         });
         findings.succeed(&format!("replica {replica} alone"), newest.await);
-        others().for_each(|(_, proxy)| proxy.set(Way::Open));
+        others().for_each(|(_, proxy)| proxy.set(ProxyMode::Open));
     }
     Ok(())
 }
@@ -233,7 +233,7 @@ async fn alone(
 /// An owner who wants one bundle does not wait for the many of another.
 async fn fairness(
     findings: &mut Findings,
-    planes: &[Plane],
+    planes: &[ControlPlane],
     storage: &Storage,
     url: &str,
 ) -> Result<(), Failure> {

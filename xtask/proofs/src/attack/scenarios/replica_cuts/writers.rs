@@ -10,8 +10,8 @@ use tokio::time::sleep;
 
 use super::{BUNDLES, SLOW};
 use crate::attack::storage::{Storage, target};
-use crate::attack::tenancy::Person;
-use crate::servers::{Failure, Peer, Said};
+use crate::attack::tenancy::User;
+use crate::servers::{Failure, Peer, PeerScript};
 
 /// The counts that each object has had, in the order in which they were written.
 pub(super) type Written = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
@@ -44,11 +44,11 @@ pub(super) async fn listen(storage: &Storage, written: &Written) -> Result<Peer,
         let (is_source, is_write) = (path == "/source", method == "PUT");
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         let said = match is_source {
-            true => Said::Answer(200, String::new(), b"1".to_vec()),
+            true => PeerScript::Answer(200, String::new(), b"1".to_vec()),
             false => storage.answer(&asked),
         };
         if is_write
-            && matches!(said, Said::Answer(200, ..))
+            && matches!(said, PeerScript::Answer(200, ..))
             && let Some(count) = count(&storage, &name)
         {
             let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ pub(super) fn bundle(name: &str, source: &str, url: &str) -> Value {
     })
 }
 
-pub(super) async fn define(person: Person, owner: &str, url: &str) -> Result<(), Failure> {
+pub(super) async fn define(person: User, owner: &str, url: &str) -> Result<(), Failure> {
     let source = format!("{owner}-source");
     person
         .put(&format!("/v1/sources/{source}"), json!({}))
@@ -90,7 +90,7 @@ pub(super) async fn define(person: Person, owner: &str, url: &str) -> Result<(),
 /// Writes one number after the other, each by the next replica, until it is over.
 pub(super) async fn write(
     owner: &'static str,
-    people: Vec<Person>,
+    people: Vec<User>,
     over: Arc<AtomicBool>,
 ) -> (&'static str, Known) {
     let path = format!("/v1/sources/{owner}-source/data/{owner}/count");

@@ -17,12 +17,12 @@ use tokio::runtime::Runtime;
 
 /// The server. It ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct Bare {
+pub(super) struct HyperBaseline {
     pub(super) address: SocketAddr,
     _runtime: Runtime,
 }
 
-impl Bare {
+impl HyperBaseline {
     /// A server that reads each request whole and answers it with these bytes of JSON.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::time::Instant;
 
-use super::pair::Pair;
+use super::side_by_side::SideBySide;
 use super::{Bound, Wanted, median};
 use crate::report;
 use crate::servers::{Client, Server};
@@ -91,7 +91,7 @@ enum Kind {
 
 /// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, for objects and for
 /// arrays, and memory with both objects.
-pub(super) fn documents(pair: &Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+pub(super) fn documents(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = pair.ours.client()?;
     let mut theirs = pair.theirs.client()?;
     for (name, users) in [("small", SMALL), ("large", LARGE)] {

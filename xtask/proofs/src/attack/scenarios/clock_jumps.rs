@@ -6,10 +6,10 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::apt;
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
-use crate::attack::tenancy::{self, Plane, built, eventually};
+use crate::attack::health_monitor::{self, HealthMonitor};
+use crate::attack::tenancy::{self, ControlPlane, built, eventually};
 use crate::servers::{Failure, Process, Sink, done, request};
 
 /// The library that moves the clock of a process, and the Debian package that has it.
@@ -36,14 +36,14 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let sink = Sink::new();
     let peer = sink.listen(0).await?;
     let config = harness.logging(peer.address)?;
-    let calm = harness.file(bystander::CALM_POLICY.0, bystander::CALM_POLICY.1)?;
+    let calm = harness.file(health_monitor::CALM_POLICY.0, health_monitor::CALM_POLICY.1)?;
     let mut command = harness.command("engine", &["--config-file", &config, &calm]);
     let mut engine = Process::start(command.envs(environment), &harness.folder).await?;
     let mut command = tenancy::command(harness, &[])?;
     let process = Process::start(command.envs(environment), &harness.folder).await?;
-    let mut plane = Plane { process };
+    let mut plane = ControlPlane { process };
     let admin = plane.person("admin");
-    let bystander = Bystander::start(engine.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(engine.address, health_monitor::engine(None)).await;
     for (count, jump) in JUMPS.iter().enumerate() {
         harness.file("clock", jump)?;
         sleep(Duration::from_millis(500)).await;

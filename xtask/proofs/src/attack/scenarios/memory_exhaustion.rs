@@ -2,9 +2,9 @@
 
 use tokio::task::JoinSet;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Wire, ask, request};
 
 /// Of each bomb so many go off together.
@@ -101,7 +101,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     let mut server = harness.engine(&[], &[]).await?;
     for (name, query) in bombs {
-        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let body = serde_json::json!({"query": query}).to_string();
         let mut clients = JoinSet::new();
         for _ in 0..TOGETHER {

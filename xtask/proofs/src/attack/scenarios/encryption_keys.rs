@@ -57,7 +57,7 @@ fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
 async fn tokens(
     harness: &Harness,
     findings: &mut Findings,
-    plane: &tenancy::Plane,
+    plane: &tenancy::ControlPlane,
 ) -> Result<(), Failure> {
     let all = tenancy::tokens();
     let mut fewer = all.clone();
@@ -121,7 +121,7 @@ async fn lost(harness: &Harness, findings: &mut Findings, most: Duration) -> Res
     let url = format!("sqlite:{}", database.display());
     let arguments = ["--config", &config, "--database", &url];
     let mut command = harness.command("control", &arguments);
-    let mut plane = tenancy::Plane {
+    let mut plane = tenancy::ControlPlane {
         process: Process::start(&mut command, &harness.folder).await?,
     };
     let secret = json!({"value": {"type": "token_auth", "token": "t"}});

@@ -2,7 +2,7 @@
 
 use std::{error::Error, path::PathBuf, process::Command};
 
-use crate::{cargo::cargo, kept, postgres::done, report, root};
+use crate::{cargo::cargo, postgres::done, report, root, stored_evidence};
 
 /// The module that pins the peer and its checksums, and the program it holds.
 const MODULE: &str = "xtask/proofs/opa";
@@ -31,7 +31,7 @@ pub(crate) fn run(keep: bool) -> Result<(), Box<dyn Error>> {
             .arg(program)
             .args(["--report", &json, "--report", &evidence]),
     )?;
-    kept::servers()?
+    stored_evidence::servers()?
         .iter()
         .try_for_each(|server| server.run(keep))
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
 /// A document that is ten times ten times … itself: little memory, and 10^24 numbers as text.
@@ -42,7 +42,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }),
     ];
     for (name, asked) in &kinds {
-        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let mut clients = Vec::new();
         for number in 0..MANY {
             let mut client = Wire::connect(server.address, ATTACKER).await?;

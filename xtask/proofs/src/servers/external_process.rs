@@ -12,9 +12,9 @@ use super::HANG_LIMIT;
 
 /// A running program; ended when dropped.
 #[derive(Debug)]
-pub(crate) struct Foreign(Child);
+pub(crate) struct ExternalProcess(Child);
 
-impl Foreign {
+impl ExternalProcess {
     /// Starts a program that logs to `NAME.log` of a folder, and waits until it takes
     /// connections.
     ///
@@ -43,7 +43,7 @@ impl Foreign {
     }
 }
 
-impl Drop for Foreign {
+impl Drop for ExternalProcess {
     fn drop(&mut self) {
         // A program that has ended already cannot be ended.
         let _ended = self.0.kill();

@@ -77,7 +77,7 @@ impl Watched {
 
 /// A running bystander.
 #[derive(Debug)]
-pub(super) struct Bystander {
+pub(super) struct HealthMonitor {
     phase: Arc<AtomicU8>,
     thread: JoinHandle<io::Result<Vec<Sample>>>,
 }
@@ -147,7 +147,7 @@ pub(super) fn control() -> Vec<Probe> {
         .into()
 }
 
-impl Bystander {
+impl HealthMonitor {
     /// Begins to ask, and sees how the server is while nothing happens.
     pub(super) async fn start(to: SocketAddr, probes: Vec<Probe>) -> Self {
         let phase = Arc::new(AtomicU8::new(BEFORE));

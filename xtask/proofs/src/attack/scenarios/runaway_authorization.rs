@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, done, request};
 
 /// Everybody may do everything, but finding that out takes as long as the client wants.
@@ -30,7 +30,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     for _ in 0..5 {
         done(server.address, ATTACKER, &quick).await?;
     }
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let endless = request("GET", "/v1/data/calm?n=100000", "");
     let mut clients = Vec::new();
     for number in 0..MANY {

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use super::{Bound, Wanted};
-use crate::kept::on_search_path;
 use crate::servers::Server;
-use crate::{peers, release_build, report};
+use crate::stored_evidence::on_search_path;
+use crate::{real_opa, release_build, report};
 
 /// Another implementation, and how much faster than it ours has to be.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(in crate::bench) struct Peer {
 
 const OPA: &Peer = &Peer {
     name: "OPA",
-    serve: peers::SERVE,
+    serve: real_opa::SERVE,
     timer: TIMER,
     throughput: 3.0,
     evaluator: 4.0,
@@ -63,7 +63,7 @@ impl Programs {
         report("building", "the reference as it is given out");
         Ok(Self {
             ours: release_build::reference()?,
-            theirs: peers::build()?,
+            theirs: real_opa::build()?,
             peer: OPA,
         })
     }
@@ -90,14 +90,14 @@ impl Programs {
         folder: &Path,
         (ours, theirs): (&[&str], &[&str]),
         both: &[&str],
-    ) -> Result<Pair, Box<dyn Error>> {
+    ) -> Result<SideBySide, Box<dyn Error>> {
         // Each program is read from disk once before its start is timed.
         let start = |program, arguments: &[&[&str]]| {
             let arguments = arguments.concat();
             drop(Server::start(program, &arguments, folder)?);
             Server::start(program, &arguments, folder)
         };
-        Ok(Pair {
+        Ok(SideBySide {
             ours: start(&self.ours, &[&["engine"], ours, both])?,
             theirs: start(&self.theirs, &[self.peer.serve, theirs, both])?,
             peer: self.peer,
@@ -107,7 +107,7 @@ impl Programs {
 
 /// Our server and that of a peer.
 #[derive(Debug)]
-pub(in crate::bench) struct Pair {
+pub(in crate::bench) struct SideBySide {
     /// Ours.
     pub(in crate::bench) ours: Server,
     /// The peer's.
@@ -115,7 +115,7 @@ pub(in crate::bench) struct Pair {
     pub(in crate::bench) peer: &'static Peer,
 }
 
-impl Pair {
+impl SideBySide {
     /// How long the peer takes until it answers, to how long we take.
     pub(super) fn startup(&self) -> Bound {
         let ratio = self.theirs.startup.as_secs_f64() / self.ours.startup.as_secs_f64();

@@ -13,9 +13,9 @@ use conformance::known_deviations::KnownList;
 use conformance::target::Target;
 use conformance::verdict::Verdict;
 
-use crate::kept::{self, Kept};
 use crate::releases::{self, Releases};
-use crate::{client_examples, evidence, packed, program, report, root};
+use crate::stored_evidence::{self, Kept};
+use crate::{client_examples, evidence, evidence_pack, program, report, root};
 
 /// The page that the table stands on.
 pub(crate) const PAGE: &str = "COMPATIBILITY.md";
@@ -29,7 +29,7 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     let folder = root().join("target/peers");
     let versions = Releases::read()?.usual;
     let mut columns = judge_all(&versions, &folder, None)?;
-    for server in kept::servers()? {
+    for server in stored_evidence::servers()? {
         columns.push((server.name.clone(), server.kept()?));
     }
     let evidence = folder.join("reference.ndjson");
@@ -46,7 +46,7 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     if bless {
         let evidence = |version: &String| folder.join(format!("opa-v{version}.ndjson"));
         let files: Vec<_> = versions.iter().map(evidence).collect();
-        packed::pack(&files, &root().join(releases::EVIDENCE))?;
+        evidence_pack::pack(&files, &root().join(releases::EVIDENCE))?;
     }
     let mut page = page(&columns)?;
     // Clients are judged by a proof of their own.
@@ -165,7 +165,9 @@ fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
                     let version = started.target.version.unwrap_or_default();
                     name = format!("{} {version}", started.target.name);
                 }
-                Event::Judged(judged) => kept::note(&mut kept, judged.rule, &judged.verdict),
+                Event::Judged(judged) => {
+                    stored_evidence::note(&mut kept, judged.rule, &judged.verdict)
+                }
                 _ => {}
             }
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::frames::{self, Frames, RST_STREAM, frame};
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, done, request, request_with};
 
 /// What costs the cube of a number that the client chooses, and makes no more values than that
@@ -89,7 +89,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             true => LEAVES.len(),
             false => ALWAYS,
         };
-        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let mut rests = true;
         for leave in LEAVES.iter().take(ways) {
             let left = abandon(&server, &make(ENDLESS), *leave).await;
@@ -269,7 +269,7 @@ async fn together(findings: &mut Findings, server: &Process) -> Result<(), Failu
     for (kind, make) in KINDS.iter().rev() {
         poison(server, kind, *make).await?;
     }
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     for number in 0..MANY {
         let Some((_, make)) = KINDS.get(number % KINDS.len()) else {
             continue;

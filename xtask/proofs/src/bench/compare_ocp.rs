@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::engine::{Bound, Bounds, Outcome, Wanted};
 use super::{median, scratch, send_keyed, tokens};
-use crate::kept::on_search_path;
 use crate::servers::Server;
+use crate::stored_evidence::on_search_path;
 use crate::{release_build, report};
 
 /// Its program.

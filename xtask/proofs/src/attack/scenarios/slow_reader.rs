@@ -9,10 +9,10 @@ use tokio::io::AsyncReadExt;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::frames::{self, Frames, GOAWAY, INITIAL_WINDOW, RST_STREAM};
 use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, done, request, within};
 
 /// The document has so many items of nine bytes or more.
@@ -53,7 +53,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let stored = request("GET", "/v1/data/big", "");
     let made = request("POST", "/v1/data/wrap/big", "{\"input\": {\"x\": 1}}");
     let mut clients = JoinSet::new();
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     for (what, asked) in [("stored", &stored), ("made", &made)] {
         for _ in 0..CLIENTS {
             let mut client = Wire::narrow(server.address, ATTACKER, Some(2048)).await?;
