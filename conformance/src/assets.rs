@@ -1,5 +1,5 @@
-//! Embedded files: clauses, API documents, snapshots, faults, variants, targets, known failures, rules
-//! for clients.
+//! Embedded files: clauses, API documents, snapshots, faults, variants, targets, known deviations
+//! and rules for clients.
 //!
 //! Each list holds pairs of the path below its folder, without the ending, and the text.
 

@@ -1,4 +1,4 @@
-//! What the fuzzer reaches of the suite that nobody else needs.
+//! Entry points of the fuzzer.
 
 use serde_json::json;
 

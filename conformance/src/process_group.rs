@@ -1,4 +1,4 @@
-//! A started program and everything that it started: one group of processes, killed when dropped.
+//! Process groups: a program with all processes it started, killed when dropped.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The digest that stands for bytes that are too many to be shown.
+//! Digests in place of bytes that are too long to show.
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,5 +1,4 @@
-//! Texts of others, so that nothing in them is invisible, turns a line around, moves the cursor, or
-//! is a command to whoever reads the line.
+//! Escapes invisible, bidirectional and control characters in texts of others.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The catalogue: every clause of the two documents, and of the packs, read from `specs/**.yaml`.
+//! The catalogue: all clauses of the two documents and of the packs, read from `specs/**.yaml`.
 //!
 //! The reader is strict, because a clause that is silently dropped is a rule that nobody
 //! checks: unknown keys, unknown sections and capabilities, ill-formed and repeated ids are

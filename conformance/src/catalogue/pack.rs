@@ -1,4 +1,4 @@
-//! Packs: rules outside the score, which no sentence of the documents states.
+//! Packs: rules outside the score, which state no sentence of the documents.
 
 use clap::ValueEnum;
 use serde::Deserialize;

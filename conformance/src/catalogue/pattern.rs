@@ -1,5 +1,5 @@
-//! Patterns over rule ids: an id, a path above ids, or a glob (`*` within a segment, `**`
-//! across segments). A pattern fits rules of a pack only where it begins with the pack's name.
+//! Patterns of rule ids: an id, a path above ids, or a glob (`*` within a segment, `**` across
+//! segments). Rules of a pack match only patterns that name the pack.
 
 use globset::{GlobBuilder, GlobMatcher};
 

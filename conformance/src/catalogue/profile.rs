@@ -1,4 +1,4 @@
-//! Profiles: frozen sets of rules with names, read from `specs/profiles/*.toml`.
+//! Profiles: frozen, named sets of rules, read from `specs/profiles/*.toml`.
 //!
 //! An edition of them never changes. A rule that is written later is in no profile until the next
 //! edition, so that what is said of a server by a profile means the same as long as it is read.

@@ -1,4 +1,4 @@
-//! The strict reader of `specs/edition.toml`, `specs/*.sentences.yaml`, the clause files and the
+//! Strict parser of `specs/edition.toml`, `specs/*.sentences.yaml`, the clause files and the
 //! profiles.
 
 use std::collections::HashMap;

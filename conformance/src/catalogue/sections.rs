@@ -1,4 +1,4 @@
-//! The sections of the two documents, in their order: what a clause may name as its place.
+//! Sections of the two documents, in order.
 
 use super::Document;
 

@@ -1,5 +1,5 @@
-//! The sentences of the two documents, read from `specs/*.sentences.yaml`: how many each section
-//! has, and why a sentence has no clause.
+//! Sentences of the two documents, read from `specs/*.sentences.yaml`: the number in each section,
+//! and the reasons of sentences without a clause.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! `conformance baseline`: lists of known deviations, written from a run, shortened, checked.
+//! `conformance baseline`: creates, updates and checks lists of known deviations.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};

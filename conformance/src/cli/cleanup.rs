@@ -1,4 +1,4 @@
-//! `conformance cleanup`: removes what a killed run left behind.
+//! `conformance cleanup`: removes the leftovers of a killed run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `conformance client`: judges a client of the APIs, behind its adapter.
+//! `conformance client`: judges an API client behind an adapter.
 
 use std::fs;
 use std::io::{self, BufRead as _, ErrorKind};

@@ -1,5 +1,4 @@
-//! `conformance completions SHELL`: the script with which a shell completes commands and
-//! options.
+//! `conformance completions SHELL`: shell completions.
 
 use std::io::Write;
 

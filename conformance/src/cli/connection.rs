@@ -1,4 +1,4 @@
-//! How a server is reached, for the commands that ask one without judging it.
+//! Connection options of commands that query a server without judging it.
 
 use std::path::PathBuf;
 

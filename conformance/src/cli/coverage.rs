@@ -1,5 +1,5 @@
-//! `conformance coverage`: how much of each document the scenarios show, and which clauses state
-//! which sentence.
+//! `conformance coverage`: coverage of the documents by scenarios, and the clauses of each
+//! sentence.
 
 use std::io::Write;
 

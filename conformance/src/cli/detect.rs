@@ -1,5 +1,4 @@
-//! The look that a run takes at addresses before its first rule: what it is to ask for, and by
-//! which names, and whether asking makes sense.
+//! Detection of capabilities and names of a target before the first rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

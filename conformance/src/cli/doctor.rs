@@ -1,4 +1,4 @@
-//! `conformance doctor URL`: looks at a server before it is judged, and says how to judge it.
+//! `conformance doctor URL`: inspects a server before it is judged, and recommends options.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `conformance explain ID`: everything the suite knows about one clause.
+//! `conformance explain ID`: everything about one clause.
 
 use std::io::Write;
 

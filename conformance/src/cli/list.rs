@@ -1,4 +1,4 @@
-//! `conformance list`: the rules, as lines or with their scenarios as data.
+//! `conformance list`: the rules, as lines or as data with their scenarios.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! `conformance mock`: an engine and a control plane for the tests of clients, which record what
-//! they are asked and misbehave on demand.
+//! `conformance mock`: a mock engine and control plane for tests of clients, with recorded requests
+//! and injected faults.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;

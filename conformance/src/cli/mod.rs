@@ -1,4 +1,4 @@
-//! The `conformance` program: reads the command line and turns every outcome into an exit code.
+//! The `conformance` program: parses the command line and maps each outcome to an exit code.
 //!
 //! | code | meaning |
 //! |---|---|

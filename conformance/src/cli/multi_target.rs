@@ -1,4 +1,4 @@
-//! `conformance run --target A --target B …`: judges each target in turn, then compares them.
+//! `conformance run --target A --target B …`: judges several targets in turn and compares them.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,4 @@
-//! The options of `run`: flags, then `CONFORMANCE_*` variables, then the configuration file.
+//! Options of `run`: flags, then `CONFORMANCE_*` variables, then the configuration file.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Watches a run: shows it, writes the evidence, and gathers what the reports need.
+//! Observer of a run: shows progress, writes the evidence, and collects the events of reports.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! `conformance replay RUN.ndjson:RULE`: sends the requests of an earlier run again.
+//! `conformance replay RUN.ndjson:RULE`: resends the requests of an earlier run.
 
 use std::path::{Path, PathBuf};
 

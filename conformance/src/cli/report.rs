@@ -1,4 +1,4 @@
-//! `conformance report EVIDENCE`: reports from stored events, without any traffic.
+//! `conformance report EVIDENCE`: reports from stored evidence, without traffic.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The command line that judges a rule again as this run did.
+//! Command line that reruns single rules with the options of a run.
 
 use super::options::RunOptions;
 use crate::http_client::curl::argument;

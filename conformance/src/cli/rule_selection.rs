@@ -1,4 +1,4 @@
-//! The choice of rules: ids, paths above ids, globs and `@FILE` of the command line.
+//! Selection of rules: ids, paths above ids, globs and `@FILE` on the command line.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `conformance schema`: the JSON Schemas of what the program writes.
+//! `conformance schema`: JSON Schemas of the program's output.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
 //! `conformance selftest`: mutation tests of the suite. Injects faults into the embedded reference
-//! and shows which rules notice, or varies it as the documents allow and shows which rules fail.
+//! and shows which rules notice, or varies it as the documents permit and shows that no rule fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};

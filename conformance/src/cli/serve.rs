@@ -1,4 +1,4 @@
-//! What commands share that serve until they are asked to end.
+//! Shared parts of commands that serve until they are interrupted.
 
 use std::fmt::Display;
 use std::future::poll_fn;

@@ -1,4 +1,5 @@
-//! `conformance submit`: judges a target by a profile, and writes what its implementer publishes.
+//! `conformance submit`: judges a target by a profile, and writes the submission that its
+//! implementer publishes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The target of a run: one the program knows, a target file, or plain addresses.
+//! Target of a run: built-in, from a target file, or by address.
 
 use std::fs;
 use std::path::Path;

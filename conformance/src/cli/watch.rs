@@ -1,5 +1,4 @@
-//! `conformance run --watch PATH`: judges again whenever a file changes, while a server is
-//! being developed.
+//! `conformance run --watch PATH`: reruns when a file changes.
 
 use std::collections::BTreeMap;
 use std::io;

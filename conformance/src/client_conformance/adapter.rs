@@ -1,4 +1,4 @@
-//! The adapter of a client: a process that reads a line for each operation and writes one.
+//! Client adapters: processes that read an operation per line and write a reply per line.
 
 use std::io;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What an adapter tells of an operation.
+//! Replies of an adapter.
 
 use serde_json::{Map, Value};
 

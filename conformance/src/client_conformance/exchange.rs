@@ -1,4 +1,4 @@
-//! What went over the wire between a client and a server, as evidence and as text.
+//! Exchanges between a client and a server, as evidence and as text.
 
 use std::io::Read as _;
 

@@ -1,4 +1,4 @@
-//! What a client must make of an answer.
+//! Expected replies of a client.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a server must have received from a client.
+//! Expected requests of a client.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How a client breaks a rule, as data: the model that has the fault does this.
+//! Client faults as data, injected into the reference client.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

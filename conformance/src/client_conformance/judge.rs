@@ -1,4 +1,4 @@
-//! Judges a client by rules, and tells what happens as events.
+//! Judges a client by rules, and emits events.
 
 use std::future::Future;
 use std::pin::pin;

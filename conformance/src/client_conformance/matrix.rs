@@ -1,4 +1,4 @@
-//! The kill matrix of clients: which rules notice which faults of the model.
+//! Kill matrix of clients: the rules that notice each fault of the reference client.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Judges clients: each rule is a clause of the documents, seen from the other side.
+//! Conformance of clients: each rule is a clause of the documents, seen from the client.
 //!
 //! A [`rules::Rule`] is data: with what a server starts, what the client is asked to do, what it
 //! must make of the answers, and what the server must have received. [`play`] starts a server for

@@ -1,4 +1,4 @@
-//! The rules for clients, read from `conformance/clients/**.yaml`.
+//! Rules for clients, read from `conformance/clients/**.yaml`.
 //!
 //! The reader is strict: unknown keys, ids that stand twice, clauses that there are not, and rules
 //! that no fault breaks are errors that name the file and the rule.

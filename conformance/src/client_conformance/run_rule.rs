@@ -1,4 +1,4 @@
-//! Plays one rule: a server of its own, what the client is asked, what came of it.
+//! Runs one rule: starts a server, drives the client and collects the results.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,4 +1,4 @@
-//! Answers to the same request, place by place.
+//! Comparison of responses to the same request.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What sets runs apart, for people: lines, and clauses to start from.
+//! Differences between runs as text, and as proposals of clauses.
 
 use std::collections::BTreeSet;
 

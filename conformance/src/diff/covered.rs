@@ -1,4 +1,4 @@
-//! Which places of an answer the recorded facts of its step speak of.
+//! Places of a response that recorded facts cover.
 
 use crate::judge::facts::Fact;
 

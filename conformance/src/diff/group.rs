@@ -1,4 +1,4 @@
-//! Brings differences together that are one thing to a reader.
+//! Groups related differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 

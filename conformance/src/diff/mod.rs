@@ -1,4 +1,4 @@
-//! What sets runs apart, target beside target: verdicts, and what no rule speaks of.
+//! Comparison of targets: verdicts, and behaviour that no rule covers.
 //!
 //! Where every target keeps the rules, their answers may still differ. Such a place is either
 //! recorded by an open clause already, or worth one: it is proposed, with the clause to start

@@ -1,5 +1,5 @@
-//! Answers without what depends on the run: own names, what other rules made, ids, times,
-//! addresses, versions, durations.
+//! Normalization of responses: removes what depends on the run, such as names, ids, times,
+//! addresses, versions and durations.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Requests that several runs sent alike, and where their answers differ.
+//! Requests that several runs have in common.
 
 use std::collections::BTreeMap;
 

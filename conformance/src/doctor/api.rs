@@ -1,4 +1,4 @@
-//! Which of the two APIs a server has, and what an engine seems to be able to do.
+//! Detection of the API of a server.
 
 use std::collections::BTreeSet;
 

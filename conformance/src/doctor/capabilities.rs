@@ -1,5 +1,4 @@
-//! What an engine is able to do, as far as it shows: what answers, what does not, and by which
-//! name filters are asked for.
+//! Capabilities of an engine, by the responses to probes.
 
 use serde_json::Value;
 

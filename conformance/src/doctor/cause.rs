@@ -1,4 +1,4 @@
-//! Why no answer came, and what to do.
+//! Causes of missing responses, and remedies.
 
 use super::{Finding, Severity};
 use crate::http_client::answer::Answer;

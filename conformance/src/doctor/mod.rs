@@ -1,6 +1,4 @@
-//! Looks at a server before it is judged: whether it can be reached, what it is, what it asks
-//! for, and what it seems to be able to do. It sends GET requests, and where it may, POST requests
-//! that evaluate what is not defined.
+//! Inspection of a server before it is judged: reachability, API, authentication and capabilities.
 
 mod api;
 mod capabilities;

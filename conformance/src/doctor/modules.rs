@@ -1,4 +1,4 @@
-//! The policies that a server holds before a run: what they define may be what a rule defines.
+//! Policies that a server has before a run and that may conflict with rules.
 
 use std::collections::BTreeSet;
 

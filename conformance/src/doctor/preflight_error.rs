@@ -1,5 +1,4 @@
-//! Why judging a server would show nothing: it cannot be reached, lets nobody in, or is something
-//! else.
+//! Preflight errors: reasons why a server cannot be judged.
 
 use super::api::ApiEvidence;
 use super::{Doctor, Finding};

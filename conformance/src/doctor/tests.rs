@@ -1,4 +1,4 @@
-//! What is found about servers of many kinds.
+//! Findings on servers of many kinds.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! The shell command that repeats a stored request.
+//! Curl commands of stored requests.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Evidence of several runs as that of one.
+//! Merges the evidence of several runs.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,5 +1,5 @@
-//! What happens in a run, as events. Reports read events and nothing else, so a stored run
-//! can be reported again without traffic.
+//! Evidence: the events of a run. Reports read only events, so that stored runs can be reported
+//! again without traffic.
 
 mod base64_text;
 pub(crate) mod curl;

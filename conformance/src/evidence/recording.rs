@@ -1,4 +1,4 @@
-//! Answers of an earlier run, played back in the server's place.
+//! Replays the responses of an earlier run in place of the server.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;

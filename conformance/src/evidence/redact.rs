@@ -1,4 +1,4 @@
-//! Takes tokens and secrets out of events.
+//! Redaction of tokens and secrets in events.
 
 use super::{Event, Judged};
 use crate::http_client::redact::Redactor;

@@ -1,4 +1,4 @@
-//! The order of events: what a run cannot have told in this way.
+//! Order of events, and its check.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Texts of evidence that have a form. Evidence may be anybody's, and reports put them into places
-//! where any text would do harm.
+//! Formats of texts in evidence. Evidence may come from anybody, and reports put its texts where
+//! arbitrary ones would do harm.
 
 use chrono::DateTime;
 use serde::{Deserialize, Deserializer, de::Error};

@@ -1,4 +1,4 @@
-//! What reports call a target.
+//! Titles of targets in reports.
 
 use super::TargetSummary;
 use crate::scenario::UNNAMED;

@@ -1,4 +1,4 @@
-//! Whether evidence tells of a request that a scenario sends.
+//! Matching of recorded requests with the steps of scenarios.
 
 use std::collections::BTreeSet;
 

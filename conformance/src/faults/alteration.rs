@@ -1,4 +1,4 @@
-//! Alterations: which exchanges of a server are touched, and what is done to them.
+//! Alterations: conditions on exchanges, and changes of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

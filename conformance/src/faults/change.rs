@@ -1,4 +1,4 @@
-//! What is done to a request on its way to the server, and to the answer on its way back.
+//! Changes of requests and responses.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! Faults: how a server breaks a rule, as data (`faults/PATH.yaml`, in the order of the clauses).
+//! Faults as data (`faults/PATH.yaml`, in the order of the clauses).
 
 use std::path::Path;
 

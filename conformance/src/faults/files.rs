@@ -1,4 +1,4 @@
-//! Files of faults and of variants: lists in YAML, whose entries have names.
+//! Files of faults and variants: YAML lists of named entries.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,4 @@
-//! Changes of JSON documents at the places that a pointer leads to. A `*` in a pointer stands for
-//! every item of an array, and in a member's name for any text.
+//! Edits of JSON documents at pointers.
 
 use serde_json::Value;
 

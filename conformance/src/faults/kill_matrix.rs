@@ -1,4 +1,4 @@
-//! The kill matrix: which rules notice which faults.
+//! Kill matrix: the rules that notice each fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Fault injection: between the suite and a server one thing is broken, to show that the rule
-//! which states that thing notices.
+//! Fault injection: a proxy between suite and server breaks one thing, to show that the rule about
+//! it notices.
 //!
 //! It sits inside the suite's client rather than in a proxy of its own, so that many faults are
 //! tried at once on one server, raw requests and TLS included, and a fault in one scenario leaves

@@ -1,4 +1,4 @@
-//! Mutants: the changes of an answer that are tried everywhere, whatever the rule is about.
+//! Mutants: general changes of responses, tried for every rule.
 
 use serde_json::Value;
 

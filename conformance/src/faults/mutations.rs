@@ -1,4 +1,4 @@
-//! What the general changes of answers showed.
+//! Results of mutants.
 
 use std::collections::{BTreeMap, BTreeSet};
 

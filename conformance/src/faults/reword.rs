@@ -1,4 +1,4 @@
-//! Changes of JSON documents that say the same, or as good as the same, in other words.
+//! Changes of JSON documents that preserve their meaning, or nearly so.
 
 use regex::Regex;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Which exchanges a fault touches.
+//! Conditions on exchanges.
 
 use std::collections::BTreeMap;
 

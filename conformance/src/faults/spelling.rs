@@ -1,4 +1,4 @@
-//! Other texts for the same JSON document.
+//! Other spellings of the same JSON document.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Servers that do nothing of what the documents say: no rule may hold on one.
+//! Trivial servers, which implement nothing of the documents: no rule may pass on one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

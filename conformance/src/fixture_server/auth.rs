@@ -1,4 +1,4 @@
-//! Who may take what is guarded.
+//! Authorization of guarded resources.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

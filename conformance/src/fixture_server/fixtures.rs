@@ -1,4 +1,4 @@
-//! What the mock server serves, and how each request for it was answered.
+//! Fixtures: what the server serves, and the responses it gave.
 
 use std::collections::{BTreeMap, VecDeque};
 

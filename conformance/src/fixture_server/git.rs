@@ -1,4 +1,4 @@
-//! Repositories as git clients read them over HTTP: one branch, and all objects in one pack.
+//! Git repositories over HTTP: one branch, with all objects in one pack.
 //!
 //! Of the protocol there is what every client speaks: its first version, without negotiation. A
 //! fetch is answered with everything, whatever the client has.

@@ -1,4 +1,4 @@
-//! Takes connections and serves them, for servers that tests talk to.
+//! Listener of servers for tests.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! The mock server: the other side that the suite runs for a server, or for an engine and its
-//! control plane, that are told of it. It serves bundles and takes decision logs and status
-//! messages; and it is the repository, the data source and the storage of a control plane.
+//! Fixture server: the services that an engine or control plane under test is configured with. It
+//! serves bundles and receives decision logs and status messages.
 //!
 //! What the servers ask:
 //!

@@ -1,4 +1,4 @@
-//! What engines send: decision log events and status messages.
+//! Received decision logs and status messages.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

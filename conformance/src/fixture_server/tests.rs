@@ -1,4 +1,4 @@
-//! The mock server over HTTP, as engines and scenarios meet it.
+//! The fixture server over HTTP, as engines and scenarios use it.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Answers, and the ways they can fail to come.
+//! Responses, and the reasons for missing ones.
 
 use std::io::Read as _;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! The shell command that repeats an exchange.
+//! Curl commands of exchanges.
 
 use std::borrow::Cow;
 

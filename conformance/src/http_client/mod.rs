@@ -1,4 +1,4 @@
-//! The HTTP client: sends what a scenario says and nothing else.
+//! HTTP client: sends exactly what a scenario says.
 
 pub(crate) mod answer;
 pub(crate) mod curl;

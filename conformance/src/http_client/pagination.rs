@@ -1,4 +1,4 @@
-//! Walking lists from page to page: lists that do not end are left.
+//! Pagination of lists, with a limit for lists that do not end.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

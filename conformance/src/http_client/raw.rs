@@ -1,4 +1,4 @@
-//! The raw tier: bytes straight to a socket, for what an HTTP library refuses to send.
+//! Raw requests: bytes written to a socket, for requests that an HTTP library refuses to send.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The one place that keeps tokens and secrets out of what is shown.
+//! Redaction: the one place that removes tokens and secrets from output.
 
 /// What stands in the place of a secret.
 pub(crate) const REDACTED: &str = "<redacted>";

@@ -1,4 +1,4 @@
-//! TLS: whose certificates count.
+//! TLS trust.
 
 use std::sync::Arc;
 

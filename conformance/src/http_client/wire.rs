@@ -1,4 +1,4 @@
-//! Requests as they go on the wire.
+//! Requests as they are sent.
 
 use bytes::Bytes;
 

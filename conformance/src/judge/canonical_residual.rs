@@ -1,6 +1,5 @@
-//! What partial evaluation leaves, as one canonical text: queries and expressions in a fixed
-//! order, variables by the terms they stand for or by numbers, so that servers which choose other
-//! names, another order, or another way to write an equation are judged alike.
+//! Canonical text of residuals: queries and expressions in a fixed order, variables by the terms
+//! they stand for or by numbers.
 
 use std::collections::BTreeMap;
 

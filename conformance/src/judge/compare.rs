@@ -1,5 +1,4 @@
-//! Comparison of a transcript with the snapshot: fact by fact, and inside JSON values place
-//! by place.
+//! Comparison of a transcript with its snapshot: by fact, and within JSON values by place.
 
 use serde_json::Value;
 

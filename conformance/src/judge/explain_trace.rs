@@ -1,4 +1,4 @@
-//! What a transcript says of the trace in an answer.
+//! Traces in transcripts.
 //!
 //! The document does not name the member that holds a trace: it is the array beside `result`.
 //! How many steps an evaluation takes is an engine's own affair, so rules state some events and

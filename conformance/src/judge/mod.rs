@@ -1,4 +1,4 @@
-//! From what running a scenario showed to the verdict.
+//! Verdicts from the run of a scenario.
 
 pub(crate) mod canonical_residual;
 pub(crate) mod compare;

@@ -1,4 +1,4 @@
-//! What a scenario showed on a server, before it is compared with what it must show.
+//! Results of a scenario on a server, before they are compared.
 
 use crate::http_client::wire::Wire;
 use crate::http_client::{Base, curl};

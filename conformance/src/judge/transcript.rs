@@ -1,4 +1,4 @@
-//! Transcripts: what was sent and answered, as canonical text.
+//! Transcripts: requests and responses as canonical text.
 //!
 //! ```text
 //! given PUT /v1/data/<ns>/a 1

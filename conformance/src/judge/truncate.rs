@@ -1,4 +1,4 @@
-//! How much of what a server answers stands in transcripts and reports.
+//! Truncation of responses in transcripts and reports.
 
 use crate::sha256::sha256;
 

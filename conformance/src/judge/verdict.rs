@@ -1,4 +1,4 @@
-//! What the suite says about a rule, and why.
+//! Verdicts and their reasons.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! When an entry of a list applies: on which target, which versions of it, in which setup.
+//! Conditions of entries: target, versions and setup.
 
 use chrono::NaiveDate;
 use semver::{Comparator, Op, Prerelease, Version, VersionReq};

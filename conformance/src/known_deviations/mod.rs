@@ -1,5 +1,4 @@
-//! Lists of rules that a target is known to break, each with the reason, or not to keep
-//! always.
+//! Lists of known deviations and flaky rules of a target, each with its reason.
 //!
 //! ```toml
 //! [[deviation]]                            # `[[flaky]]` in a list of flaky rules

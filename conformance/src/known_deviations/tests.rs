@@ -1,4 +1,4 @@
-//! Which lists are refused, and what an entry covers.
+//! Invalid lists, and the coverage of entries.
 
 use chrono::Utc;
 

@@ -1,5 +1,4 @@
-//! The text of a list: written from what a run showed, and shortened without touching what
-//! people wrote.
+//! Text of a list: generated from a run, and shortened without changing what people wrote.
 
 use std::fmt::Write as _;
 

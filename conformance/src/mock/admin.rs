@@ -1,4 +1,4 @@
-//! The admin address: what was received, which faults are on, and a new start.
+//! Admin API of the mock: received requests, fault injection and reset.
 //!
 //! | request | answer |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What goes back to clients: answers, whole or cut, and those of the stand-in itself.
+//! Responses of the mock, whole or cut off.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,5 +1,4 @@
-//! In front of the servers: a request is read whole, recorded, carried on, and what it was
-//! answered goes back.
+//! Recording proxy in front of the servers.
 
 use bytes::Bytes;
 use http::request::Parts;

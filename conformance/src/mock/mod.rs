@@ -1,5 +1,5 @@
-//! The stand-in: an engine, and if asked for a control plane, for the tests of their clients. The
-//! embedded reference answers; in front of it requests are recorded, and broken on demand.
+//! Mock servers for tests of clients: an engine and, on request, a control plane. The embedded
+//! reference answers, behind a proxy that records requests and injects faults.
 //!
 //! A request comes to the [`front`], which reads it whole, puts it into the list of what was
 //! [`recorded`], looks which [`faults`] touch it, and carries it to the [`servers`]. The [`admin`]

@@ -1,4 +1,4 @@
-//! What was received, as far as there is room for it.
+//! Recorded requests, up to a limit.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! The servers that answer: the embedded reference, started as its program is.
+//! Embedded reference servers of the mock.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Requests of an earlier run, sent again: is each answer as it was?
+//! Replay of recorded requests, and comparison of the responses.
 //!
 //! Nothing but the evidence is needed, so rules that this suite does not have can be replayed too.
 //! Where it has them, their scenarios say what the evidence does not: what a request waits for,

@@ -1,4 +1,4 @@
-//! What evidence tells of a rule: its requests in order, and how each was asked.
+//! Recorded requests of a rule.
 
 use crate::diff::answers::NormalizedResponse;
 use crate::diff::normalize::Normalizer;

@@ -1,4 +1,4 @@
-//! A recorded request as it is sent again.
+//! Rebuilds a recorded request.
 
 use std::borrow::Cow;
 

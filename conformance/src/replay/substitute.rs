@@ -1,4 +1,4 @@
-//! Texts of a recorded request as they are now: own names, addresses, and what servers made up.
+//! Substitution of names, addresses and server-generated values in recorded requests.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The badge: the score in one line, as the endpoint document of services that draw badges.
+//! Badge: the score as an endpoint document of badge services.
 
 use serde::Serialize;
 

@@ -1,6 +1,5 @@
-//! What a target claims to be able to do, beside what the run showed: the score of each
-//! capability and each API. Only a rule that was run and held is proven, and every rule of
-//! the choice counts, so that nothing is better for having been left out.
+//! Capabilities: claims of a target beside the results of the run, with the score of each
+//! capability and API.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Whether the target showed that it does not bear several rules at once, and what helps then.
+//! Concurrency hint: detects targets that fail under concurrent rules, and suggests options.
 
 use super::{Digest, failure_groups};
 use crate::judge::verdict::Failure;

@@ -1,4 +1,4 @@
-//! A failure as text: the clause, the step, the differences, and how to see it again.
+//! Failures as text: clause, step, differences and commands to reproduce.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

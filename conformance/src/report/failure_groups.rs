@@ -1,5 +1,4 @@
-//! What many failures have in common: the request, and how it was answered. A reader is told of
-//! the cause once, and of the rules below it.
+//! Failure groups: failures with the same request and response, reported once with their rules.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The JSON report: the summary and every verdict, for programs.
+//! JSON report: the summary and every verdict.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The JUnit report: one suite for each file of clauses, one case for each rule.
+//! JUnit report: one suite for each file of clauses, one case for each rule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

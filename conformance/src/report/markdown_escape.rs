@@ -1,5 +1,4 @@
-//! Texts in Markdown, escaped where Markdown or GitHub would take them for markup, and nowhere
-//! else, so that they can be read as they are too.
+//! Markdown escapes, only where Markdown or GitHub would interpret the text as markup.
 
 /// Prose on one line. What stands between two backticks is a code span.
 pub(super) fn prose(text: &str) -> String {

@@ -1,5 +1,5 @@
-//! Reports: each reads the events of a run and nothing else, so that stored evidence can be
-//! reported again without traffic.
+//! Reports. Each reads only the events of a run, so that stored evidence can be reported again
+//! without traffic.
 
 mod badge;
 pub mod capability;

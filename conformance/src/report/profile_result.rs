@@ -1,5 +1,4 @@
-//! How a target stands by a profile: what it keeps of the rules that decide, and of those that
-//! are told beside them. Every rule of the profile counts, whether the run chose it or not.
+//! Profile results: the required and optional rules of a profile that a target keeps.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The names of runs that stand side by side.
+//! Names of runs in comparisons.
 
 use super::Digest;
 use crate::evidence::TargetSummary;

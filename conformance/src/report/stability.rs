@@ -1,4 +1,4 @@
-//! Whether a target shows the same every time: the verdicts of several runs, side by side.
+//! Stability: the verdicts of repeated runs.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

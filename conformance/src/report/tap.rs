@@ -1,5 +1,4 @@
-//! The report in the Test Anything Protocol, version 14: one point for each rule, with what is
-//! wrong as YAML below it.
+//! TAP report, version 14: one test point for each rule, with diagnostics as YAML.
 
 use std::fmt::Write as _;
 

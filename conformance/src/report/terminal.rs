@@ -1,5 +1,4 @@
-//! The report on a terminal: a line or a bar while the run goes on, then the failures, the
-//! summary of each document and the score.
+//! Terminal report: progress, failures, the summary of each document and the score.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What no report may hold, whatever a server says.
+//! Texts that no report may contain, whatever a server sends.
 
 use super::digest::samples;
 use super::{Digest, FileReport, Format, Paint, terminal, write};

@@ -1,4 +1,4 @@
-//! One run: every chosen rule once, in the shuffled order, several at a time.
+//! One run: every selected rule once, in shuffled order, several at a time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;

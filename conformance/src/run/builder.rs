@@ -1,4 +1,4 @@
-//! The description of a run.
+//! Builder of a suite run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

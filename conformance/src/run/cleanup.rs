@@ -1,4 +1,4 @@
-//! Removes what scenarios made, and finds what is left of a run.
+//! Cleanup of resources that scenarios created.
 
 use std::io;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
-//! One request and its answer: sent, checked against the OpenAPI document, left as evidence
-//! without secrets.
+//! One request and its response: sent, checked against the OpenAPI document, recorded without
+//! secrets.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;

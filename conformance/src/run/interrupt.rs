@@ -1,4 +1,4 @@
-//! Ctrl-C and the signal that asks programs to end: the user asks the run to end.
+//! Interrupts: Ctrl-C and SIGTERM.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The cleanup ledger: before a request makes something on a server that the suite did not
-//! start, how that is removed stands on disk. A run that is killed can so be cleaned up later.
+//! Cleanup ledger: how to remove each resource is on disk before the request that creates it, so
+//! that killed runs can be cleaned up.
 //!
 //! One file for each run, `RUN.ndjson`, one entry a line; it is removed when the run has left
 //! nothing behind. Written lines outlive the program; the first line for each server is also

@@ -1,4 +1,4 @@
-//! The suite: chooses rules, starts the target, plays scenarios in parallel, reports events.
+//! The suite: selects rules, starts the target, runs scenarios in parallel, emits events.
 
 mod batch;
 mod builder;

@@ -1,4 +1,4 @@
-//! What a run may do to its target.
+//! Modes: the effects a run may have on its target.
 
 use clap::ValueEnum;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The order of a run: shuffled, the same for the same seed on every machine.
+//! Order of a run: shuffled by seed, the same on every machine.
 
 /// Shuffles (Fisher-Yates, numbers from SplitMix64).
 pub(super) fn shuffle<T>(items: &mut [T], seed: u64) {

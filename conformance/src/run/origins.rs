@@ -1,5 +1,4 @@
-//! Where the requests of evidence went: each server of a run is at one address, and so is each of a
-//! part of evidence that is joined.
+//! Origins of recorded requests: the addresses of the servers of a run.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Fills a step of a scenario: the request as it goes on the wire.
+//! Substitution of placeholders in the steps of a scenario.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

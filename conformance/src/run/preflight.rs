@@ -1,4 +1,4 @@
-//! What can be said of a scenario before anything is sent.
+//! Preflight checks of a scenario.
 
 use std::collections::BTreeMap;
 

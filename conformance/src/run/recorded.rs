@@ -1,4 +1,4 @@
-//! Judges rules by the exchanges of an earlier run, without any traffic.
+//! Judges rules by recorded exchanges, without traffic.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

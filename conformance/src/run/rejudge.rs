@@ -1,5 +1,4 @@
-//! Judges the evidence of an earlier run again, by the rules and snapshots of this program and
-//! without any traffic.
+//! Judges the evidence of an earlier run by the current rules and snapshots, without traffic.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A rule again, beside a run: by some of its steps, or by hand.
+//! Runs single steps of a rule, or a rule by hand.
 
 use super::{Chosen, Outcome, Suite};
 use crate::judge::transcript::Transcript;

@@ -1,4 +1,4 @@
-//! One rule of a run: whether it can run, its server, its scenario, its verdict.
+//! One rule of a run: preconditions, server, scenario and verdict.
 
 use std::net::SocketAddr;
 use std::sync::Mutex;

@@ -1,5 +1,4 @@
-//! Runs one scenario: sends its steps, records their facts, and says what went wrong before
-//! any comparison.
+//! Runs one scenario: sends its steps and records their facts.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

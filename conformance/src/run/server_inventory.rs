@@ -1,4 +1,4 @@
-//! What a server holds, before and after a run: the run must leave it as it was.
+//! Server inventory before and after a run: the run must leave the server as it was.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

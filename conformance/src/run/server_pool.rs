@@ -1,4 +1,4 @@
-//! The servers of a run: each started once, when a scenario first needs it.
+//! Server pool: each server is started once, when a scenario first needs it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

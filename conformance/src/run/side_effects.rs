@@ -1,4 +1,4 @@
-//! What a request may change: known from its method and path, before it is sent.
+//! Side effects of requests, by method and path.
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a step expects of its answer, and conditions on it.
+//! Expectations on responses, and their conditions.
 
 use std::fmt;
 

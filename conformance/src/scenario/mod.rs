@@ -1,5 +1,4 @@
-//! Scenarios: the requests that show one clause, as plain, serialisable data, and the
-//! builder that writes them.
+//! Scenarios: the requests that test one clause, as serialisable data, and their builder.
 //!
 //! A scenario is a list of steps. `given` steps set the scene and must answer 2xx; `when`
 //! steps are judged: each names the facts that it expects, and the facts of all steps are the

@@ -1,4 +1,4 @@
-//! Numbers of JSON by their value: no document says how a server writes them.
+//! JSON numbers by value: no document prescribes their spelling.
 
 use serde_json::{Number, Value};
 

@@ -1,4 +1,4 @@
-//! Places: JSON pointers whose segments may each have one `*`.
+//! Pointer globs: JSON pointers whose segments may each have one `*`.
 
 use serde_json::Value;
 

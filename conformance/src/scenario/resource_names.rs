@@ -1,4 +1,4 @@
-//! Names: what a scenario's resources are called, and the placeholders that stand for them.
+//! Names of the resources of a scenario, and their placeholders.
 
 use serde_json::{Map, Value};
 

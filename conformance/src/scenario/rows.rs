@@ -1,4 +1,4 @@
-//! Data filters: the rows on which an answered condition is tried, and those that it must select.
+//! Rows on which filters are tried, and those that must be selected.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Traces: the events that a rule expects of an evaluation.
+//! Expected trace events.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Kinds of values: what a transcript calls them, and which values are of them.
+//! Value types, and their names in transcripts.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The adapter: a process that reads questions and writes answers, one line of JSON each.
+//! Adapter processes: read questions and write answers, one line of JSON each.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

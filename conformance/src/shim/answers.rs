@@ -1,4 +1,4 @@
-//! Answers as they go back.
+//! Responses of the shim.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;

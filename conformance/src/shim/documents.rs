@@ -1,4 +1,4 @@
-//! The base documents: one tree, changed by path.
+//! Base documents of the shim.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
-//! An HTTP server in front of a library: policies and documents are kept here, and every decision
-//! is made by a child process, the adapter, which is asked by one line of JSON and answers by one.
+//! Shim: an HTTP server in front of a library. It stores policies and documents, and a child
+//! process, the adapter, makes every decision.
 
 mod adapter;
 mod answers;

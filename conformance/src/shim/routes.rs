@@ -1,5 +1,4 @@
-//! The endpoints: health, policies and documents as far as scenarios prepare by them, and
-//! decisions, of which the adapter says all.
+//! Endpoints of the shim: health, policies, documents and decisions.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Judges the evidence of a submission again, and holds its report and its place against it.
+//! Verifies a submission: judges its evidence again, and compares the report and folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _};

@@ -1,5 +1,4 @@
-//! The files of a submission, which a stranger wrote: regular files of the folder itself, up to a
-//! length.
+//! Untrusted submission folders: regular files of the folder itself, up to a length.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Writes the folder of a submission.
+//! Writes submissions.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,5 +1,4 @@
-//! The reference server as a target inside this process. The only place of the suite that
-//! knows it.
+//! The reference server embedded as a target. The only place of the suite that knows it.
 
 use std::net::SocketAddr;
 

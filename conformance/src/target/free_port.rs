@@ -1,4 +1,4 @@
-//! Ports that servers are started on.
+//! Free ports for started servers.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, UdpSocket};

@@ -1,4 +1,4 @@
-//! Starts a target in a setup, or reaches one that runs, and stops what was started.
+//! Starts or reaches a target in a setup, and stops what was started.
 
 use std::fs::File;
 use std::net::SocketAddr;

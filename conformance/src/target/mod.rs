@@ -1,4 +1,4 @@
-//! Targets: the implementations under test, and how to start them.
+//! Targets: implementations under test, and how to start them.
 
 #[cfg(feature = "embedded")]
 pub(crate) mod embedded;

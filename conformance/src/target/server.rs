@@ -1,4 +1,4 @@
-//! A server under test, started or reached: where it is, who may ask, who asks now.
+//! A server under test: address and credentials.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! The servers that a scenario, or the story of an earlier run, is played on.
+//! Servers of a scenario.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

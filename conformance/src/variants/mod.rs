@@ -1,5 +1,5 @@
-//! Variants: servers other than the reference that keep the documents too. No rule may fail on
-//! one, or it demands more than its document says.
+//! Variants: servers that differ from the reference as the documents permit. A rule that fails on
+//! one demands more than its document.
 //!
 //! They are the dual of the faults, are written in the same words, and sit at the same place
 //! between suite and server.

@@ -1,4 +1,4 @@
-//! Rules that are known to demand more than their document says (`variants/known.toml`).
+//! Rules known to demand more than their document (`variants/known.toml`).
 
 use std::fs;
 use std::path::Path;

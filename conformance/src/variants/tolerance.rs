@@ -1,4 +1,4 @@
-//! What the rules made of the variants.
+//! Results of the rules on variants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

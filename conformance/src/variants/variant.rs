@@ -1,4 +1,4 @@
-//! A variant as data (`variants/PATH.yaml`).
+//! Variants as data (`variants/PATH.yaml`).
 
 use std::collections::BTreeMap;
 use std::path::Path;

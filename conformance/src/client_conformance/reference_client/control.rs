@@ -1,4 +1,4 @@
-//! What the model asks of a control plane.
+//! Control plane requests of the reference client.
 
 use serde_json::{Value, json};
 

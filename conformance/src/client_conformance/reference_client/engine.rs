@@ -1,4 +1,4 @@
-//! What the model asks of an engine.
+//! Engine requests of the reference client.
 
 use serde_json::{Map, Value, json};
 

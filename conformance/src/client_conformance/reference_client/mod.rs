@@ -1,5 +1,5 @@
-//! The model: a client that keeps every rule. It shows that the rules can be kept, and with a
-//! fault, that each of them notices a client that breaks it.
+//! Reference client: keeps every rule, to show that rules can be kept and, with a fault injected,
+//! that each rule notices clients that break it.
 
 mod control;
 mod engine;

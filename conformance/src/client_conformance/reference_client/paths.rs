@@ -1,4 +1,4 @@
-//! How the model writes names and values into addresses.
+//! Encoding of names and values in URLs.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! How much memory a process uses, as its metrics for Prometheus tell it.
+//! Memory usage of a process, by its Prometheus metrics.
 
 /// The metrics that tell it, the one that says most first: what holds objects, then what the
 /// system has given.

@@ -1,4 +1,4 @@
-//! Facts: what a step expects of its answer, as one line of canonical text each.
+//! Facts: each expectation of a step on its response, as one line of canonical text.
 
 mod memory;
 mod status;

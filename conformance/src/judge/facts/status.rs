@@ -1,4 +1,4 @@
-//! The status of an answer as a fact.
+//! Facts about the status of a response.
 
 use super::View;
 

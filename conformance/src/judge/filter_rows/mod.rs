@@ -1,6 +1,5 @@
-//! Data filters judged by what they select: an answered condition is tried on a few rows that the
-//! scenario names, so that the form in which a server writes it does not matter, and a filter
-//! that lets out a row which it should not is shown with that row.
+//! Data filters, judged by the rows that they select: a filter in a response is applied to a few
+//! rows that the scenario names, so that its form does not matter.
 
 mod sql;
 mod sqlite;

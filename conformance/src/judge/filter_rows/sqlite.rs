@@ -1,4 +1,4 @@
-//! The rows that SQLite selects by a WHERE clause which a server wrote.
+//! Rows that SQLite selects by a WHERE clause of a server.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! The rows that a UCAST condition selects.
+//! Rows that a UCAST condition selects.
 //!
 //! The document says that the condition is an object; what readers of UCAST agree on is that
 //! `type`, `operator`, `field` and `value` say what is asked. A column without a value is null:

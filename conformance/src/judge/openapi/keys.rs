@@ -1,4 +1,4 @@
-//! The members that a schema names, as pointers; `*` stands for the items of an array.
+//! Members named by a schema, as pointers; `*` stands for the items of an array.
 
 use serde_json::Value;
 

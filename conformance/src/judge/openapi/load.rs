@@ -1,4 +1,4 @@
-//! Reads an OpenAPI document into operations with compiled schemas.
+//! Loads an OpenAPI document as operations with compiled schemas.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

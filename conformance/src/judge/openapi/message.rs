@@ -1,4 +1,4 @@
-//! Headers and body of one message, as the check reads them.
+//! Headers and body of one message.
 
 use std::io::Read as _;
 

@@ -1,4 +1,4 @@
-//! The wire check: every exchange of a run against our own OpenAPI documents.
+//! Wire check: validates every exchange of a run against our OpenAPI documents.
 //!
 //! A request that the document does not allow is the suite's own defect, unless its step says
 //! that it breaks the contract on purpose. An answer that the document does not allow is the

@@ -1,4 +1,4 @@
-//! What a fault does, as fault files and requests write it.
+//! Fault definitions in files and requests.
 
 use std::collections::BTreeSet;
 

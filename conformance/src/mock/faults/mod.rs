@@ -1,4 +1,4 @@
-//! Faults by name: which are known, which are on, and which of them touch a request.
+//! Named faults, and the requests they affect.
 
 mod definition;
 

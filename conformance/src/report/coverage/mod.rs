@@ -1,5 +1,5 @@
-//! Coverage of the documents: for each section its clauses by level, with and without a
-//! scenario, and its sentences by what states them. Needs no target.
+//! Coverage of the documents: by section the clauses of each level with and without a scenario, and
+//! the sentences.
 
 mod sentences;
 

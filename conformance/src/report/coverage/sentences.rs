@@ -1,4 +1,4 @@
-//! Sentence by sentence: which clauses state it, or why none does.
+//! Coverage of sentences: the clauses of each, or the reason for none.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The digest of a run: what its events say, with the target's known deviations applied.
+//! Digest of a run: its events summarized, with known deviations applied.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Digests of every kind, with hostile texts wherever a server's words may stand.
+//! Sample digests with hostile texts.
 
 use super::*;
 use crate::catalogue::Level;

@@ -1,4 +1,4 @@
-//! What a run comes to, by what its events say.
+//! Digests by the events of a run.
 
 use super::*;
 use crate::catalogue::Level;

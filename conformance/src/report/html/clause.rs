@@ -1,4 +1,4 @@
-//! One clause: what it states, its verdicts, and behind them all that led there.
+//! One clause with its verdicts and evidence.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The requests of a scenario and their answers.
+//! Requests and responses of a scenario.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The form that filters the clauses. It needs the script, and is hidden until that runs.
+//! Filter form of the clauses, hidden without JavaScript.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! The report for people: one page that needs nothing beside itself, of one run or of several
-//! side by side.
+//! HTML report: one self-contained page of one run, or of several side by side.
 //!
 //! It is complete and readable without its script, which only filters. All that comes from
 //! servers is hostile: it is escaped, cut, its control characters are shown, and the page's

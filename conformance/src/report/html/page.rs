@@ -1,4 +1,4 @@
-//! The page: its head, its parts in their order, and its foot.
+//! Page layout.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -1,4 +1,4 @@
-//! The runs of a page, joined clause by clause in the order of the documents.
+//! Runs of a page, joined by clause in the order of the documents.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

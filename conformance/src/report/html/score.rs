@@ -1,4 +1,4 @@
-//! The score: of each run, of each API, of each section.
+//! Scores by run, API and section.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Texts of servers, as they may stand on the page (and on a terminal).
+//! Texts of servers on the page and on a terminal.
 
 use maud::{Markup, html};
 use serde_json::Value;

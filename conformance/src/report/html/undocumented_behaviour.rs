@@ -1,4 +1,4 @@
-//! What each target does where the documents are silent.
+//! Behaviour of each target where the documents are silent.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The requests of a reproducer, with variables where a value is secret or comes from an answer.
+//! Requests of a reproducer, with variables for secrets and values from responses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The end of a reproducer in shell: whether the last answer shows the failure.
+//! Final check of a shell reproducer.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A reproducer as a file for Hurl, which fails as long as the target does.
+//! Hurl reproducers, which fail as long as the target does.
 
 use std::collections::BTreeSet;
 

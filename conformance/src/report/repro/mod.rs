@@ -1,5 +1,5 @@
-//! Reproducers: for a failing rule the shortest steps that show it, as a shell script and as a
-//! `.hurl` file that need nothing of the suite.
+//! Reproducers: the shortest steps that show a failure, as a self-contained shell script and Hurl
+//! file.
 //!
 //! The address is a variable. So are tokens, which are never written, and what an answer says
 //! that a later request repeats: the script reads it with `jq`, Hurl captures it.

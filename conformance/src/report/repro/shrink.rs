@@ -1,4 +1,4 @@
-//! The shortest list of steps that still shows a failure.
+//! Shrinking of failing scenarios to the fewest steps.
 //!
 //! A step is dropped when the target then fails in the same way, and a server that keeps the
 //! rule keeps it without the step too: else a right answer would be taken for a wrong one.

@@ -1,4 +1,4 @@
-//! What reproducers are made of. That they show the failure is tried by the program's tests.
+//! Contents of reproducers. The tests of the program run them.
 
 use super::call::{Part, parts, segments};
 use super::hurl::expectations;

@@ -1,6 +1,5 @@
-//! What the suite's own rules are tried on: faults and variants between suite and server, changed
-//! answers, and trivial servers. `conformance selftest`, the kill matrix and the tolerance bench are
-//! made of it.
+//! Self tests of the rules: faults and variants between suite and server, mutated responses, and
+//! trivial servers.
 
 mod recorded_rule;
 pub(crate) mod run_faults;

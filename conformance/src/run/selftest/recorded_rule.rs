@@ -1,4 +1,4 @@
-//! Recorded rules: what a rule asked and was answered in one run without any alteration.
+//! Recorded rules: the requests and responses of a rule in one run without alterations.
 //!
 //! Where alterations change nothing but answers, the same requests lead to the same answers, so
 //! the recorded answers are altered and judged again without any traffic. Where they change what

@@ -1,4 +1,4 @@
-//! Judges every rule that a fault touches with the fault between suite and server.
+//! Runs every rule that a fault affects with the fault injected.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};

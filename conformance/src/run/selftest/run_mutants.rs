@@ -1,4 +1,4 @@
-//! Tries every general change of every judged answer, by the exchanges of one run.
+//! Applies every mutant to the recorded responses of each rule.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Judges trivial servers, which do nothing of what the documents say.
+//! Runs the rules on trivial servers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Plays every rule that a variant touches on the variant.
+//! Runs every rule that a variant affects on the variant.
 //!
 //! A rule that fails by its recording is played on the server, too, before it counts as failing.
 

@@ -1,4 +1,4 @@
-//! The functions that conditions look into texts with.
+//! SQL string functions.
 
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart,

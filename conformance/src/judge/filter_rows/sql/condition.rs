@@ -1,4 +1,4 @@
-//! What is true, false or unknown for a row.
+//! Three-valued logic of SQL conditions.
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 

@@ -1,4 +1,4 @@
-//! The functions of other databases that SQLite lacks.
+//! Functions of other databases that SQLite lacks.
 
 use regex::RegexBuilder;
 use rusqlite::functions::{Context, FunctionFlags};

@@ -1,6 +1,4 @@
-//! Conditions for PostgreSQL, MySQL and SQL Server, judged without these databases: a condition is
-//! parsed in the dialect of its database, and written so that SQLite selects the rows which that
-//! database would.
+//! Conditions for PostgreSQL, MySQL and SQL Server, translated to SQLite.
 //!
 //! Texts are compared as databases do unless told otherwise: PostgreSQL knows large letters from
 //! small ones, the usual collations of MySQL and SQL Server do not.

@@ -1,4 +1,4 @@
-//! A clause as exactly one expression.
+//! Parses a clause as exactly one expression.
 
 use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect, MsSqlDialect, MySqlDialect, PostgreSqlDialect};

@@ -1,4 +1,4 @@
-//! What conditions compare.
+//! Operands of SQL conditions.
 
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CharacterLength, DataType, Expr, Ident, ObjectName, Query,

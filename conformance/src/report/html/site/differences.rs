@@ -1,4 +1,4 @@
-//! Where two implementations, or two versions of one, differ.
+//! Differences between implementations or versions.
 
 use maud::{Markup, html};
 

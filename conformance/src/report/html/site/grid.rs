@@ -1,4 +1,4 @@
-//! Rules by implementations: what each of them comes to.
+//! Grid of rules by implementations.
 
 use maud::{Markup, html};
 

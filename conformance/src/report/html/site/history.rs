@@ -1,4 +1,4 @@
-//! Rules over the versions of an implementation.
+//! History of rules over the versions of an implementation.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The pages of one implementation: how it stands, what fails, and every rule with its exchanges.
+//! Pages of one implementation.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! What every page has: head, navigation, foot.
+//! Layout of all pages: head, navigation, foot.
 
 use maud::{DOCTYPE, Markup, html};
 

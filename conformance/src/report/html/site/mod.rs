@@ -1,6 +1,4 @@
-//! Pages about many implementations, to be served as files: side by side by profile and by section,
-//! a page for each with every rule and its exchanges, rules over versions, differences of two, and
-//! badges.
+//! Static site about many implementations.
 //!
 //! There is no script: all of it is read, searched and linked as it is. Pages are split by section, so
 //! that each is small.

@@ -1,4 +1,4 @@
-//! The first page: who is judged, and how each stands by the profiles, or by the rules for clients.
+//! Overview page: implementations by profile.
 
 use maud::{Markup, html};
 

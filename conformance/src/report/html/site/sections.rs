@@ -1,4 +1,4 @@
-//! Implementations side by side: by section, and each section rule by rule.
+//! Implementations side by side, by section and rule.
 
 use maud::{Markup, html};
 
