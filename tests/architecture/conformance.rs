@@ -20,36 +20,42 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("scenario", &[]),
     ("rules", &["scenario"]),
     // What is sent, to whom, and what may come between.
-    ("client", &[]),
-    ("mock", &["client", "sync"]),
+    ("http_client", &[]),
+    ("fixture_server", &["http_client", "sync"]),
     (
         "target",
         &[
             "assets",
             "catalogue",
-            "client",
-            "mock",
+            "http_client",
+            "fixture_server",
             "process_group",
             "scenario",
             "sync",
         ],
     ),
-    ("faults", &["assets", "catalogue", "client", "scenario"]),
+    (
+        "faults",
+        &["assets", "catalogue", "http_client", "scenario"],
+    ),
     ("variants", &["assets", "catalogue", "faults"]),
     // A server for tests of clients.
-    ("stand_in", &["client", "faults", "mock", "sync", "target"]),
+    (
+        "mock",
+        &["http_client", "faults", "fixture_server", "sync", "target"],
+    ),
     // A server in front of a library.
-    ("shim", &["mock", "process_group", "sync"]),
+    ("shim", &["fixture_server", "process_group", "sync"]),
     // From an answer to a verdict, and what is kept of both.
     (
         "judge",
-        &["assets", "catalogue", "client", "scenario", "sha256"],
+        &["assets", "catalogue", "http_client", "scenario", "sha256"],
     ),
     (
         "evidence",
         &[
             "catalogue",
-            "client",
+            "http_client",
             "judge",
             "rules",
             "scenario",
@@ -59,27 +65,30 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "clients",
+        "client_conformance",
         &[
             "assets",
             "catalogue",
-            "client",
+            "http_client",
             "evidence",
             "faults",
             "judge",
             "process_group",
             "scenario",
-            "stand_in",
+            "mock",
         ],
     ),
     // What a server is before it is judged.
-    ("doctor", &["catalogue", "client", "scenario", "target"]),
+    (
+        "doctor",
+        &["catalogue", "http_client", "scenario", "target"],
+    ),
     (
         "run",
         &[
             "assets",
             "catalogue",
-            "client",
+            "http_client",
             "doctor",
             "evidence",
             "faults",
@@ -93,17 +102,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     // What is made of a run.
     (
-        "known",
+        "known_deviations",
         &["assets", "catalogue", "evidence", "judge", "rules"],
     ),
     (
         "report",
         &[
             "catalogue",
-            "client",
+            "http_client",
             "evidence",
             "judge",
-            "known",
+            "known_deviations",
             "rules",
             "run",
             "scenario",
@@ -113,7 +122,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "submission",
-        &["catalogue", "evidence", "known", "report", "run"],
+        &["catalogue", "evidence", "known_deviations", "report", "run"],
     ),
     (
         "diff",
@@ -123,7 +132,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "replay",
         &[
             "catalogue",
-            "client",
+            "http_client",
             "diff",
             "evidence",
             "judge",
@@ -139,34 +148,34 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "assets",
             "catalogue",
-            "client",
-            "clients",
+            "http_client",
+            "client_conformance",
             "diff",
             "doctor",
             "evidence",
             "faults",
             "judge",
-            "known",
+            "known_deviations",
             "replay",
             "report",
             "rules",
             "run",
             "scenario",
             "shim",
-            "stand_in",
+            "mock",
             "submission",
             "target",
             "variants",
             "visible",
         ],
     ),
-    ("fuzzing", &["client", "scenario"]),
+    ("fuzzing", &["http_client", "scenario"]),
 ];
 
 /// Names at the root of the crate, and the modules that they come from.
 const REEXPORTS: &[(&str, &str)] = &[
-    ("Connection", "client"),
-    ("ConnectionError", "client"),
+    ("Connection", "http_client"),
+    ("ConnectionError", "http_client"),
     ("Mode", "run"),
     ("Outcome", "run"),
     ("Suite", "run"),
@@ -323,13 +332,13 @@ fn rules_stand_in_the_file_of_their_path() {
 fn what_breaks_the_map_is_noticed() {
     for (path, text, expected) in [
         ("rules/engine/a.rs", "use crate::scenario::get;", 0),
-        ("rules/engine/a.rs", "use crate::client::Base;", 1),
+        ("rules/engine/a.rs", "use crate::http_client::Base;", 1),
         ("scenario/expect.rs", "use crate::judge::facts::shorten;", 1),
         ("judge/mod.rs", "fn f() { crate::evidence::merge() }", 1),
         ("judge/mod.rs", "use super::evidence;", 1),
         ("judge/facts/mod.rs", "use super::compare;", 0),
         ("faults/mod.rs", "use crate::Suite;", 1),
-        ("run/mod.rs", "use crate::{client::Base, cli};", 1),
+        ("run/mod.rs", "use crate::{http_client::Base, cli};", 1),
         ("run/mod.rs", "use crate::verdict::Verdict;", 0),
         ("report/json.rs", "use crate::run::Suite;", 1),
         ("report/repro/call.rs", "use crate::run::Suite;", 0),

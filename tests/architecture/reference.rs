@@ -42,41 +42,48 @@ const LAYERS: &[(&str, &[&str])] = &[
 const ENGINE: &[(&str, &[&str])] = &[
     ("config", &["options"]),
     ("decision", &[]),
-    ("id", &[]),
-    ("latency", &[]),
+    ("random_id", &[]),
+    ("inline_policy", &[]),
     ("store", &[]),
-    ("watch", &[]),
+    ("file_watcher", &[]),
     (
         "plugins",
-        &["config", "decision", "id", "options", "state", "watch"],
+        &[
+            "config",
+            "decision",
+            "random_id",
+            "options",
+            "state",
+            "file_watcher",
+        ],
     ),
 ];
 
 /// What the modules of the control plane that others build on may import of the control plane.
 const CONTROL: &[(&str, &[&str])] = &[
     ("cipher", &[]),
-    ("hosts", &[]),
+    ("allowed_hosts", &[]),
     ("blocking", &[]),
     ("storage", &[]),
-    ("model", &["hosts"]),
-    ("secret_hosts", &["hosts", "model"]),
+    ("model", &["allowed_hosts"]),
+    ("secret_allowlist", &["allowed_hosts", "model"]),
     ("page", &["model"]),
     ("principal", &["model"]),
     ("redact", &["model"]),
     (
         "destination",
-        &["secret_hosts", "hosts", "model", "storage"],
+        &["secret_allowlist", "allowed_hosts", "model", "storage"],
     ),
     (
         "storage_location",
-        &["blocking", "destination", "hosts", "model"],
+        &["blocking", "destination", "allowed_hosts", "model"],
     ),
     (
         "builder",
         &[
             "blocking",
-            "secret_hosts",
-            "hosts",
+            "secret_allowlist",
+            "allowed_hosts",
             "model",
             "redact",
             "storage",
