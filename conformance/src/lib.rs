@@ -48,12 +48,11 @@
 //!
 //! `examples/documents.rs` is a tiny server with its test.
 //!
-//! The folders are the way of a rule: its clause ([`catalogue`]), the [`rules`] and what they are
-//! written with ([`scenario`]), the `client` and the [`target`] with the `mock` server beside it,
-//! the `run`, how answers are judged (`judge`), the [`evidence`], and what is made of it:
-//! [`report`], `diff`, `replay`. Beside them stand [`faults`], which rules must notice, [`variants`],
-//! which they must bear, and what is [`known`] of targets. Which of them may import which is tested in
-//! `tests/architecture`.
+//! The modules follow a rule: its clause ([`catalogue`]), its scenario ([`rules`], [`scenario`]), the
+//! `http_client` and the [`target`] with its `fixture_server`, the `run`, the verdict (`judge`), the
+//! [`evidence`], and what is made of it: [`report`], `diff`, `replay`. Beside them are [`faults`],
+//! which rules must notice, [`variants`], on which no rule may fail, and [`known_deviations`] of
+//! targets. Their layers are tested in `tests/architecture`.
 
 #![warn(missing_docs)]
 

@@ -17,6 +17,7 @@ mod arguments;
 mod baselines;
 mod client;
 mod differ;
+mod fixture_server;
 mod looks;
 mod mock;
 mod profiles;
@@ -27,7 +28,6 @@ mod safety;
 mod server;
 mod shim;
 mod stability;
-mod stand_in;
 mod store;
 mod submit;
 mod tools;
@@ -40,7 +40,7 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 
 fn main() -> ExitCode {
-    if let Some(address) = mock::engine_is_wanted() {
+    if let Some(address) = fixture_server::engine_is_wanted() {
         server::serve(&address);
     }
     // The program starts the adapter, which inherits its variables.
@@ -57,14 +57,14 @@ fn main() -> ExitCode {
         verdicts::TESTS,
         reports::TESTS,
         looks::TESTS,
-        mock::TESTS,
+        fixture_server::TESTS,
         profiles::TESTS,
         baselines::TESTS,
         client::TESTS,
         safety::TESTS,
         shim::TESTS,
         stability::TESTS,
-        stand_in::TESTS,
+        mock::TESTS,
         submit::TESTS,
         untrue::TESTS,
         tools::TESTS,

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::mock::running::Mock;
 use crate::program::{Program, Ran, patient};
-use crate::stand_in::running::Mock;
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("the_reference_conforms_to_a_profile", reference),

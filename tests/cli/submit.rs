@@ -9,8 +9,8 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
+use crate::mock::running::Mock;
 use crate::program::Program;
-use crate::stand_in::running::Mock;
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_submission_is_accepted_as_it_was_written", written),

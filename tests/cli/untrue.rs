@@ -7,8 +7,8 @@
 
 use serde_json::{Value, json};
 
+use crate::mock::running::Mock;
 use crate::program::Program;
-use crate::stand_in::running::Mock;
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("evidence_that_lies_is_refused", lies),

@@ -55,7 +55,7 @@ Rules of the level should are judged and told, and leave the exit code alone. Th
 what capabilities the rules that must hold need.
 
 A rule has to be judged when its id is given, or when only the suite or the target's own
-description stands in the way (no snapshot; a target file lacks a setup, or a mock server in it).
+description stands in the way (no snapshot; a target file lacks a setup, or a fixture server in it).
 Otherwise rules that cannot run are shown and counted as not proven, but leave the exit code
 alone: those of capabilities that the target does not claim, those still to be written, and
 those of setups and tokens that plain addresses cannot provide.

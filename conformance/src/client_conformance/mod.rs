@@ -1,10 +1,10 @@
 //! Conformance of clients: each rule is a clause of the documents, seen from the client.
 //!
-//! A [`rules::Rule`] is data: with what a server starts, what the client is asked to do, what it
-//! must make of the answers, and what the server must have received. [`play`] starts a server for
-//! it (`stand_in`), and asks a [`Subject`]: the [`adapter`] of a client, or the [`model`], a client
-//! that keeps every rule, and breaks chosen ones on purpose. [`judge`] makes of all that the same
-//! events as a run on a server, so that the reports are the same.
+//! A [`rules::Rule`] is data: the initial state of the server, the operations of the client, their
+//! expected results, and the requests that the server must receive. `run_rule` starts a server
+//! for it (`mock`), and drives a `Subject`: the adapter of a client, or the reference client with
+//! faults injected on request. `judge` emits the same events as a run on a server, so that the
+//! reports are the same.
 
 mod adapter;
 mod adapter_reply;

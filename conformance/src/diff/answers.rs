@@ -68,7 +68,7 @@ impl NormalizedResponse {
 }
 
 impl NormalizedResponse {
-    /// With the first message alone, where these are messages that the mock server got: how many
+    /// With the first message alone, where these are messages that the fixture server got: how many
     /// came is a matter of time.
     pub(crate) fn of_messages(mut self, are: bool) -> Self {
         if are && let Body::Json(Value::Array(messages)) = &mut self.body {

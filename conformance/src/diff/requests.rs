@@ -12,9 +12,9 @@ use crate::judge::transcript::Transcript;
 use crate::judge::verdict::Verdict;
 use crate::report::{Digest, Row};
 
-/// Who asks the mock server.
+/// Who asks the fixture server.
 const MOCK: &str = "suite";
-/// Before the places of messages that a server sent to the mock server.
+/// Before the places of messages that a server sent to the fixture server.
 pub(super) const SENT: &str = "sent ";
 
 /// A place at which the answers to one request differ.

@@ -161,7 +161,7 @@ pub struct Exchange {
     pub rule: String,
     /// Number of the scenario's step, from 1; 0 for cleaning up.
     pub step: usize,
-    /// Who asks: `administrator`, `viewer`, `anonymous`, …; `suite` where the mock server is asked.
+    /// Who asks: `administrator`, `viewer`, `anonymous`, …; `suite` where the fixture server is asked.
     pub identity: String,
     /// What was sent.
     pub request: Sent,

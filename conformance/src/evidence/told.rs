@@ -8,7 +8,7 @@ use crate::http_client::curl::RAW;
 use crate::http_client::redact::{REDACTED, Redactor, is_redacted};
 use crate::http_client::wire::{Outgoing, Wire};
 
-/// What the identity of requests to the mock server is.
+/// What the identity of requests to the fixture server is.
 const MOCK: &str = "suite";
 /// Who asks without a token.
 const ANONYMOUS: &str = "anonymous";

@@ -19,7 +19,7 @@ const PATHS: usize = 1_000;
 /// How many bytes of objects are stored together.
 const STORED: usize = 256 << 20;
 
-/// What a path of the mock server is answered with.
+/// What a path of the fixture server is answered with.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fixture {

@@ -59,14 +59,14 @@ use received::Received;
 /// How long a request for something that is held back waits.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// A running mock server; dropping it ends it.
+/// A running fixture server; dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct FixtureServer {
     pub(crate) base: Base,
     listener: JoinHandle<()>,
 }
 
-/// What the mock server holds.
+/// What the fixture server holds.
 #[derive(Debug)]
 struct FixtureState {
     fixtures: Mutex<Fixtures>,
@@ -76,12 +76,12 @@ struct FixtureState {
 }
 
 impl FixtureServer {
-    /// Starts a mock server at an address; port 0 is any free one.
+    /// Starts a fixture server at an address; port 0 is any free one.
     ///
     /// # Errors
     /// When the address cannot be had.
     pub(crate) async fn start(address: SocketAddr) -> Result<Self, String> {
-        let named = |error: std::io::Error| format!("no mock server at {address}: {error}");
+        let named = |error: std::io::Error| format!("no fixture server at {address}: {error}");
         let socket = TcpListener::bind(address).await.map_err(named)?;
         let bound = socket.local_addr().map_err(named)?;
         let state = Arc::new(FixtureState {

@@ -35,7 +35,7 @@ impl Visitor {
             client: Client::new(&Connection::patient()).expect("a client"),
             server: FixtureServer::start(([127, 0, 0, 1], 0).into())
                 .await
-                .expect("a mock server"),
+                .expect("a fixture server"),
         }
     }
 
@@ -206,7 +206,7 @@ async fn what_is_guarded_needs_the_token() {
     }
 }
 
-/// The program `git` reads what the mock server serves.
+/// The program `git` reads what the fixture server serves.
 #[tokio::test]
 async fn repositories_can_be_cloned() {
     let visitor = Visitor::new().await;

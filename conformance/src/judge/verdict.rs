@@ -107,7 +107,7 @@ pub enum Reason {
     NoApi(String),
     /// The target cannot be started in the setup named here.
     NoSetup(String),
-    /// The target is not configured with the suite's mock server in the setup named here.
+    /// The target is not configured with the suite's fixture server in the setup named here.
     #[serde(rename = "no-depot")]
     NoMock(String),
     /// The scenario needs a server that the suite starts for it alone.
@@ -153,7 +153,7 @@ impl fmt::Display for Reason {
             Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
             Self::NoMock(setup) => write!(
                 out,
-                "the target is not configured with the suite's mock server in its setup `{setup}`"
+                "the target is not configured with the suite's fixture server in its setup `{setup}`"
             ),
             Self::NotStarted => out.write_str("needs a server of its own, which the suite starts"),
             Self::NoToken(role) => write!(out, "the target has no token for `{role}`"),

@@ -114,7 +114,7 @@ fn status(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::BAD_GATEWAY)
 }
 
-/// JSON of the stand-in itself.
+/// JSON of the mock itself.
 pub(super) fn told(status: StatusCode, value: &Value) -> Response<Sent> {
     let mut response = Response::new(Sent::whole(value.to_string()));
     *response.status_mut() = status;
@@ -130,7 +130,7 @@ pub(super) fn done() -> Response<Sent> {
     response
 }
 
-/// An error of the stand-in itself, told apart from the servers' by its code.
+/// An error of the mock itself, with a code that the servers do not use.
 pub(super) fn refused(status: StatusCode, why: &str) -> Response<Sent> {
     told(status, &json!({"code": "mock_error", "message": why}))
 }

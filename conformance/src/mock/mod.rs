@@ -37,7 +37,7 @@ use servers::Servers;
 /// How long the servers may take to answer; the engine's own limit of one evaluation is 30 s.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
 
-/// How a stand-in starts.
+/// Options of the mock.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     /// Where it listens.
@@ -64,7 +64,7 @@ pub(crate) struct Options {
 
 pub(crate) use recorded::{Limits, Reply, Request};
 
-/// A running stand-in; dropping it ends it.
+/// A running mock, stopped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mock {
     /// Where it listens, and with what the control plane is asked, as JSON.

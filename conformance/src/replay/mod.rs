@@ -166,7 +166,7 @@ impl Replay<'_> {
             .ok_or_else(|| impossible(&format!("has no {document}")))?;
         let mock = servers.mock(asks_mock);
         if asks_mock && mock.is_none() {
-            return Err(impossible("knows no mock server"));
+            return Err(impossible("knows no fixture server"));
         }
         let started = servers.start(mock, self.client).await;
         let started = started.map_err(Stopped::Unreachable)?;

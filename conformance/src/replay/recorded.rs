@@ -76,7 +76,7 @@ impl<'a> RecordedRule<'a> {
         for exchange in &self.exchanges {
             let until = match self.step(exchange) {
                 Some(step) => !step.until.is_empty(),
-                // What a server sends to the mock server, or loads from it, takes its time.
+                // What a server sends to the fixture server, or loads from it, takes its time.
                 None => self.asks("suite") && exchange.request.method == "GET",
             };
             let repeats = requests.last().is_some_and(|last| {

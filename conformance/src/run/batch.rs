@@ -177,7 +177,7 @@ impl Inner {
     }
 
     /// What the servers hold that the suite did not start, each once. Those that are told of a
-    /// mock server get from it what they hold.
+    /// fixture server get from it what they hold.
     async fn states(&self) -> Vec<(Document, Server, ServerInventory)> {
         let mut servers: BTreeMap<(String, Document), Option<Server>> = BTreeMap::new();
         for setup in self.target.setups.values() {

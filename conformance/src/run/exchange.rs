@@ -52,7 +52,7 @@ impl Runner<'_> {
         answer
     }
 
-    /// The document that a step's request belongs to; what goes to the mock server belongs to none,
+    /// The document that a step's request belongs to; what goes to the fixture server belongs to none,
     /// and elsewhere only that there is an answer counts.
     fn document(&self, step: &Step) -> Option<Document> {
         match step.recipient {

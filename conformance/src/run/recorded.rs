@@ -58,7 +58,7 @@ impl Inner {
 /// Who was asked in an earlier run.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    /// The API, or where only the mock server was asked, the mock server.
+    /// The API, or where only the fixture server was asked, the fixture server.
     api: Base,
     mock: Option<Base>,
 }

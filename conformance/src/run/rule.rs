@@ -73,7 +73,7 @@ pub(super) struct RunContext<'a> {
 struct Ready<'a> {
     scenario: &'a Scenario,
     servers: Servers<'a>,
-    /// Where their mock server listens.
+    /// Where their fixture server listens.
     mock: Option<SocketAddr>,
 }
 

@@ -11,10 +11,10 @@
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
 //! `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
-//! `{depot}` the address of the mock server that the target was told of,
+//! `{depot}` the address of the fixture server that the target was told of,
 //! `{builtin}` the built-in source that the target file names, or `example`.
 //!
-//! A step may also go to the [mock server](mock()), the other side that the suite runs for a
+//! A step may also go to the [fixture server](mock()), the other side that the suite runs for a
 //! server: it puts bundles there and reads what the server took and sent. A scenario of the control
 //! plane may ask an [engine](engine()) that loads the control plane's bundles. What comes about
 //! only in time is asked for [until](Step::until) it has.
@@ -63,7 +63,7 @@ impl Rule {
 pub struct Scenario {
     /// How the target must have been started.
     pub setup: &'static str,
-    /// Whether it needs a server, with a mock server, that no other scenario has used.
+    /// Whether it needs a server, with a fixture server, that no other scenario has used.
     pub fresh: bool,
     /// What the scenario does to the target.
     pub effect: Effect,
@@ -129,7 +129,7 @@ pub enum Recipient {
     Engine,
     /// To the server that the rule is about, at an address of this machine that is not loopback.
     Elsewhere,
-    /// To the suite's mock server.
+    /// To the suite's fixture server.
     #[serde(rename = "depot")]
     Mock,
 }
@@ -204,7 +204,7 @@ impl Scenario {
     }
 
     /// Needs a server that is started for it alone: for what happens once in a server's life,
-    /// for what would change what the server's mock server holds for others, and for what only
+    /// for what would change what the server's fixture server holds for others, and for what only
     /// a known configuration shows.
     #[must_use]
     pub fn fresh(mut self) -> Self {
@@ -318,7 +318,7 @@ pub fn walk(path: impl Into<String>) -> Step {
     }
 }
 
-/// A request to the suite's mock server.
+/// A request to the suite's fixture server.
 pub fn mock(step: Step) -> Step {
     Step {
         recipient: Recipient::Mock,

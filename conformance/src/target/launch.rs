@@ -76,7 +76,7 @@ async fn stop(keepers: Vec<Keeper>) {
     }
 }
 
-/// Starts or reaches one API of a target, the mock server that it is told of at this address, and
+/// Starts or reaches one API of a target, the fixture server that it is told of at this address, and
 /// the engine that stands beside it, if a launch of one is given.
 ///
 /// # Errors
@@ -116,7 +116,7 @@ pub(crate) async fn start(
     })
 }
 
-/// Starts or reaches a server that is configured with this mock server.
+/// Starts or reaches a server that is configured with this fixture server.
 async fn open(
     target: &Target,
     launch: &Launch,

@@ -65,7 +65,7 @@ pub struct Setup {
 
 /// How one API is started or reached in one setup. In arguments, files and environment `{port}` is
 /// a free port, `{dir}` the setup's own temporary folder, and `{mock}` (or `{depot}`) the address
-/// of the suite's mock server, `http://HOST:PORT`, which is started for each server that is configured
+/// of the suite's fixture server, `http://HOST:PORT`, which is started for each server that is configured
 /// with it; an engine that stands beside a control plane is configured with the control plane's.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,7 +73,7 @@ pub struct Launch {
     /// The address of a server that runs already; nothing is started then.
     #[serde(default)]
     pub url: Option<String>,
-    /// Where the mock server listens that the server at `url` is configured with,
+    /// Where the fixture server listens that the server at `url` is configured with,
     /// `127.0.0.1:9000`.
     #[serde(default, alias = "depot")]
     pub mock: Option<SocketAddr>,
@@ -106,7 +106,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Where the server's mock server is to listen; none if the server is not configured with
+    /// Where the server's fixture server is to listen; none if the server is not configured with
     /// one.
     pub fn mock_address(&self) -> Option<SocketAddr> {
         let texts = self.args.iter().chain(self.files.values());
@@ -172,9 +172,9 @@ pub enum TargetFileError {
         /// The target.
         base: String,
     },
-    /// A mock server's address for a server that is started, and configured with it then.
+    /// A fixture server's address for a server that is started, and configured with it then.
     #[error(
-        "{file}: setup `{setup}` names a mock server, which goes with a url; files and arguments name it {{mock}}"
+        "{file}: setup `{setup}` names a fixture server, which goes with a url; files and arguments name it {{mock}}"
     )]
     Mock {
         /// The file.

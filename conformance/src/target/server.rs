@@ -16,13 +16,13 @@ use crate::target::Token;
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) base: Base,
-    /// Where the mock server is that it is configured with.
+    /// Where the fixture server is that it is configured with.
     pub(crate) mock: Option<Base>,
     /// A built-in source that it has.
     pub(crate) builtin: Option<String>,
     /// Where it would be reached from other machines.
     elsewhere: Option<Base>,
-    /// The engine that is configured with the same mock server.
+    /// The engine that is configured with the same fixture server.
     engine: Option<Box<Server>>,
     tokens: BTreeMap<String, Token>,
     /// The Authorization header that the user gave for the administrator.
@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// With the mock server that it is configured with.
+    /// With the fixture server that it is configured with.
     pub(crate) fn with_mock(self, mock: Option<Base>) -> Self {
         Self { mock, ..self }
     }
@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// Whether this is where the mock server is.
+    /// Whether this is where the fixture server is.
     pub(crate) fn is_mock(&self, base: &Base) -> bool {
         let mock = self.mock.as_ref();
         mock.is_some_and(|mock| mock.url == base.url)

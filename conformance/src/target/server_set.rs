@@ -51,18 +51,18 @@ impl<'a> Servers<'a> {
         self.launches().all(|launch| launch.url.is_none())
     }
 
-    /// Where their mock server listens; none if there is no need of one, or they are not told of
+    /// Where their fixture server listens; none if there is no need of one, or they are not told of
     /// it.
     pub(crate) fn mock(&self, asks_mock: bool) -> Option<SocketAddr> {
         match (self.document, self.engine) {
-            // Definitions tell a control plane of the mock server; its engine must have been told.
+            // Definitions tell a control plane of the fixture server; its engine must have been told.
             (Document::Control, Some(engine)) => engine.mock_address(),
             (Document::Control, None) if asks_mock => Some((Ipv4Addr::LOCALHOST, 0).into()),
             _ => self.launch.mock_address(),
         }
     }
 
-    /// Starts or reaches them, and their mock server at this address.
+    /// Starts or reaches them, and their fixture server at this address.
     ///
     /// # Errors
     /// A sentence that says why there is no server.

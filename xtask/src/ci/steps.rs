@@ -107,7 +107,7 @@ pub(super) const STEPS: &[Step] = &[
         "kill matrix",
         &[
             "conformance/clients",
-            "conformance/src/clients",
+            "conformance/src/client_conformance",
             "conformance/src/faults",
             "conformance/src/judge",
             "conformance/src/rules",
@@ -124,7 +124,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly(
         "residuals of many policies",
-        &["reference/rego/src/residual"],
+        &["reference/rego/src/partial_eval"],
         &[&["residuals", "--cases", "3000"]],
     ),
     nightly(
@@ -159,7 +159,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly(
         "clients tested with the mock",
-        &["examples/mock", "conformance/src/stand_in"],
+        &["examples/mock", "conformance/src/mock"],
         &[&["mock-examples"]],
     ),
     nightly(

@@ -395,7 +395,7 @@ impl Digest {
     }
 
     /// How many rules were not judged for want of what an address alone does not give: a setup, a
-    /// mock server, a token, a server of their own. None of a target that the suite starts.
+    /// fixture server, a token, a server of their own. None of a target that the suite starts.
     pub fn beyond_an_address(&self) -> usize {
         let target = self.started.as_ref().map(|started| &started.target);
         if !target.is_some_and(|target| target.by_address || target.name == UNNAMED) {

@@ -143,7 +143,7 @@ fn a_run_comes_to_what_weighs_most() {
             Conclusion::Conformant,
         ),
         (
-            "setup of a target without a mock server",
+            "setup of a target without a fixture server",
             "opa",
             vec![pass(), no_mock(), end()],
             Conclusion::Incomplete,

@@ -70,7 +70,7 @@ impl<'a> Calls<'a> {
             .iter()
             .any(|step| step.recipient != Recipient::Judged)
         {
-            return Err("it needs the suite's own mock server, or a second server");
+            return Err("it needs the suite's own fixture server, or a second server");
         }
         if chosen
             .iter()

@@ -1,8 +1,8 @@
 //! Bundles from their definition to decisions by them: what scenarios define, and what they wait
 //! for.
 //!
-//! The mock server is repository, data source and storage. The engine beside the control plane
-//! loads the bundles `first` and `second`; how both are configured stands in `docs/guide/setups-and-mock.md`. Every
+//! The fixture server is repository, data source and storage. The engine beside the control plane
+//! loads the bundles `first` and `second`; how both are configured stands in `docs/guide/setups.md`. Every
 //! scenario has servers of its own, so packages and data need no names of their own.
 
 use super::definitions;
@@ -75,7 +75,7 @@ pub(super) fn fetched(mut fields: Value) -> Value {
     json!({"datasources": [fields]})
 }
 
-/// The bundle of this name has these fields, and its place in the mock server.
+/// The bundle of this name has these fields, and its place in the fixture server.
 pub(super) fn bundle(name: &str, fields: Value) -> Step {
     let end = format!("-{name}");
     let stored = definitions::with(
@@ -85,7 +85,7 @@ pub(super) fn bundle(name: &str, fields: Value) -> Step {
     put(format!("/v1/bundles/{{ns}}{end}")).json(definitions::bundle(&end, stored))
 }
 
-/// A place in the mock server.
+/// A place in the fixture server.
 pub(super) fn stored_in(bucket: &str, name: &str) -> Value {
     json!({"aws": {
         "bucket": bucket,

@@ -1,6 +1,6 @@
-//! What scenarios put into the mock server, and what they wait for.
+//! What scenarios put into the fixture server, and what they wait for.
 //!
-//! How a target is configured in the setups of the mock server stands in `docs/guide/setups-and-mock.md`. Scenarios that
+//! How a target is configured in the setups of the fixture server stands in `docs/guide/setups.md`. Scenarios that
 //! share a server of the setup `bundles` put the same bundles.
 
 use crate::scenario::*;

@@ -128,7 +128,7 @@ impl RecordedRule {
     }
 
     /// Whether only the server can show what an alteration of a request leads to. An answer in its
-    /// place leaves it as it was where the request only reads; but the mock server, where the rule
+    /// place leaves it as it was where the request only reads; but the fixture server, where the rule
     /// asks it, is told of reads, too.
     fn needs_server(&self, alteration: &Alteration, request: &ObservedRequest<'_>) -> bool {
         let asks_mock = || {

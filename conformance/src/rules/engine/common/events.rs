@@ -281,7 +281,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A decision, and the log events with its identifier as the mock server got them.
+/// A decision, and the log events with its identifier as the fixture server got them.
 fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
     scenario()
         .setup("decision-logs")
@@ -297,7 +297,7 @@ fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
         ))
 }
 
-/// The status messages that the mock server got.
+/// The status messages that the fixture server got.
 fn pushed(judge: impl Fn(Step) -> Step) -> Scenario {
     let received = mock(get("/received/status"));
     let received = received.until([Check::AtLeast(String::new(), 1)]);

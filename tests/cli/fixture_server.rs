@@ -1,4 +1,4 @@
-//! Engines that the suite's mock server stands beside.
+//! Engines that the suite's fixture server stands beside.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -13,7 +13,7 @@ use conformance::rules;
 use crate::program::{Program, patient};
 use crate::server::{Answers, Server};
 
-/// How long the engine waits before it tells the mock server again.
+/// How long the engine waits before it tells the fixture server again.
 const AGAIN: Duration = Duration::from_millis(5);
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -31,7 +31,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ),
 ];
 
-/// The setups in which an engine is told of a mock server.
+/// The setups in which an engine is told of a fixture server.
 const SETUPS: [&str; 4] = ["bundles", "discovery", "decision-logs", "status"];
 
 /// Set, to an address, where this executable is to be an engine instead of its tests.
@@ -93,7 +93,7 @@ fn runs_already() {
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            // The mock server comes and goes with the run.
+            // The fixture server comes and goes with the run.
             while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
                 let _ = report(&depot);
             }
@@ -104,7 +104,7 @@ fn runs_already() {
     });
     on(ALONE).expect(3, &["needs a server of its own"]);
     on("engine/common/provenance/bundle-revision")
-        .expect(3, &["is not configured with the suite's mock server"]);
+        .expect(3, &["is not configured with the suite's fixture server"]);
 }
 
 /// Runs an engine that finds its first ports taken, and tells at which it was started.
