@@ -3,6 +3,7 @@
 use crate::Value;
 use crate::builtins::Failure;
 use crate::builtins::armor::decode_url;
+use crate::builtins::json_words::explained;
 use crate::value::{Object, from_json, lossy};
 
 /// A token in its three parts, still encoded.
@@ -119,7 +120,10 @@ pub(super) fn object(text: &str) -> Result<Object, String> {
     match from_json(text.as_bytes()) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err("decoded JSON type was not an Object".to_owned()),
-        Err(wrong) => Err(format!("invalid JSON: {wrong}")),
+        Err(wrong) => {
+            let wrong = explained(text.as_bytes(), &wrong);
+            Err(format!("invalid JSON: {wrong}"))
+        }
     }
 }
 
