@@ -212,7 +212,6 @@ fn class<'p>(
     let first = characters.next();
     let inside = match (first, characters.next()) {
         (None, _) => return wrong(pattern.len(), "unexpected end of input"),
-        (Some(']'), _) => return wrong(place(inner) + 1, "could not parse range"),
         (Some(low), Some('-')) if low != '\\' => {
             let Some(high) = characters.next() else {
                 return wrong(pattern.len(), "unexpected end of input");
@@ -241,6 +240,7 @@ fn class<'p>(
                 None => range,
             }
         }
+        (Some(']'), _) => return wrong(place(inner) + 1, "could not parse range"),
         _ => {
             characters = inner.chars();
             let mut members = listed(&mut characters, pattern.len())?;

@@ -31,6 +31,7 @@ fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             let text = error.to_string();
             let what = text.split(" at line ").next().unwrap_or(&text);
             let what = what.split(", while ").next().unwrap_or(what);
+            let what = what.split(" at position ").next().unwrap_or(what);
             let before = error.location().map_or(0, |place| place.line() - 1);
             // What the scanner finds is told by its own line, other things by the line before.
             let scanned = ["found ", "mapping values", "could not find"];

@@ -69,6 +69,7 @@ impl Writer<'_> {
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 sort(&mut named);
+                named.iter().try_for_each(|(name, _)| refuse_as_key(name))?;
                 refuse_twice(&named)?;
                 last_of_each(&mut named);
                 if named.is_empty() {
@@ -389,6 +390,30 @@ fn sort(named: &mut Named<'_>) {
             }
             named.swap(at - 1, at);
         }
+    }
+}
+
+/// The longest name of a member, in the characters of its JSON text.
+const LONGEST_NAME: usize = 1024;
+
+/// Fails for a name that OPA cannot read back from JSON as the key of a mapping: one that is too
+/// long, or has a break of lines that JSON does not escape.
+fn refuse_as_key(name: &str) -> Result<(), Failure> {
+    let wrong = "did not find expected ',' or '}'";
+    if name.contains('\u{85}') {
+        return refuse(format!("yaml: line 1: {wrong}"));
+    }
+    let written = |character| match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => 6,
+        _ => 1,
+    };
+    // No character takes more than six.
+    let is_long = 6 * name.len() + 2 > LONGEST_NAME
+        && name.chars().map(written).sum::<usize>() + 2 > LONGEST_NAME;
+    match is_long {
+        true => refuse(format!("yaml: {wrong}")),
+        false => Ok(()),
     }
 }
 

@@ -86,7 +86,7 @@ impl Kind {
                 .map_err(|wrong| format!("failed to decode value for key {name}: {wrong}"))?;
         }
         let mut required = self.required.iter();
-        match required.find(|name| !members.contains_key(**name)) {
+        match required.find(|name| !members.contains_key(name)) {
             Some(name) => Err(format!("required field {name} is missing")),
             None => Ok(()),
         }
