@@ -102,12 +102,12 @@ fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char
                     return invalid(pattern, *at, what);
                 };
                 let high = match characters.get(*at).copied() {
-                    None => {
-                        let what = "range character '-' must be followed by a Unicode character";
-                        return invalid(pattern, *at, what);
-                    }
-                    Some(']' | '-') => {
+                    Some(']' | '-') if *at + 1 < characters.len() => {
                         let what = "range character '-' cannot be followed by a special symbol";
+                        return invalid(pattern, *at + 1, what);
+                    }
+                    None | Some(']' | '-') => {
+                        let what = "range character '-' must be followed by a Unicode character";
                         return invalid(pattern, *at, what);
                     }
                     Some('\\') => {

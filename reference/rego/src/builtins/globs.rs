@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bstr::ByteSlice;
+
 use super::expected::{CallResult, misfilled, mistyped_of};
 use super::operand::{answer, any, bytes, characters, not_utf8, refuse, text};
 use super::pattern::Pattern;
@@ -41,7 +43,7 @@ impl Glob {
     /// # Errors
     /// When it is no pattern, with the reason.
     pub fn new(pattern: &str, separators: &str) -> Result<Self, String> {
-        let compiled = compile(pattern, separators).map_err(|failure| match failure {
+        let compiled = compile(pattern, separators, None).map_err(|failure| match failure {
             Failure::Type(why) | Failure::Value(why) | Failure::Halt(why) => why,
             Failure::Ended(_) => "it was not compiled".to_owned(),
         });
@@ -60,15 +62,40 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let separators = separators(operands)?;
     let whole = characters(operands, 3)?;
     if whole.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
-        return Err(not_utf8(3));
+        return match_bytes(call, pattern, &separators, whole.whole());
     }
     let kind = format!("{separators}\0{pattern}");
     let length = kind.len();
     let regex = call.prepared("glob", &kind.into(), |call| {
         call.spend(length)?;
-        compile(pattern, &separators)
+        compile(pattern, &separators, None)
     })?;
     answer(regex.is_match(call, whole.as_str())?)
+}
+
+/// Matches a text that is not UTF-8 with a pattern that has U+FFFD. A byte that is no character is
+/// U+FFFD for classes and separators, and nothing that a pattern can write. Another character stands
+/// for it, which neither side has.
+fn match_bytes(call: &mut Call<'_>, pattern: &str, separators: &str, whole: &[u8]) -> CallResult {
+    let mut candidates = '\u{e000}'..='\u{f8ff}';
+    let mut encoded = [0; 4];
+    let is_free = |candidate: &char| {
+        let text = candidate.encode_utf8(&mut encoded);
+        !pattern.contains(&*text)
+            && !separators.contains(&*text)
+            && whole.find(text.as_bytes()).is_none()
+    };
+    let Some(stand_in) = candidates.find(is_free) else {
+        return Err(not_utf8(3));
+    };
+    call.spend(pattern.len() + whole.len())?;
+    let mut text = String::with_capacity(whole.len());
+    for chunk in whole.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| stand_in));
+    }
+    let regex = compile(pattern, separators, Some(stand_in))?;
+    answer(regex.is_match(call, &text)?)
 }
 
 /// What a star does not match: a dot unless others are named, or nothing.
@@ -94,8 +121,9 @@ fn separators(operands: &[Value]) -> Result<String, Failure> {
     }
 }
 
-fn compile(pattern: &str, separators: &str) -> Result<Pattern, Failure> {
-    let expression = translated(pattern, separators)?;
+/// Compiles a pattern. A character that stands for bytes is in a class when U+FFFD is.
+fn compile(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<Pattern, Failure> {
+    let expression = translated(pattern, separators, stand_in)?;
     Pattern::new(&expression).or_else(|_| refuse("glob: the pattern is too large"))
 }
 
@@ -104,10 +132,14 @@ fn wrong<T>(at: usize, reason: &str) -> Result<T, Failure> {
 }
 
 /// The pattern as a regular expression.
-fn translated(pattern: &str, separators: &str) -> Result<String, Failure> {
+fn translated(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<String, Failure> {
     let single = match separators {
         "" => ".".to_owned(),
-        some => format!("[^{}]", class_text(some.chars())),
+        some => {
+            let replaced = some.contains(char::REPLACEMENT_CHARACTER);
+            let stand_in = stand_in.filter(|_| replaced);
+            format!("[^{}]", class_text(some.chars().chain(stand_in)))
+        }
     };
     let mut out = String::from("(?s)\\A(?:");
     let mut rest = pattern;
@@ -124,7 +156,7 @@ fn translated(pattern: &str, separators: &str) -> Result<String, Failure> {
                 None => out.push_str(&format!("{single}*")),
             },
             '?' => out.push_str(&single),
-            '[' => rest = class(pattern, at + 1, &mut out)?,
+            '[' => rest = class(pattern, at + 1, stand_in, &mut out)?,
             '{' => {
                 depth += 1;
                 if depth > MAX_DEPTH {
@@ -167,7 +199,12 @@ fn class_text(characters: impl Iterator<Item = char>) -> String {
 
 /// Translates the class that begins at a place, and gives what stands behind it. It is one range, or
 /// a list in which a dash that stands second would begin a range.
-fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str, Failure> {
+fn class<'p>(
+    pattern: &'p str,
+    from: usize,
+    stand_in: Option<char>,
+    out: &mut String,
+) -> Result<&'p str, Failure> {
     let text = pattern.get(from..).unwrap_or_default();
     let inner = text.strip_prefix('!').unwrap_or(text);
     let place = |rest: &str| pattern.len() - rest.len();
@@ -175,7 +212,6 @@ fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str,
     let first = characters.next();
     let inside = match (first, characters.next()) {
         (None, _) => return wrong(pattern.len(), "unexpected end of input"),
-        (Some(']'), _) => return wrong(place(inner) + 1, "could not parse range"),
         (Some(low), Some('-')) if low != '\\' => {
             let Some(high) = characters.next() else {
                 return wrong(pattern.len(), "unexpected end of input");
@@ -192,12 +228,26 @@ fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str,
                 let at = place(characters.as_str());
                 return wrong(at, "range hi character is less than lo");
             }
-            let low = class_text([low].into_iter());
-            format!("{low}-{}", class_text([high].into_iter()))
+            let replaced = (low..=high).contains(&char::REPLACEMENT_CHARACTER);
+            let range = format!(
+                "{}-{}",
+                class_text([low].into_iter()),
+                class_text([high].into_iter())
+            );
+            match stand_in {
+                Some(stand_in) if replaced => range + &class_text([stand_in].into_iter()),
+                Some(stand_in) => format!("{range}--{}", class_text([stand_in].into_iter())),
+                None => range,
+            }
         }
+        (Some(']'), _) => return wrong(place(inner) + 1, "could not parse range"),
         _ => {
             characters = inner.chars();
-            listed(&mut characters, pattern.len())?
+            let mut members = listed(&mut characters, pattern.len())?;
+            if members.contains(&char::REPLACEMENT_CHARACTER) {
+                members.extend(stand_in);
+            }
+            class_text(members.into_iter())
         }
     };
     let not = if inner.len() < text.len() { "^" } else { "" };
@@ -206,11 +256,11 @@ fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str,
 }
 
 /// The members of a class that is a list, up to its end.
-fn listed(characters: &mut std::str::Chars<'_>, end: usize) -> Result<String, Failure> {
+fn listed(characters: &mut std::str::Chars<'_>, end: usize) -> Result<Vec<char>, Failure> {
     let mut members = Vec::new();
     loop {
         match characters.next() {
-            Some(']') => return Ok(class_text(members.into_iter())),
+            Some(']') => return Ok(members),
             Some('\\') => members.extend(characters.next()),
             Some(character) => members.push(character),
             None => return wrong(end, "unexpected end of input"),

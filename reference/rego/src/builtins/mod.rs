@@ -25,6 +25,7 @@ mod graphs;
 mod hosts;
 mod http;
 mod json;
+mod json_words;
 pub(crate) mod jwt;
 mod keys;
 mod listing;

@@ -4,6 +4,7 @@ use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
 use super::{Call, Cost, Group};
 use crate::Value;
+use crate::error::{Errors, LanguageError};
 use crate::syntax::parse_module;
 
 pub(super) const BUILTINS: Group = &[("rego.parse_module", Cost::Library, parse)];
@@ -21,6 +22,38 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             }
             answer(module.to_json())
         }
-        Err(errors) => refuse(errors.to_string()),
+        Err(errors) => refuse(shown(&errors)),
     }
+}
+
+/// The mistakes with the lines where they are.
+fn shown(errors: &Errors) -> String {
+    match errors.0.as_slice() {
+        [only] if only.message == "empty module" => only.to_string(),
+        [only] => format!("1 error occurred: {}", with_line(only)),
+        all => {
+            let all = all.iter().map(|error| format!("\n{}", with_line(error)));
+            format!(
+                "{} errors occurred:{}",
+                errors.0.len(),
+                all.collect::<String>()
+            )
+        }
+    }
+}
+
+/// A mistake, its line and a mark below the place.
+fn with_line(error: &LanguageError) -> String {
+    let detail = |name| error.details.as_ref().and_then(|details| details.get(name));
+    let Some(line) = detail("line").and_then(Value::as_str) else {
+        return error.to_string();
+    };
+    let place = match detail("idx") {
+        Some(Value::Number(place)) => place.as_i64().unwrap_or_default(),
+        _ => 0,
+    };
+    let shown = line.trim_start_matches('\t');
+    let place = usize::try_from(place).unwrap_or_default();
+    let blanks = " ".repeat(place.saturating_sub(line.len() - shown.len()));
+    format!("{error}\n\t{shown}\n\t{blanks}^")
 }

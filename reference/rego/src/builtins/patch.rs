@@ -1,5 +1,6 @@
 //! `json.patch`
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use super::expected::{CallResult, array};
@@ -104,18 +105,18 @@ fn index(length: usize, key: &Value) -> Result<usize, Failure> {
             Ok(_) if text.starts_with('0') && &**text != "0" => {
                 return refuse("leading zeros are not allowed in JSON paths");
             }
-            Ok(_) if text.starts_with('+') => return refuse("invalid string for indexing"),
             Ok(index) => index,
             Err(_) => return refuse("invalid string for indexing"),
         },
+        Value::Bytes(_) => return refuse("invalid string for indexing"),
         _ => return refuse("invalid type for indexing"),
     };
     // What is below the first place is out of bounds like what is behind the last.
     Ok(usize::try_from(index).unwrap_or(usize::MAX))
 }
 
-fn missing<T>(key: &Value, whole: &Value) -> Result<T, Failure> {
-    let (kind, key, whole) = (whole.kind(), Literal(key), Literal(whole));
+fn missing<T>(key: impl Display, whole: &Value) -> Result<T, Failure> {
+    let (kind, whole) = (whole.kind(), Literal(whole));
     refuse(format!("path {key} does not exist in {kind} term {whole}"))
 }
 
@@ -138,13 +139,22 @@ fn found<'d>(document: Option<&'d Value>, path: &[Value]) -> Result<&'d Value, F
         at = match at {
             Value::Object(members) => members
                 .get_value(key)
-                .map_or_else(|| missing(key, at), Ok)?,
-            Value::Set(members) => members.get(key).map_or_else(|| missing(key, at), Ok)?,
+                .map_or_else(|| missing(Literal(key), at), Ok)?,
+            Value::Set(members) => match members.get(key) {
+                Some(member) => member,
+                None => {
+                    return missing(
+                        key.as_lossy().unwrap_or(Literal(key).to_string().into()),
+                        at,
+                    );
+                }
+            },
             Value::Array(items) => {
-                let index = index(items.len(), key)?;
-                match items.get(index) {
+                let place = index(items.len(), key)?;
+                match items.get(place) {
                     Some(item) => item,
-                    None => return missing(&Value::from(index), at),
+                    None if place == usize::MAX => return missing(Literal(key), at),
+                    None => return missing(place, at),
                 }
             }
             other => {

@@ -24,13 +24,24 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Bytes(MAX_YAML_LENGTH),
 }];
 
+/// How an error begins that has no line.
+const MERGE: &str = "map merge requires";
+
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     match from_yaml(text(operands, 1)?.as_bytes()) {
         Ok(value) => answer(value),
         Err(YamlError::Syntax(error)) => {
             let text = error.to_string();
             let what = text.split(" at line ").next().unwrap_or(&text);
-            let before = error.location().map_or(0, |place| place.line() - 1);
+            let what = what.split(", while ").next().unwrap_or(what);
+            let what = what.split(" at position ").next().unwrap_or(what);
+            // Nor has it the path to the place.
+            let merge = what.find(MERGE).and_then(|at| what.get(at..));
+            let what = merge.unwrap_or(what);
+            let before = match merge.is_some() {
+                true => 0,
+                false => error.location().map_or(0, |place| place.line() - 1),
+            };
             // What the scanner finds is told by its own line, other things by the line before.
             let scanned = ["found ", "mapping values", "could not find"];
             let scanned = scanned.iter().any(|start| what.starts_with(start));

@@ -12,6 +12,7 @@ use super::operand::refuse;
 use super::strings::bound;
 use super::{Call, Failure};
 use crate::Value;
+use crate::value::Literal;
 
 /// The value as a YAML document.
 pub(super) fn marshalled(call: &Call<'_>, value: &Value) -> Result<String, Failure> {
@@ -43,6 +44,9 @@ impl Writer<'_> {
                 let float = number.as_f64();
                 if whole {
                     self.out.push_str(&text);
+                } else if float.is_infinite() {
+                    // A number that no float holds stands as a plain text.
+                    self.out.push_str(&text);
                 } else {
                     let sign = if float.is_sign_negative() { "-" } else { "" };
                     let style = Style {
@@ -60,16 +64,18 @@ impl Writer<'_> {
             Value::Set(members) => self.items(members.iter(), indent)?,
             Value::Object(members) => {
                 let named = members.iter().map(|(key, value)| match key.as_lossy() {
-                    Some(name) => Ok((name, value)),
-                    None => Ok((Cow::Owned(self.call.written(key)?), value)),
+                    Some(name) => Ok((name, (key, value))),
+                    None => Ok((Cow::Owned(self.call.written(key)?), (key, value))),
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
-                named.sort_by(|(left, _), (right, _)| natural(left, right));
+                sort(&mut named);
+                named.iter().try_for_each(|(name, _)| refuse_as_key(name))?;
+                refuse_twice(&named)?;
                 last_of_each(&mut named);
                 if named.is_empty() {
                     self.out.push_str("{}");
                 }
-                for (at, (name, value)) in named.iter().enumerate() {
+                for (at, (name, (_, value))) in named.iter().enumerate() {
                     if at > 0 {
                         self.line(indent);
                     }
@@ -325,9 +331,13 @@ fn means_other(text: &str) -> bool {
         ))
         .ok()
     });
-    PATTERN
+    let fits = PATTERN
         .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
+        .is_some_and(|pattern| pattern.is_match(text));
+    // A number that no float holds is a text.
+    fits && !text
+        .parse::<f64>()
+        .is_ok_and(|float| float.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a string of one line can stand without quotes.
@@ -348,6 +358,85 @@ fn plain(text: &str) -> bool {
 
 /// The order of names: numbers in them by their value.
 fn natural(left: &str, right: &str) -> Ordering {
+    compared(left, right, false)
+}
+
+/// The members of an object by their names, with the keys that have them.
+type Named<'v> = [(Cow<'v, str>, (&'v Value, &'v Value))];
+
+/// So many members are sorted by comparing each with its neighbours.
+const FEW: usize = 12;
+
+/// Brings members into the order of their names. As in OPA numbers of 19 and more digits overflow
+/// when they are compared, which gives no order of many names: these stand in the order of the
+/// numbers.
+fn sort(named: &mut Named<'_>) {
+    named.sort_by(|(left, _), (right, _)| natural(left, right));
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let is_long = |name: &str| {
+        let mut runs = name.as_bytes().split(|byte| !is_digit(*byte));
+        runs.any(|run| run.len() >= 19)
+    };
+    if named.len() > FEW || !named.iter().any(|(name, _)| is_long(name)) {
+        return;
+    }
+    for end in 1..named.len() {
+        for at in (1..=end).rev() {
+            let Some([(left, _), (right, _)]) = named.get(at - 1..=at) else {
+                break;
+            };
+            if compared(left, right, true) != Ordering::Greater {
+                break;
+            }
+            named.swap(at - 1, at);
+        }
+    }
+}
+
+/// The longest name of a member, in the characters of its JSON text.
+const LONGEST_NAME: usize = 1024;
+
+/// Fails for a name that OPA cannot read back from JSON as the key of a mapping: one that is too
+/// long, or has a break of lines that JSON does not escape.
+fn refuse_as_key(name: &str) -> Result<(), Failure> {
+    let wrong = "did not find expected ',' or '}'";
+    if name.contains('\u{85}') {
+        return refuse(format!("yaml: line 1: {wrong}"));
+    }
+    let written = |character| match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => 6,
+        _ => 1,
+    };
+    // No character takes more than six.
+    let is_long = 6 * name.len() + 2 > LONGEST_NAME
+        && name.chars().map(written).sum::<usize>() + 2 > LONGEST_NAME;
+    match is_long {
+        true => refuse(format!("yaml: {wrong}")),
+        false => Ok(()),
+    }
+}
+
+/// Fails when two keys have the same name because one of them is not UTF-8.
+fn refuse_twice(named: &Named<'_>) -> Result<(), Failure> {
+    let mut pairs = named.windows(2).filter_map(|pair| match pair {
+        [(one, (first, _)), (other, (second, _))] if one == other => {
+            let is_bytes = |key: &Value| matches!(key, Value::Bytes(_));
+            (is_bytes(first) || is_bytes(second)).then_some(one)
+        }
+        _ => None,
+    });
+    match pairs.next() {
+        Some(name) => refuse(format!(
+            "yaml: unmarshal errors:\n  line 1: mapping key {} already defined at line 1",
+            Literal(&Value::from(&**name))
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The order of two names, with numbers that overflow if asked for.
+fn compared(left: &str, right: &str, overflows: bool) -> Ordering {
     let pairs = left.char_indices().zip(right.chars());
     let differing = pairs.clone().find(|((_, one), other)| one != other);
     let Some(((same, first), second)) = differing else {
@@ -376,8 +465,21 @@ fn natural(left: &str, right: &str) -> Ordering {
             second_run.trim_start_matches('0'),
         ),
     };
-    (one.len().cmp(&other.len()))
-        .then_with(|| one.cmp(other))
+    let by_value = match overflows {
+        true => {
+            let is_zero = first == '0' || second == '0';
+            let lead = i64::from(continues && is_zero);
+            let number = |run: &str| {
+                run.bytes().fold(lead, |sum, digit| {
+                    let digit = i64::from(digit) - i64::from(b'0');
+                    sum.wrapping_mul(10).wrapping_add(digit)
+                })
+            };
+            number(first_run).cmp(&number(second_run))
+        }
+        false => (one.len().cmp(&other.len())).then_with(|| one.cmp(other)),
+    };
+    by_value
         .then_with(|| first_run.len().cmp(&second_run.len()))
         .then_with(|| first.cmp(&second))
 }

@@ -140,6 +140,11 @@ impl<'b> Characters<'b> {
         &self.text
     }
 
+    /// The bytes of the string.
+    pub(crate) fn whole(&self) -> &'b [u8] {
+        self.bytes
+    }
+
     /// Whether some of the characters stand for other bytes.
     pub(crate) fn is_replaced(&self) -> bool {
         !self.replaced.is_empty()

@@ -21,10 +21,10 @@ const LOOKED_UP: usize = 256;
 ///
 /// ```
 /// use rego::Value;
-/// use rego::value::JsonPieces;
+/// use rego::value::JsonChunks;
 ///
 /// let value = Value::from(vec![Value::from(1); 1000]);
-/// let pieces: Vec<Vec<u8>> = JsonPieces::new(value.clone(), false).collect();
+/// let pieces: Vec<Vec<u8>> = JsonChunks::new(value.clone(), false).collect();
 /// assert_eq!(pieces.concat(), value.to_json(false, usize::MAX)?);
 /// # Ok::<(), rego::value::TooLong>(())
 /// ```

@@ -109,6 +109,12 @@ impl Document<'_> {
         }
     }
 
+    /// A whole number beyond 64 bits, which is a float.
+    fn visit_whole<E: de::Error>(self, digits: &str) -> Result<Value, E> {
+        let float = digits.parse().map_err(E::custom)?;
+        self.visit_f64(float)
+    }
+
     fn take<E: de::Error>(&mut self, size: usize) -> Result<(), E> {
         match self.room.checked_sub(size + 1) {
             Some(left) => {
@@ -159,6 +165,14 @@ impl<'de> Visitor<'de> for Document<'_> {
         Ok(Value::from(value))
     }
 
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Value, E> {
+        self.visit_whole(&value.to_string())
+    }
+
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Value, E> {
+        self.visit_whole(&value.to_string())
+    }
+
     fn visit_f64<E: de::Error>(mut self, value: f64) -> Result<Value, E> {
         self.take(0)?;
         let number = Number::from_float(value);
@@ -201,6 +215,7 @@ impl<'de> Visitor<'de> for Document<'_> {
                     return Err(de::Error::custom("a key is an array or object"));
                 }
                 Value::Null => return Err(de::Error::custom("a key is null")),
+                Value::Number(number) => Text::from(key_text(&number)),
                 scalar => Text::from(scalar.to_string()),
             };
             members.insert(name, value);
@@ -216,6 +231,28 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 }
 
+/// The name of a member whose key is a number. A float is one of 32 bits as OPA writes it.
+fn key_text(number: &Number) -> String {
+    let text = number.text();
+    if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
+        return text.to_string();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a name has so many digits")]
+    let float = number.as_f64() as f32;
+    let shortest = format!("{float:e}");
+    match shortest.split_once('e') {
+        Some((digits, exponent)) => match exponent.parse::<i32>() {
+            Ok(-4..6) => float.to_string(),
+            Ok(exponent) => {
+                let sign = if exponent < 0 { '-' } else { '+' };
+                format!("{digits}e{sign}{:02}", exponent.abs())
+            }
+            Err(_) => shortest,
+        },
+        None => shortest,
+    }
+}
+
 /// Adds the members of the object, or of the objects, behind a merge key.
 fn merge(members: &mut Object, merged: Value) -> Result<(), &'static str> {
     let sources = match merged {
@@ -224,7 +261,7 @@ fn merge(members: &mut Object, merged: Value) -> Result<(), &'static str> {
     };
     for source in sources {
         let Value::Object(source) = source else {
-            return Err("only objects can be merged");
+            return Err("map merge requires map or sequence of maps as the value");
         };
         for (name, value) in source {
             members.insert_if_missing(name, || value);

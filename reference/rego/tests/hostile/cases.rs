@@ -29,6 +29,16 @@ fn doubling_schema(keyword: &str, levels: usize) -> Value {
     ))
 }
 
+/// Templates of which each calls the next one twice.
+fn doubling_templates(count: usize) -> String {
+    let template = |at: usize| {
+        let call = format!(r#"{{{{template "t{}" .}}}}"#, at + 1);
+        format!(r#"{{{{define "t{at}"}}}}{call}{call}{{{{end}}}}"#)
+    };
+    let all: String = (0..count).map(template).collect();
+    format!(r#"{all}{{{{define "t{count}"}}}}x{{{{end}}}}{{{{template "t0" .}}}}"#)
+}
+
 /// Patches of which each doubles the document.
 fn doubling_patches(rounds: usize) -> Value {
     let round = r#"{"op": "copy", "from": "", "path": "/c"}, {"op": "copy", "from": "/c", "path": "/a"}, {"op": "move", "from": "/c", "path": "/b"}"#;
@@ -287,6 +297,33 @@ pub(crate) fn cases() -> Vec<Case> {
                     "{{range .}}{{range $}}{{range $}}{{range $}}x{{end}}{{end}}{{end}}{{end}}",
                 ),
                 json(&format!("[{}1]", "1,".repeat(1000))),
+            ],
+        ),
+        case(
+            "a template that calls itself",
+            "strings.render_template",
+            vec![
+                Value::from(
+                    r#"{{define "a"}}x{{template "a" .}}{{template "a" .}}{{end}}{{template "a" .}}"#,
+                ),
+                json("{}"),
+            ],
+        ),
+        case(
+            "templates that call each other twice",
+            "strings.render_template",
+            vec![Value::from(doubling_templates(60)), json("{}")],
+        ),
+        case(
+            "ranges nested deeply",
+            "strings.render_template",
+            vec![
+                Value::from(format!(
+                    "{}x{}",
+                    "{{range $.a}}".repeat(20_000),
+                    "{{end}}".repeat(20_000)
+                )),
+                json(r#"{"a": [1, 2]}"#),
             ],
         ),
         case(

@@ -110,22 +110,21 @@ pub(super) fn parse_keypair(
     let certificates = text(operands, 1)?;
     let key = text(operands.get(1..).unwrap_or_default(), 1)?;
     let chain = blocks(certificates, "CERTIFICATE")?;
-    let key = blocks(key, "PRIVATE KEY")?;
-    let ders = chain
-        .into_iter()
-        .filter(|(label, _)| label == "CERTIFICATE");
-    let ders: Vec<Vec<u8>> = ders.map(|(_, der)| der).collect();
+    let keys = blocks(key, "PRIVATE KEY")?;
+    let ders: Vec<Vec<u8>> = named(&chain, |label| label == "CERTIFICATE").collect();
     let Some(first) = ders.first() else {
-        return refuse("tls: failed to find any PEM data in certificate input");
+        return nothing(&chain, "certificate", "\"CERTIFICATE\" PEM block");
     };
-    let Some(leaf) = Certificate::read_all(first) else {
+    let Some(key) = named(&keys, |label| label.ends_with("PRIVATE KEY")).next() else {
+        return nothing(
+            &keys,
+            "key",
+            "PEM block with type ending in \"PRIVATE KEY\"",
+        );
+    };
+    let leaf = Certificate::read_all(first);
+    let Some(leaf) = leaf.filter(|certificates| !certificates.is_empty()) else {
         return refuse("x509: malformed certificate");
-    };
-    let mut keys = key
-        .into_iter()
-        .filter(|(label, _)| label.ends_with("PRIVATE KEY"));
-    let Some((_, key)) = keys.next() else {
-        return refuse("tls: failed to find any PEM data in key input");
     };
     let read = [der::rsa_private, der::private, der::curve_private];
     let Some(key) = read.iter().find_map(|read| read(&key)) else {
@@ -159,6 +158,27 @@ pub(super) fn parse_keypair(
         ("SignedCertificateTimestamps", Value::Null),
         ("SupportedSignatureAlgorithms", Value::Null),
     ]))
+}
+
+/// The contents of the blocks whose label fits.
+fn named<'b>(
+    blocks: &'b [(String, Vec<u8>)],
+    fits: impl Fn(&str) -> bool + 'b,
+) -> impl Iterator<Item = Vec<u8>> + 'b {
+    let fitting = blocks.iter().filter(move |(label, _)| fits(label));
+    fitting.map(|(_, der)| der.clone())
+}
+
+/// Refuses a text of which no block is the wanted one.
+fn nothing<T>(blocks: &[(String, Vec<u8>)], input: &str, wanted: &str) -> Result<T, Failure> {
+    if blocks.is_empty() {
+        return refuse(format!("tls: failed to find any PEM data in {input} input"));
+    }
+    let labels: Vec<&str> = blocks.iter().map(|(label, _)| label.as_str()).collect();
+    let labels = labels.join(" ");
+    refuse(format!(
+        "tls: failed to find {wanted} in {input} input after skipping PEM blocks of the following types: [{labels}]"
+    ))
 }
 
 /// The blocks of a text in PEM or in Base64 of PEM; of Base64 of DER the one block that it is.

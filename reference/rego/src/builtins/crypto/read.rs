@@ -5,14 +5,17 @@ use super::chain;
 use super::options::Options;
 use crate::Value;
 use crate::builtins::armor::{decode, next_block};
-use crate::builtins::operand::{answer, characters, object, refuse, text};
+use crate::builtins::operand::{answer, characters, object, refuse};
 use crate::builtins::{Call, Failure};
+use crate::value::lossy;
 
 /// What begins a text that is no Base64.
 pub(super) const BEGIN: &str = "-----BEGIN";
 
 pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let der = der(text(operands, 1)?).map_err(Failure::Value)?;
+    // A byte that is not UTF-8 is no part of a certificate.
+    let certificates = characters(operands, 1)?;
+    let der = der(certificates.as_str()).map_err(Failure::Value)?;
     let Some(certificates) = Certificate::read_all(&der) else {
         return refuse("x509: malformed certificate");
     };
@@ -23,7 +26,6 @@ pub(super) fn parse_and_verify(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    // What is not UTF-8 is no part of a certificate.
     let certificates = characters(operands, 1)?;
     verified(certificates.as_str(), || Ok(Options::default()), true)
 }
@@ -78,9 +80,9 @@ fn der(text: &str) -> Result<Vec<u8>, String> {
         return blocks(text);
     }
     let bytes = decode(text)?;
-    match std::str::from_utf8(&bytes) {
-        Ok(text) if text.starts_with(BEGIN) => blocks(text),
-        _ => Ok(bytes),
+    match bytes.starts_with(BEGIN.as_bytes()) {
+        true => blocks(&lossy(&bytes)),
+        false => Ok(bytes),
     }
 }
 

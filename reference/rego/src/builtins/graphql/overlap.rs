@@ -40,12 +40,33 @@ impl<'d> Walk<'d> {
         }
     }
 
+    /// Collects the fields that a set selects: its own ones before those of fragments.
     fn collect(
         &mut self,
         parent: Option<&'d Definition>,
         set: &'d [Selection],
         fields: &mut BTreeMap<&'d str, Vec<Selected<'d>>>,
         spread: &mut BTreeSet<&'d str>,
+    ) {
+        let mut spreads = Vec::new();
+        self.collect_own(parent, set, fields, &mut spreads);
+        for name in spreads {
+            let Some(fragment) = self.fragments.get(name).copied() else {
+                continue;
+            };
+            if spread.insert(&fragment.name) {
+                let parent = self.types.get(&fragment.type_condition);
+                deep(|| self.collect(parent, &fragment.selection_set, fields, spread));
+            }
+        }
+    }
+
+    fn collect_own(
+        &mut self,
+        parent: Option<&'d Definition>,
+        set: &'d [Selection],
+        fields: &mut BTreeMap<&'d str, Vec<Selected<'d>>>,
+        spreads: &mut Vec<&'d str>,
     ) {
         for selection in set {
             self.steps += 1;
@@ -62,17 +83,9 @@ impl<'d> Walk<'d> {
                         true => parent,
                         false => self.types.get(&fragment.type_condition),
                     };
-                    self.collect(parent, &fragment.selection_set, fields, spread);
+                    self.collect_own(parent, &fragment.selection_set, fields, spreads);
                 }
-                Selection::Spread(one) => {
-                    let Some(fragment) = self.fragments.get(one.name.as_str()).copied() else {
-                        continue;
-                    };
-                    if spread.insert(&fragment.name) {
-                        let parent = self.types.get(&fragment.type_condition);
-                        deep(|| self.collect(parent, &fragment.selection_set, fields, spread));
-                    }
-                }
+                Selection::Spread(one) => spreads.push(&one.name),
             }
         }
     }
@@ -84,7 +97,8 @@ impl<'d> Walk<'d> {
         (second, second_parent): Selected<'d>,
         apart: bool,
     ) -> Option<String> {
-        if std::ptr::eq(first, second) {
+        // Of fields of types that nobody knows another rule tells.
+        if std::ptr::eq(first, second) || first_parent.is_none() || second_parent.is_none() {
             return None;
         }
         self.steps += 1;

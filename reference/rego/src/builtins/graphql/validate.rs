@@ -30,6 +30,8 @@ pub(super) struct Walk<'d> {
     visited: BTreeSet<&'d str>,
     /// The fragments that operations use.
     spread: BTreeSet<&'d str>,
+    /// Whether a fragment was walked through: what later ones spread is not used for that.
+    is_past_fragment: bool,
     /// The fragments whose ways back to themselves are known.
     searched: BTreeSet<&'d str>,
     misplaced: BTreeSet<(&'d str, u32, u32)>,
@@ -58,6 +60,7 @@ pub(super) fn check(types: &Types, query: &Query, meter: &Meter) -> Result<Vec<M
         used: BTreeSet::new(),
         visited: BTreeSet::new(),
         spread: BTreeSet::new(),
+        is_past_fragment: false,
         searched: BTreeSet::new(),
         misplaced: BTreeSet::new(),
         steps: 0,
@@ -239,6 +242,7 @@ impl<'d> Walk<'d> {
             }
         }
         self.cycles(fragment, &mut Vec::new());
+        self.is_past_fragment = true;
         if !self.spread.contains(name.as_str()) {
             self.wrong(
                 fragment.position,
@@ -433,7 +437,7 @@ impl<'d> Walk<'d> {
         let name = spread.name.as_str();
         self.directives(&spread.directives, "FRAGMENT_SPREAD");
         let fragment = self.fragments.get(name).copied();
-        if self.operation.is_some() {
+        if !self.is_past_fragment {
             self.spread.insert(name);
         }
         let Some(fragment) = fragment else {

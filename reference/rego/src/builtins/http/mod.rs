@@ -142,6 +142,7 @@ fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool),
     // A response that says wrongly how long it is fresh is not kept, and that is no failure.
     if let Ok(expires) = freshness::expiry(&response, &caching, call.session.now())
         && response.cacheable()
+        && options::has_caching_mode(request)
         && (caching.seconds > 0 || freshness::may_store(&response))
     {
         keep(call, key, response, expires);

@@ -79,6 +79,12 @@ pub(super) fn flag(request: &Object, name: &str) -> Result<bool, Trouble> {
     }
 }
 
+/// Whether the mode of the cache is one. A response to a request with another mode is not kept.
+pub(super) fn has_caching_mode(request: &Object) -> bool {
+    let mode = request.get("caching_mode");
+    mode.is_none_or(|mode| matches!(mode.as_str(), Some("serialized" | "deserialized")))
+}
+
 pub(super) fn caching(request: &Object) -> Result<Caching, Trouble> {
     let shared = flag(request, "cache")?;
     if !flag(request, "force_cache")? {
@@ -141,9 +147,6 @@ impl Options {
         };
         for (name, value) in request {
             options.take(session, name.as_str().unwrap_or_default(), value)?;
-        }
-        if let Some(mode) = request.get("caching_mode") {
-            check_mode(mode)?;
         }
         if let Some(raw) = request.get("raw_body").and_then(Value::as_bytes) {
             options.body = raw.trim_with(|character| character == '"').to_vec();
@@ -243,16 +246,6 @@ fn headers(value: &Value) -> Result<Vec<(String, String)>, Trouble> {
             )),
         })
         .collect()
-}
-
-fn check_mode(mode: &Value) -> Result<(), Trouble> {
-    match mode.as_str() {
-        Some("serialized" | "deserialized") => Ok(()),
-        Some(other) => wrong(format!(
-            "invalid value specified for \"caching_mode\" field: {other}"
-        )),
-        None => wrong("invalid value for \"caching_mode\" field"),
-    }
 }
 
 fn timeout(value: &Value) -> Result<Option<Duration>, Trouble> {

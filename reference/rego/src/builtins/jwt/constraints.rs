@@ -35,7 +35,7 @@ impl Constraints {
             time: now(call),
         };
         for (name, value) in members {
-            let name = name.as_str().unwrap_or_default();
+            let name = &*name.as_lossy().unwrap_or_default();
             let place = match name {
                 "cert" => {
                     let keys = string(name, value)?;

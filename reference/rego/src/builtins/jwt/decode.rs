@@ -6,7 +6,7 @@ use crate::Value;
 use crate::builtins::digests::hex;
 use crate::builtins::operand::{self, answer, text};
 use crate::builtins::{Call, Failure};
-use crate::value::Object;
+use crate::value::{Object, lossy};
 
 pub(super) fn decode(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let mut current = text(operands, 1)?.to_string();
@@ -16,7 +16,7 @@ pub(super) fn decode(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
         let header = token.header()?;
         let payload = token.payload()?;
         if header.get("cty").and_then(Value::as_str) == Some("JWT") {
-            current = payload.trim_matches(['"', '\'']).to_owned();
+            current = lossy(&payload).trim_matches(['"', '\'']).to_owned();
             continue;
         }
         let payload = object(&payload).map_err(Failure::Value)?;
@@ -50,7 +50,7 @@ pub(super) fn decode_verify(
         }
         let payload = token.payload()?;
         if header.content.eq_ignore_ascii_case("JWT") {
-            current = payload;
+            current = lossy(&payload).into_owned();
             continue;
         }
         let claims = object(&payload).map_err(Failure::Value)?;

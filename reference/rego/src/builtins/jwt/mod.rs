@@ -6,6 +6,7 @@ use super::{Cost, Group};
 
 mod constraints;
 mod decode;
+mod first_members;
 mod sign;
 pub(crate) mod signed;
 mod token;

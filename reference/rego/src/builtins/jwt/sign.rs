@@ -1,5 +1,6 @@
 //! `io.jwt.encode_sign` and `io.jwt.encode_sign_raw`.
 
+use super::first_members;
 use crate::Value;
 use crate::builtins::armor::encode_url;
 use crate::builtins::keys::Algorithm;
@@ -49,13 +50,26 @@ fn sign(header: &str, payload: &str, key: &str) -> Result<Option<Value>, Failure
             ));
         }
     };
-    let Some(name) = members.get("alg").and_then(Value::as_str) else {
-        return refuse("missing or invalid 'alg' header: jwsbb: header \"alg\" not found");
+    let (algorithm, kind) = first_members::of(header, &members);
+    let name = match &algorithm {
+        Some(Value::String(name)) => &**name,
+        None => {
+            return refuse("missing or invalid 'alg' header: jwsbb: header \"alg\" not found");
+        }
+        Some(other) => {
+            let kind = match other {
+                Value::Bool(value) => value.to_string(),
+                other => other.kind().to_owned(),
+            };
+            return refuse(format!(
+                "missing or invalid 'alg' header: value doesn't contain string; it contains {kind}"
+            ));
+        }
     };
     let Some(algorithm) = Algorithm::named(name) else {
         return refuse(format!("unknown JWS algorithm: {name}"));
     };
-    let kind = members.get("typ").and_then(Value::as_str);
+    let kind = kind.as_ref().and_then(Value::as_str);
     if kind.is_none_or(|kind| kind == "JWT") && from_json(payload.as_bytes()).is_err() {
         return refuse("type is JWT but payload is not JSON");
     }

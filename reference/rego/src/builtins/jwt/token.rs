@@ -3,6 +3,7 @@
 use crate::Value;
 use crate::builtins::Failure;
 use crate::builtins::armor::decode_url;
+use crate::builtins::json_words::explained;
 use crate::value::{Object, from_json, lossy};
 
 /// A token in its three parts, still encoded.
@@ -52,7 +53,7 @@ impl<'t> Token<'t> {
 
     /// The header.
     pub(super) fn header(&self) -> Result<Object, Failure> {
-        let text = decode(self.header)
+        let text = decode_url(self.header)
             .map_err(|wrong| Failure::Value(format!("JWT header had invalid encoding: {wrong}")))?;
         let header =
             object(&text).map_err(|wrong| Failure::Value(format!("bad JWT header: {wrong}")))?;
@@ -62,9 +63,9 @@ impl<'t> Token<'t> {
         Ok(header)
     }
 
-    /// The payload's text.
-    pub(super) fn payload(&self) -> Result<String, Failure> {
-        decode(self.payload)
+    /// The payload's bytes.
+    pub(super) fn payload(&self) -> Result<Vec<u8>, Failure> {
+        decode_url(self.payload)
             .map_err(|wrong| Failure::Value(format!("JWT payload had invalid encoding: {wrong}")))
     }
 
@@ -108,18 +109,15 @@ impl Header {
     }
 }
 
-/// The text of an encoded part, which is JSON.
-fn decode(part: &str) -> Result<String, String> {
-    let bytes = decode_url(part)?;
-    Ok(lossy(&bytes).into_owned())
-}
-
 /// The object that a text is.
-pub(super) fn object(text: &str) -> Result<Object, String> {
-    match from_json(text.as_bytes()) {
+pub(super) fn object(text: &[u8]) -> Result<Object, String> {
+    match from_json(lossy(text).as_bytes()) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err("decoded JSON type was not an Object".to_owned()),
-        Err(wrong) => Err(format!("invalid JSON: {wrong}")),
+        Err(wrong) => {
+            let wrong = explained(text, &wrong);
+            Err(format!("invalid JSON: {wrong}"))
+        }
     }
 }
 

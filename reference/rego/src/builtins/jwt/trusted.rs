@@ -17,10 +17,12 @@ pub(super) fn keys(call: &mut Call<'_>, text: &Text) -> Result<Arc<Vec<Jwk>>, Fa
     call.prepared(super::KEYS, text, |_| read(text).map_err(Failure::Value))
 }
 
+/// What stands before an error in a key or a set of keys.
+const JWK: &str = "failed to parse a JWK key (set): jwk.ParseString: failed to parse string";
+
 fn read(text: &str) -> Result<Vec<Jwk>, String> {
     let Some((block, rest)) = next_block(text) else {
-        let mut keys = jwk::read(text.as_bytes())
-            .map_err(|wrong| format!("failed to parse a JWK key (set): {wrong}"))?;
+        let mut keys = jwk::read(text.as_bytes()).map_err(|wrong| format!("{JWK}: {wrong}"))?;
         // A key for an algorithm that nobody knows is no reason to distrust the others.
         keys.retain(|key| key.algorithm.is_empty() || Algorithm::named(&key.algorithm).is_some());
         return Ok(keys);

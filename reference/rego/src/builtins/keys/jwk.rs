@@ -1,10 +1,12 @@
 //! JSON Web Keys.
 
 use super::curve::{self, Curve};
+use super::jwk_members::{Kind, json_kind};
 use super::{Private, Public, rsa};
 use crate::Value;
 use crate::builtins::armor::{decode_any, encode_url};
-use crate::value::{Object, from_json_prefix};
+use crate::builtins::json_words::explained;
+use crate::value::{Object, from_json, from_json_prefix};
 
 /// What a key can be.
 #[derive(Debug)]
@@ -25,89 +27,83 @@ pub(in crate::builtins) struct Jwk {
     pub(in crate::builtins) id: String,
 }
 
-/// What keys can be for, also beyond signatures.
-const ALGORITHMS: [&str; 35] = [
-    "A128GCMKW",
-    "A128KW",
-    "A192GCMKW",
-    "A192KW",
-    "A256GCMKW",
-    "A256KW",
-    "dir",
-    "ECDH-ES",
-    "ECDH-ES+A128KW",
-    "ECDH-ES+A192KW",
-    "ECDH-ES+A256KW",
-    "Ed25519",
-    "EdDSA",
-    "ES256",
-    "ES256K",
-    "ES384",
-    "ES512",
-    "HS256",
-    "HS384",
-    "HS512",
-    "none",
-    "PBES2-HS256+A128KW",
-    "PBES2-HS384+A192KW",
-    "PBES2-HS512+A256KW",
-    "PS256",
-    "PS384",
-    "PS512",
-    "RS256",
-    "RS384",
-    "RS512",
-    "RSA-OAEP",
-    "RSA-OAEP-256",
-    "RSA-OAEP-384",
-    "RSA-OAEP-512",
-    "RSA1_5",
-];
+/// What stands before an error of the look that finds out the kind of a key.
+const PROBE: &str = "jwk.Parse: failed to probe data: probe: failed to unmarshal data: ";
+
+/// What stands before an error of the numbers of a key.
+const VALIDATION: &str = "jwk.Parse: key validation failed: key validation failed: ";
 
 /// Reads a key or a set of keys.
 ///
 /// # Errors
 /// With a message when the text is no JSON or a key in it is none.
 pub(in crate::builtins) fn read(text: &[u8]) -> Result<Vec<Jwk>, String> {
-    // As in OPA, what stands behind the first value is not looked at.
-    let document = from_json_prefix(text).map_err(|wrong| wrong.to_string())?;
-    let Some(members) = document.as_object() else {
-        return Err("a key is an object".to_owned());
-    };
-    match members.get("keys") {
-        None => Ok(vec![read_one(members)?]),
-        Some(Value::Array(keys)) => keys
-            .iter()
-            .map(|key| match key {
-                Value::Object(members) => read_one(members),
-                _ => Err("a key is an object".to_owned()),
-            })
-            .collect(),
-        Some(_) => Err("\"keys\" is not an array".to_owned()),
+    let sole =
+        |wrong: String| format!("jwk.Parse: failed to parse sole key: jwk.ParseKey: {wrong}");
+    // As in OPA, what stands behind a key is not looked at. Behind a set there is nothing.
+    let document = from_json_prefix(text)
+        .map_err(|wrong| sole(format!("{PROBE}{}", explained(text, &wrong))))?;
+    let keys = document.get("keys").filter(|_| from_json(text).is_ok());
+    let set = "jwk.Parse: failed to unmarshal JWK set: failed to decode";
+    match keys {
+        None => Ok(vec![read_one(&document).map_err(sole)?]),
+        Some(Value::Array(keys)) => {
+            let keys = keys.iter().enumerate();
+            let read = keys.map(|(at, key)| {
+                read_one(key)
+                    .map_err(|wrong| format!("{set} key #{at} in \"keys\": jwk.ParseKey: {wrong}"))
+            });
+            read.collect()
+        }
+        Some(other) => Err(format!("{set} \"keys\": expected '[' but got {other}")),
     }
 }
 
-fn read_one(members: &Object) -> Result<Jwk, String> {
+fn read_one(document: &Value) -> Result<Jwk, String> {
+    let cannot = |value: &Value, what: &str| {
+        let kind = json_kind(value);
+        Err(format!(
+            "{PROBE}json: cannot unmarshal {kind} into Go {what}"
+        ))
+    };
+    let nothing = Object::new();
+    let members = match document {
+        Value::Object(members) => members,
+        Value::Null => &nothing,
+        other => return cannot(other, "value of type struct"),
+    };
+    let named = match members.get("kty") {
+        None | Some(Value::Null) => "",
+        Some(Value::String(name)) => name,
+        Some(other) => return cannot(other, "struct field .kty of type string"),
+    };
+    let Some(kind) = Kind::named(named, members.contains_key("d")) else {
+        return Err(format!("invalid key type from JSON ({named})"));
+    };
+    kind.check(members).map_err(|wrong| {
+        let kind = kind.name;
+        let lead = format!("failed to unmarshal JSON into key (*jwk.{kind})");
+        format!("{lead}: {lead}: {wrong}")
+    })?;
     let text = |name| members.get(name).and_then(Value::as_str);
-    let algorithm = text("alg").unwrap_or_default();
-    if !algorithm.is_empty() && !ALGORITHMS.contains(&algorithm) {
-        return Err(format!("invalid algorithm ({algorithm})"));
-    }
-    let material = match text("kty") {
-        Some("RSA") => read_rsa(members),
-        Some("EC") => read_curve(members),
-        Some("OKP") => read_octets(members),
-        Some("oct") => {
-            let secret = text("k").and_then(decode_any);
-            let secret = secret.filter(|secret| !secret.is_empty());
-            secret.map(Material::Secret)
+    let material = match named {
+        "RSA" => read_rsa(members),
+        "EC" => {
+            check_lengths(members)?;
+            read_curve(members)
         }
-        Some(other) => return Err(format!("invalid key type from JSON ({other})")),
-        None => return Err("no \"kty\" field".to_owned()),
+        "OKP" => read_octets(members),
+        _ => {
+            let secret = text("k").and_then(decode_any).unwrap_or_default();
+            if secret.is_empty() {
+                return Err(format!("{VALIDATION}jwk.SymmetricKey: missing \"k\" field"));
+            }
+            Some(Material::Secret(secret))
+        }
     };
     Ok(Jwk {
         material: material.ok_or("the numbers of a key do not fit")?,
-        algorithm: algorithm.to_owned(),
+        algorithm: text("alg").unwrap_or_default().to_owned(),
         id: text("kid").unwrap_or_default().to_owned(),
     })
 }
@@ -135,6 +131,31 @@ fn read_rsa(members: &Object) -> Option<Material> {
         precomputed: ["dp", "dq", "qi"].map(optional),
     };
     Some(Material::Private(Private::Rsa(Box::new(key))))
+}
+
+/// Fails when the coordinates of a curve have other lengths than its numbers.
+fn check_lengths(members: &Object) -> Result<(), String> {
+    let curve = members
+        .get("crv")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let Some(size) = Curve::named(curve).map(Curve::size) else {
+        return Ok(());
+    };
+    let kind = match members.contains_key("d") {
+        true => "ECDSAPrivateKey",
+        false => "ECDSAPublicKey",
+    };
+    for name in ["x", "y", "d"] {
+        if let Some(length) = bytes(members, name).map(|bytes| bytes.len())
+            && length != size
+        {
+            return Err(format!(
+                "{VALIDATION}jwk.{kind}: invalid \"{name}\" length ({length}) for curve \"{curve}\""
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn read_curve(members: &Object) -> Option<Material> {

@@ -4,6 +4,7 @@ pub(super) mod algorithm;
 pub(super) mod curve;
 pub(super) mod der;
 pub(super) mod jwk;
+mod jwk_members;
 pub(super) mod rsa;
 
 use super::{BuiltinLimit, Most};

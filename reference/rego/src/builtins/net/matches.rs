@@ -12,17 +12,14 @@ type Entry<'o> = (Value, &'o Value);
 
 pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let (outer, inner) = (entries(operands, 1), entries(operands, 2));
-    // Members of sets are read before there are pairs.
-    let outer_is_set = matches!(any(operands, 1), Value::Set(_));
     let mut found = Set::new();
     for (outer_key, element) in &outer {
-        // Pairs are what is looked at: without one nothing is wrong.
+        let element = element_of(element, 1)?;
+        // Pairs are what is looked at: without one nothing else is wrong.
         let mut network = None;
-        if outer_is_set {
-            text_of(element, 1)?;
-        }
         for (inner_key, address) in &inner {
             call.check()?;
+            let address = element_of(address, 2)?;
             let network = match &network {
                 Some(network) => network,
                 None => network.insert(network::parse(text_of(element, 1)?)?),
@@ -59,18 +56,22 @@ fn entries(operands: &[Value], position: usize) -> Vec<Entry<'_>> {
     }
 }
 
-/// The text of an element: itself, or the first of an array.
-fn text_of(element: &Value, position: usize) -> Result<&str, Failure> {
+/// What an element has to compare: itself, or the first of an array.
+fn element_of(element: &Value, position: usize) -> Result<&Value, Failure> {
     let inner = match element {
         Value::Array(items) => items.first(),
-        other => Some(other),
-    };
-    let Some(inner) = inner.filter(|_| element.is_string() || element.as_array().is_some()) else {
-        return refuse(format!(
-            "operand {position}: element must be string or non-empty array"
-        ));
+        other => Some(other).filter(|other| other.is_string()),
     };
     match inner {
+        Some(inner) => Ok(inner),
+        None => refuse(format!(
+            "operand {position}: element must be string or non-empty array"
+        )),
+    }
+}
+
+fn text_of(element: &Value, position: usize) -> Result<&str, Failure> {
+    match element {
         Value::String(text) => Ok(text),
         Value::Bytes(_) => Err(not_utf8(position)),
         other => Err(crate::builtins::operand::mistyped(1, "string", other)),

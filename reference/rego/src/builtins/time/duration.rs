@@ -88,6 +88,30 @@ fn hours(unit: &str) -> Option<f64> {
     }
 }
 
+/// Whether a text is made of numbers and units as durations with days are. Numbers of days have one
+/// point at most, of others the first part is looked at later.
+fn is_extended(text: &str) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let unit = rest.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+        let digits = rest.get(..rest.len() - unit.len()).unwrap_or_default();
+        let name = ["ms", "us", "µs", "ns"]
+            .into_iter()
+            .find(|name| unit.starts_with(name));
+        let length = match (name, unit.bytes().next()) {
+            (Some(name), _) => name.len(),
+            (None, Some(b'a'..=b'z')) => 1,
+            _ => return false,
+        };
+        let (name, behind) = unit.split_at(length);
+        if digits.is_empty() || (hours(name).is_some() && digits.parse::<f64>().is_err()) {
+            return false;
+        }
+        rest = behind;
+    }
+    true
+}
+
 /// The nanoseconds of a duration.
 ///
 /// # Errors
@@ -100,6 +124,9 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
     };
     let invalid = || format!("time: invalid duration {shown}");
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if extended && !is_extended(unsigned) {
+        return Err(invalid());
+    }
     if unsigned == "0" {
         return Ok(0);
     }
@@ -112,7 +139,8 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
         let amount = Amount::read(rest).ok_or_else(invalid)?;
         let end = amount.behind.find(|c: char| c == '.' || c.is_ascii_digit());
         let (name, behind) = amount.behind.split_at(end.unwrap_or(amount.behind.len()));
-        if !amount.whole.is_empty() && amount.whole.parse::<i64>().is_err() {
+        if !amount.whole.is_empty() && !amount.whole.parse().is_ok_and(|whole: i128| whole <= MOST)
+        {
             return Err(invalid());
         }
         let part = match (unit(name), hours(name)) {
@@ -123,7 +151,6 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
                 Amount::read(&text).and_then(|amount| amount.nanoseconds(HOUR))
             }
             (Some(size), None) => amount.nanoseconds(size),
-            (None, None) if extended => None,
             (None, None) if name.is_empty() => {
                 return Err(format!("time: missing unit in duration {shown}"));
             }

@@ -26,12 +26,12 @@ pub(super) const BUILTINS: Group = &[
 ];
 
 /// The text in quotes, all but visible ASCII by its bytes.
-fn quoted(text: &str) -> String {
+fn quoted(text: impl AsRef<[u8]>) -> String {
     let mut out = String::from("\"");
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
-            b' '..=b'\x7f' => out.push(char::from(byte)),
+    for byte in text.as_ref() {
+        match *byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
+            b' '..=b'\x7f' => out.push(char::from(*byte)),
             _ => out.push_str(&format!("\\x{byte:02x}")),
         }
     }

@@ -96,6 +96,17 @@ fn known(time: NaiveDateTime) -> (NaiveDateTime, TimeDelta) {
     }
 }
 
+/// The failure of a name that is none of a zone. Names are paths of files for clients.
+fn unknown(name: &str) -> Failure {
+    Failure::Value(if name.contains("..") || name.starts_with(['/', '\\']) {
+        "time: invalid location name".to_owned()
+    } else if name.contains('\0') {
+        "invalid argument".to_owned()
+    } else {
+        format!("unknown time zone {name}")
+    })
+}
+
 /// Reads an operand: nanoseconds alone, or with a zone and a layout.
 pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &str), Failure> {
     let whole = any(operands, position);
@@ -119,7 +130,7 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
                 return Err(mistyped(1, "number", number));
             }
             if let Some(Value::Bytes(zone)) = items.get(1) {
-                return refuse(format!("unknown time zone {}", zone.to_lossy()));
+                return Err(unknown(&zone.to_lossy()));
             }
             for item in items.iter().skip(1).take(2) {
                 string(item)?;
@@ -134,7 +145,7 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
         "" | "UTC" | "Local" => Tz::UTC,
         name => match name.parse() {
             Ok(zone) => zone,
-            Err(_) => return refuse(format!("unknown time zone {name}")),
+            Err(_) => return Err(unknown(name)),
         },
     };
     let Value::Number(number) = number else {

@@ -18,8 +18,10 @@ struct Read {
     nanosecond: i64,
     /// Whether a half of the day was named, and that it was the second.
     half: Option<bool>,
-    /// Seconds before universal time.
+    /// Seconds before universal time: of several offsets the last.
     offset: i64,
+    /// Whether `Z` or `UTC` was named, which counts before any offset.
+    universal: bool,
 }
 
 /// Why a part could not be read.
@@ -38,23 +40,23 @@ pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
     let mut read = Read::default();
     let (mut wanted, mut rest) = (layout, text);
     let shown = quoted(text);
-    let cannot = |found: &str, part: &str| {
+    let cannot = |found: &[u8], part: &str| {
         let (layout, found, part) = (quoted(layout), quoted(found), quoted(part));
         format!("parsing time {shown} as {layout}: cannot parse {found} as {part}")
     };
     while let Some((before, part_text, part, behind)) = first(wanted) {
-        rest = skipped(rest, before).ok_or_else(|| cannot(rest, before))?;
+        rest = skipped(rest, before).map_err(|found| cannot(found, before))?;
         let start = rest;
         rest = match read.part(part, rest, behind) {
             Ok(rest) => rest,
-            Err(Wrong::Other) => return Err(cannot(start, part_text)),
+            Err(Wrong::Other) => return Err(cannot(start.as_bytes(), part_text)),
             Err(Wrong::Range(name)) => {
                 return Err(format!("parsing time {shown}: {name} out of range"));
             }
         };
         wanted = behind;
     }
-    rest = skipped(rest, wanted).ok_or_else(|| cannot(rest, wanted))?;
+    rest = skipped(rest, wanted).map_err(|found| cannot(found, wanted))?;
     if !rest.is_empty() {
         let extra = quoted(rest);
         return Err(format!("parsing time {shown}: extra text: {extra}"));
@@ -64,20 +66,28 @@ pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
 }
 
 /// Skips a text that has to stand there. Blanks stand for any number of them.
-fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Option<&'t str> {
+///
+/// # Errors
+/// With the bytes from the first on that is another.
+fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Result<&'t str, &'t [u8]> {
     while let Some(character) = prefix.chars().next() {
         if character == ' ' {
             if !text.is_empty() && !text.starts_with(' ') {
-                return None;
+                return Err(text.as_bytes());
             }
             prefix = prefix.trim_start_matches(' ');
             text = text.trim_start_matches(' ');
             continue;
         }
-        text = text.strip_prefix(character)?;
+        let Some(rest) = text.strip_prefix(character) else {
+            let pairs = text.bytes().zip(prefix.bytes());
+            let same = pairs.take_while(|(found, wanted)| found == wanted).count();
+            return Err(text.as_bytes().get(same..).unwrap_or_default());
+        };
+        text = rest;
         prefix = prefix.get(character.len_utf8()..).unwrap_or_default();
     }
-    Some(text)
+    Ok(text)
 }
 
 /// Reads two digits, or one where that is enough.
@@ -161,10 +171,17 @@ impl Read {
                 self.day = Some(day);
                 rest
             }
-            Part::YearDay(_) => {
-                let blanks = text.len() - text.trim_start_matches(' ').len();
+            Part::YearDay(fill) => {
+                let blanks = match fill {
+                    Fill::Zero => 0,
+                    _ => text.len() - text.trim_start_matches(' ').len(),
+                };
                 let text = text.get(blanks.min(2)..).unwrap_or_default();
-                let (day, rest) = digits(text, 3 - blanks.min(2))?;
+                let count = text.bytes().take(3).take_while(u8::is_ascii_digit).count();
+                if count == 0 || (fill == Fill::Zero && count < 3) {
+                    return Err(Wrong::Other);
+                }
+                let (day, rest) = digits(text, count)?;
                 self.year_day = Some(day);
                 rest
             }
@@ -198,7 +215,10 @@ impl Read {
                 };
                 rest
             }
-            Part::ZoneName => Self::zone(text)?,
+            Part::ZoneName => {
+                self.universal |= text.starts_with("UTC");
+                Self::zone(text)?
+            }
             Part::Offset {
                 zulu,
                 colon,
@@ -208,7 +228,8 @@ impl Read {
             Part::Fraction { digits, .. } => {
                 let (fraction, rest) = text.split_at_checked(digits + 1).ok_or(Wrong::Other)?;
                 let number = fraction.strip_prefix(['.', ',']).ok_or(Wrong::Other)?;
-                if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                // Behind nanoseconds may stand anything.
+                if !number.bytes().take(9).all(|byte| byte.is_ascii_digit()) {
                     return Err(Wrong::Other);
                 }
                 self.nanosecond = nanoseconds(number);
@@ -221,7 +242,7 @@ impl Read {
     /// Seconds may have a fraction that the layout does not ask for.
     fn unasked_fraction<'t>(&mut self, text: &'t str, behind: &str) -> &'t str {
         match first(behind) {
-            Some(("", _, Part::Fraction { .. }, _)) => text,
+            Some((_, _, Part::Fraction { .. }, _)) => text,
             _ => self.fraction(text),
         }
     }
@@ -248,7 +269,7 @@ impl Read {
         fields: u8,
     ) -> Result<&'t str, Wrong> {
         if zulu && let Some(rest) = text.strip_prefix('Z') {
-            self.offset = 0;
+            self.universal = true;
             return Ok(rest);
         }
         let sign = match text.bytes().next() {
@@ -274,8 +295,10 @@ impl Read {
 
     /// Reads the abbreviation of a zone, which says nothing about the time.
     fn zone(text: &str) -> Result<&str, Wrong> {
-        if let Some(rest) = text.strip_prefix("UTC") {
-            return Ok(rest);
+        for name in ["UTC", "ChST", "MeST"] {
+            if let Some(rest) = text.strip_prefix(name) {
+                return Ok(rest);
+            }
         }
         let letters = text
             .bytes()
@@ -318,8 +341,14 @@ impl Read {
             small(self.second),
             small(self.nanosecond),
         );
+        // One second behind is the offset of no zone.
+        let offset = match self.offset {
+            -1 => 0,
+            _ if self.universal => 0,
+            offset => offset,
+        };
         Ok(time.and_then(|time| {
-            let seconds = Utc.from_utc_datetime(&time).timestamp() - self.offset;
+            let seconds = Utc.from_utc_datetime(&time).timestamp() - offset;
             let whole = i128::from(seconds) * 1_000_000_000 + i128::from(self.nanosecond);
             i64::try_from(whole).ok()
         }))
