@@ -1,15 +1,15 @@
 //! The project's own tasks. This program knows nothing but the standard library, so that it
-//! starts at once; whatever needs the suite, the servers or other crates is a proof, and runs in
-//! the program of the package `proofs`.
+//! starts at once; whatever needs the suite, the servers or other crates is a check, and runs in
+//! the program of the package `verification`.
 
 mod build_cost;
 mod cargo;
+mod check_names;
 mod ci;
 mod commands;
 mod compiled_once;
 mod deny;
-mod proof_names;
-mod proofs;
+mod verification;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -17,8 +17,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use check_names::CHECKS;
 use commands::run_cargo;
-use proof_names::PROOFS;
 
 /// What went wrong, in words for whoever called.
 type Failure = Box<dyn Error>;
@@ -90,8 +90,8 @@ fn main() -> ExitCode {
     if let Some(task) = TASKS.iter().find(|task| task.name == name) {
         return start(task, rest);
     }
-    if PROOFS.iter().any(|(proof, _)| *proof == name) {
-        return end(proofs::replace(&arguments));
+    if CHECKS.iter().any(|(check, _)| *check == name) {
+        return end(verification::replace(&arguments));
     }
     if ["help", "--help", "-h"].contains(&name) {
         // Whoever closes the stream does not want to read it.
@@ -152,7 +152,7 @@ fn help() -> String {
         text += &format!("  {:<14} {}\n", task.name, task.about);
     }
     text += "\nProofs, whose program is compiled first; `cargo xtask <PROOF> --help` says more:\n";
-    for (name, about) in PROOFS {
+    for (name, about) in CHECKS {
         text += &format!("  {name:<14} {about}\n");
     }
     text

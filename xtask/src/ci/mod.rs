@@ -6,7 +6,7 @@ mod steps;
 
 use std::time::Instant;
 
-use crate::{Failure, proofs, report};
+use crate::{Failure, report, verification};
 use changes::Changes;
 use steps::{Run, STEPS, Step};
 
@@ -140,7 +140,7 @@ impl Step {
         report("checking", self.name);
         let result = match &self.run {
             Run::Task(task) => task(),
-            Run::Proofs(all) => all.iter().try_for_each(|proof| proofs::run(proof)),
+            Run::Checks(all) => all.iter().try_for_each(|check| verification::run(check)),
         };
         result.map_err(|why| format!("{}: {why}", self.name).into())
     }
@@ -153,16 +153,16 @@ mod tests {
     use super::changes::Changes;
     use super::steps::{Run, STEPS, Step};
     use super::{Options, Stage, is_chosen, left_out};
-    use crate::proof_names::PROOFS;
+    use crate::check_names::CHECKS;
     use crate::root;
 
     #[test]
-    fn steps_name_proofs() {
+    fn steps_name_checks() {
         for step in STEPS {
-            let Run::Proofs(all) = step.run else { continue };
-            for proof in all {
-                let is_known = PROOFS.iter().any(|(name, _)| proof.first() == Some(name));
-                assert!(is_known, "{}: {proof:?}", step.name);
+            let Run::Checks(all) = step.run else { continue };
+            for check in all {
+                let is_known = CHECKS.iter().any(|(name, _)| check.first() == Some(name));
+                assert!(is_known, "{}: {check:?}", step.name);
             }
         }
     }

@@ -17,8 +17,8 @@ pub(super) struct Step {
 pub(super) enum Run {
     /// A task of this program.
     Task(fn() -> Result<(), Failure>),
-    /// Proofs, each with its arguments.
-    Proofs(&'static [&'static [&'static str]]),
+    /// Checks, each with its arguments.
+    Checks(&'static [&'static [&'static str]]),
 }
 
 const fn task(
@@ -35,34 +35,34 @@ const fn task(
     }
 }
 
-const fn at_commit(name: &'static str, proofs: &'static [&'static [&'static str]]) -> Step {
+const fn at_commit(name: &'static str, checks: &'static [&'static [&'static str]]) -> Step {
     Step {
         name,
         stage: Stage::Commit,
         paths: &[],
-        run: Run::Proofs(proofs),
+        run: Run::Checks(checks),
     }
 }
 
 const fn nightly(
     name: &'static str,
     paths: &'static [&'static str],
-    proofs: &'static [&'static [&'static str]],
+    checks: &'static [&'static [&'static str]],
 ) -> Step {
     Step {
         name,
         stage: Stage::Nightly,
         paths,
-        run: Run::Proofs(proofs),
+        run: Run::Checks(checks),
     }
 }
 
-const fn weekly(name: &'static str, proofs: &'static [&'static [&'static str]]) -> Step {
+const fn weekly(name: &'static str, checks: &'static [&'static [&'static str]]) -> Step {
     Step {
         name,
         stage: Stage::Weekly,
         paths: &[],
-        run: Run::Proofs(proofs),
+        run: Run::Checks(checks),
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly(
         "HTML report in a browser",
-        &["conformance/src/report", "xtask/proofs/browser"],
+        &["conformance/src/report", "xtask/verification/browser"],
         &[&["report-page"]],
     ),
     nightly(
@@ -141,7 +141,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly(
         "client libraries",
-        &["xtask/proofs/clients"],
+        &["xtask/verification/clients"],
         &[&["clients"]],
     ),
     nightly(
@@ -176,7 +176,10 @@ pub(super) const STEPS: &[Step] = &[
     // Shows the evidence that the steps before it have left.
     nightly(
         "pages about every implementation",
-        &["conformance/src/report/html/site", "xtask/proofs/src/site"],
+        &[
+            "conformance/src/report/html/site",
+            "xtask/verification/src/site",
+        ],
         &[&["site", "--look"]],
     ),
     nightly(
@@ -187,7 +190,11 @@ pub(super) const STEPS: &[Step] = &[
         ],
         &[&["bundles", "--seconds", "30", "--kills", "100"]],
     ),
-    nightly("attacks", &["xtask/proofs/src/attack"], &[&["attack"]]),
+    nightly(
+        "attacks",
+        &["xtask/verification/src/attack"],
+        &[&["attack"]],
+    ),
     nightly("soak for a minute", &[], &[&["soak", "--seconds", "60"]]),
     nightly(
         "generated policies beside the real OPA",

@@ -1,5 +1,5 @@
 //! Rules that no document states: what releases of the real engine did wrong. Each names the
-//! releases that do, by versions, and where that is told stands in `xtask/proofs/opa-releases.toml`.
+//! releases that do, by versions, and where that is told stands in `xtask/verification/opa-releases.toml`.
 
 use super::Section;
 use crate::rules::engine::policy;

@@ -1,0 +1,426 @@
+//! Submissions that a stranger proposes to harm whoever judges them: `submissions` and `site`, as
+//! programs, on folders that hold what no run has written.
+
+mod cases;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::root;
+use crate::servers::{Failure, HANG_LIMIT};
+use cases::{CASES, Case, PLACES};
+
+/// A submission that is accepted, below `results/`.
+const GOOD: &str = "engine-query/opa/1.22.0";
+/// What is said of it.
+const STANDING: &str = ": engine-query 2026.12: ";
+const EVIDENCE: &str = "evidence.ndjson.gz";
+/// What stands in a file outside of every submission, and must not be told.
+const SECRET: &str = "canary-that-is-told-nobody";
+/// The most memory that a program may take, in MiB.
+const MOST: u64 = 1024;
+/// Bytes of addresses that it gets, so that the machine bears one that takes more.
+const SPACE: u64 = 16 << 30;
+/// The reference is judged for the site, too.
+const SITE_LIMIT: Duration = Duration::from_secs(600);
+/// How often a folder is judged that changes meanwhile.
+const CHANGES: usize = 12;
+
+/// What became of a program.
+struct Ran {
+    /// None for one that was killed because it does not end.
+    status: Option<ExitStatus>,
+    said: String,
+    /// Its highest resident memory, in KiB.
+    peak: u64,
+}
+
+/// The folders of the attack.
+struct Folders<'h> {
+    harness: &'h Harness,
+    /// What the programs have no business with.
+    outside: PathBuf,
+    /// Where the programs are started; they write nothing there.
+    work: PathBuf,
+    good: PathBuf,
+}
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let folders = Folders::new(harness)?;
+    for case in CASES {
+        folders.case(&mut findings, case).await?;
+    }
+    for (number, name) in PLACES.iter().enumerate() {
+        folders.place(&mut findings, number, name).await?;
+    }
+    folders.changes(&mut findings).await?;
+    folders.site(&mut findings).await?;
+    Ok(findings)
+}
+
+impl<'h> Folders<'h> {
+    fn new(harness: &'h Harness) -> Result<Self, Failure> {
+        let outside = harness.folder.join("outside");
+        let work = harness.folder.join("work");
+        fs::create_dir_all(outside.join("folder"))?;
+        fs::create_dir_all(&work)?;
+        fs::write(outside.join("secret"), SECRET)?;
+        let good = harness.folder.join("good").join(GOOD);
+        copy(&root().join("results").join(GOOD), &good)?;
+        copy(&good, &outside.join(GOOD))?;
+        Ok(Self {
+            harness,
+            outside,
+            work,
+            good,
+        })
+    }
+
+    /// Judges a folder that was changed, and a good one behind it.
+    async fn case(&self, findings: &mut Findings, case: &Case) -> Result<(), Failure> {
+        let begun = findings.broken.len();
+        let own = self.harness.folder.join("cases").join(case.name);
+        let folder = own.join(GOOD);
+        copy(&self.good, &folder)?;
+        let (changed, outside) = (folder.clone(), self.outside.clone());
+        let change = case.change;
+        let made = tokio::task::spawn_blocking(move || change(&changed, &outside));
+        match made.await? {
+            // Not every account may make devices.
+            Err(why) if why.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+            made => made.map_err(|why| format!("{}: {why}", case.name))?,
+        }
+        let ran = self.judge(&folder).await?;
+        self.refused(findings, &ran, &own, case.says)?;
+        remove(&own).await?;
+        findings.name(begun, case.name);
+        Ok(())
+    }
+
+    /// Judges a good submission in a folder of a hostile name.
+    async fn place(
+        &self,
+        findings: &mut Findings,
+        number: usize,
+        name: &[u8],
+    ) -> Result<(), Failure> {
+        let begun = findings.broken.len();
+        let own = self.harness.folder.join(format!("places/{number}"));
+        for (above, below) in [
+            ("", "opa/1.22.0"),
+            ("engine-query", "1.22.0"),
+            ("engine-query/opa", ""),
+        ] {
+            let folder = own.join(above).join(cases::name(name)).join(below);
+            copy(&self.good, &folder)?;
+            let ran = self.judge(&folder).await?;
+            self.refused(findings, &ran, &own, "the folder says ")?;
+        }
+        remove(&own).await?;
+        findings.name(begun, &format!("{:?}", cases::name(name)));
+        Ok(())
+    }
+
+    async fn judge(&self, folder: &Path) -> Result<Ran, Failure> {
+        let mut command = self.command("submissions");
+        command.arg(folder).arg(&self.good);
+        run(&mut command, &self.harness.folder, HANG_LIMIT).await
+    }
+
+    fn command(&self, task: &str) -> Command {
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("verification"));
+        let mut command = Command::new(program);
+        command.arg(task).current_dir(&self.work);
+        command
+    }
+
+    /// Holds that one folder was refused for this reason, and the good one accepted.
+    fn refused(
+        &self,
+        findings: &mut Findings,
+        ran: &Ran,
+        own: &Path,
+        says: &str,
+    ) -> Result<(), Failure> {
+        self.sane(findings, ran)?;
+        let code = ran.status.and_then(|status| status.code());
+        findings.hold(format!("the program ends with {code:?}"), code == Some(1));
+        let own = own.display().to_string();
+        let line = ran.said.lines().find(|line| line.contains(&own));
+        let told = line.is_some_and(|line| line.starts_with("failed: ") && line.contains(says));
+        let shown: String = ran.said.chars().take(600).collect();
+        findings.hold(format!("no line with `{says}` in {shown}"), told);
+        let lines = ran.said.lines().count();
+        findings.hold(format!("{lines} lines: {shown}"), lines == 2);
+        Ok(())
+    }
+
+    /// Holds what has to hold of every end: it comes, without a panic, the good submission is
+    /// judged, nothing invisible is shown, nothing is told or written of what lies outside, and memory
+    /// has a bound.
+    fn sane(&self, findings: &mut Findings, ran: &Ran) -> Result<(), Failure> {
+        findings.hold("it does not end", ran.status.is_some());
+        let said: String = ran.said.chars().take(600).collect();
+        findings.hold(format!("it panics: {said}"), !ran.said.contains("panicked"));
+        let good = self.good.display().to_string() + STANDING;
+        let judged = ran.said.lines().filter(|line| line.starts_with(&good));
+        findings.hold(
+            format!("the good one is not judged: {said}"),
+            judged.count() == 1,
+        );
+        let hidden = ran.said.chars().find(|c| is_hidden(*c));
+        findings.hold(format!("it shows {hidden:?}"), hidden.is_none());
+        findings.hold(
+            "it tells a secret",
+            !ran.said.contains(SECRET) && !ran.said.contains("root:"),
+        );
+        findings.hold(
+            format!("it says {} bytes", ran.said.len()),
+            ran.said.len() < 64 << 10,
+        );
+        self.untouched(findings)?;
+        weigh(findings, ran.peak);
+        Ok(())
+    }
+
+    /// Holds that nothing was written where the programs have no business.
+    fn untouched(&self, findings: &mut Findings) -> io::Result<()> {
+        let written: Vec<PathBuf> = fs::read_dir(&self.work)?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<io::Result<_>>()?;
+        findings.hold(format!("it writes {written:?}"), written.is_empty());
+        let secret = fs::read_to_string(self.outside.join("secret"))?;
+        let folder = fs::read_dir(self.outside.join("folder"))?.count();
+        let count = fs::read_dir(&self.outside)?.count();
+        let same = secret == SECRET && folder == 0 && count == 3;
+        findings.hold("what lies outside is changed", same);
+        Ok(())
+    }
+
+    /// A folder in which files become others while it is judged.
+    async fn changes(&self, findings: &mut Findings) -> Result<(), Failure> {
+        let begun = findings.broken.len();
+        let own = self.harness.folder.join("changes");
+        let folder = own.join(GOOD);
+        copy(&self.good, &folder)?;
+        let done = Arc::new(AtomicBool::new(false));
+        let (file, outside) = (folder.join(EVIDENCE), self.outside.join("secret"));
+        let changing = std::thread::spawn({
+            let done = done.clone();
+            move || change_until(&done, &file, &outside)
+        });
+        for _ in 0..CHANGES {
+            let ran = self.judge(&folder).await?;
+            self.sane(findings, &ran)?;
+            let code = ran.status.and_then(|status| status.code());
+            findings.hold(
+                format!("it ends with {code:?}"),
+                matches!(code, Some(0 | 1)),
+            );
+        }
+        done.store(true, Ordering::Relaxed);
+        let changed = changing.join().map_err(|_| "the change panicked")?;
+        findings.hold("nothing was changed", changed? > 0);
+        remove(&own).await?;
+        findings.name(begun, "changes");
+        Ok(())
+    }
+
+    /// Pages about a tree in which hostile folders stand beside good ones.
+    async fn site(&self, findings: &mut Findings) -> Result<(), Failure> {
+        let begun = findings.broken.len();
+        let tree = self.harness.folder.join("tree");
+        let (below, good, outside) = (tree.clone(), self.good.clone(), self.outside.clone());
+        let made = tokio::task::spawn_blocking(move || cases::tree(&below, &good, &outside));
+        let refused = made.await??;
+        let out = self.harness.folder.join("site");
+        let mut command = self.command("site");
+        command
+            .arg("--out")
+            .arg(&out)
+            .arg("--submissions")
+            .arg(&tree);
+        let ran = run(&mut command, &self.harness.folder, SITE_LIMIT).await?;
+        let said: String = ran.said.chars().take(2_000).collect();
+        let code = ran.status.and_then(|status| status.code());
+        findings.hold(
+            format!("the program ends with {code:?}: {said}"),
+            code == Some(1),
+        );
+        for name in &refused {
+            findings.hold(
+                format!("{name} is not named: {said}"),
+                ran.said.contains(name),
+            );
+        }
+        let hidden = ran.said.chars().find(|c| is_hidden(*c));
+        findings.hold(format!("it shows {hidden:?}"), hidden.is_none());
+        findings.hold("it tells a secret", !ran.said.contains(SECRET));
+        self.untouched(findings)?;
+        weigh(findings, ran.peak);
+        let pages = pages(&out)?;
+        let about = pages
+            .keys()
+            .filter(|path| path.starts_with(out.join("acme")));
+        findings.hold("there is no page about the good one", about.count() > 1);
+        let shown = pages.values().any(|page| page.contains("&lt;img src=x"));
+        findings.hold("no page shows the header", shown);
+        for (path, page) in &pages {
+            let hidden = page.chars().find(|c| is_hidden(*c));
+            findings.hold(format!("{}: {hidden:?}", path.display()), hidden.is_none());
+            let found = ["<img src=x", "<script", SECRET, "evil.example\""];
+            let found = found.iter().find(|text| page.contains(**text));
+            findings.hold(format!("{}: {found:?}", path.display()), found.is_none());
+        }
+        remove(&tree).await?;
+        remove(&out).await?;
+        findings.name(begun, "site");
+        Ok(())
+    }
+}
+
+/// Makes a file another one over and over, and says how often.
+fn change_until(done: &AtomicBool, file: &Path, outside: &Path) -> io::Result<usize> {
+    let whole = fs::read(file)?;
+    let mut rounds = 0;
+    while !done.load(Ordering::Relaxed) {
+        fs::remove_file(file)?;
+        symlink(outside, file)?;
+        fs::remove_file(file)?;
+        fs::write(file, &whole)?;
+        let open = File::options().write(true).open(file)?;
+        open.set_len(1_000)?;
+        open.set_len(1 << 40)?;
+        fs::remove_file(file)?;
+        fs::write(file, &whole)?;
+        rounds += 1;
+    }
+    Ok(rounds)
+}
+
+/// Whether a character shows nothing, turns others around or moves a cursor. Lines end, and pages are
+/// indented by tabs.
+fn is_hidden(character: char) -> bool {
+    character.is_control() && !matches!(character, '\n' | '\t')
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn weigh(findings: &mut Findings, peak: u64) {
+    findings.peak = findings.peak.max(peak);
+    let peak = peak >> 10;
+    findings.hold(format!("{peak} MiB of {MOST}"), peak <= MOST);
+}
+
+/// Runs a program to its end, or kills it.
+async fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Ran, Failure> {
+    let (mut child, log) = started(command, folder)?;
+    let begun = Instant::now();
+    let mut peak = 0;
+    loop {
+        peak = peak.max(highest(&child));
+        let status = child.try_wait()?;
+        if status.is_some() || begun.elapsed() > limit {
+            return Ok(ended(child, status, &log, peak)?);
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn started(command: &mut Command, folder: &Path) -> io::Result<(Child, PathBuf)> {
+    let path = folder.join("said");
+    let log = File::create(&path)?;
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()?;
+    let limit = Rlimit {
+        current: Some(SPACE),
+        maximum: None,
+    };
+    prlimit(Some(Pid::from_child(&child)), Resource::As, limit)?;
+    Ok((child, path))
+}
+
+fn ended(mut child: Child, status: Option<ExitStatus>, log: &Path, peak: u64) -> io::Result<Ran> {
+    if status.is_none() {
+        child.kill()?;
+        child.wait()?;
+    }
+    let said = String::from_utf8_lossy(&fs::read(log)?).into_owned();
+    Ok(Ran { status, said, peak })
+}
+
+/// The highest resident memory so far, in KiB; none of one that has ended.
+fn highest(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let size = line.and_then(|line| line.split_whitespace().next());
+    size.and_then(|size| size.parse().ok()).unwrap_or_default()
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Removes a folder however deep it is.
+async fn remove(folder: &Path) -> Result<(), Failure> {
+    let mut command = tokio::process::Command::new("rm");
+    let status = command.arg("-rf").arg(folder).status().await?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{}: cannot be removed", folder.display()).into()),
+    }
+}
+
+/// All files below a folder, as text.
+fn pages(folder: &Path) -> io::Result<BTreeMap<PathBuf, String>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(pages(&path)?);
+        } else {
+            let text = fs::read(&path)?;
+            found.insert(path, String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// The evidence of a folder as text.
+fn unpacked(folder: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    GzDecoder::new(File::open(folder.join(EVIDENCE))?).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Makes evidence of a text.
+fn pack(folder: &Path, text: &[u8]) -> io::Result<()> {
+    let file = File::create(folder.join(EVIDENCE))?;
+    let mut packed = GzEncoder::new(file, Compression::fast());
+    packed.write_all(text)?;
+    packed.finish()?;
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! The evaluator alone: the time that each server says it took.
+
+use std::error::Error;
+use std::ffi::OsString;
+
+use serde_json::Value;
+
+use super::side_by_side::{SideBySide, TIMER};
+use super::{Bound, Wanted, load, median};
+use crate::cargo::cargo;
+use crate::postgres::done;
+use crate::root;
+use crate::servers::Client;
+use rego_generate::measured::{self, Policy};
+
+/// Answers of each server, in turns, after those that warm up.
+const ROUNDS: usize = 300;
+const WARM_UP: usize = 50;
+
+/// Of the policies that a server hides those with longer documents are left out: others take long to
+/// go through them.
+const SMALL: usize = 1 << 20;
+
+/// Asks both servers for the same decisions and compares the medians.
+pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);
+    let mut bounds = Vec::new();
+    let small = |policy: &&Policy| policy.documents().len() < SMALL;
+    let served = measured::ALL.iter();
+    let served = served.map(|policy| (policy, pair.peer.evaluator));
+    let hidden = measured::IN_PROCESS.iter().filter(small);
+    for (policy, least) in served.chain(hidden.map(|policy| (policy, pair.peer.small))) {
+        load(&mut ours, policy)?;
+        load(&mut theirs, policy)?;
+        let ratio = compare(policy, (&mut ours, TIMER), (&mut theirs, pair.peer.timer))?;
+        let what = format!("evaluator, {}, {} to ours", policy.told, pair.peer.name);
+        bounds.push(Bound::new(what, ratio, Wanted::AtLeast(least)));
+    }
+    Ok(bounds)
+}
+
+/// How long evaluations of a policy take on the other server, to how long they take on ours. Each
+/// is told by a metric of its answers.
+fn compare(
+    policy: &Policy,
+    ours: (&mut Client, &str),
+    theirs: (&mut Client, &str),
+) -> Result<f64, Box<dyn Error>> {
+    let path = format!("/v1/data/{}/allow?metrics=true", policy.name);
+    let question = policy.question();
+    let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS + WARM_UP {
+        let (our_result, our_time) = ask(ours.0, ours.1, &path, &question)?;
+        let (their_result, their_time) = ask(theirs.0, theirs.1, &path, &question)?;
+        if our_result != their_result {
+            return Err(format!("{}: {our_result} is not {their_result}", policy.name).into());
+        }
+        if round >= WARM_UP {
+            our_times.push(our_time);
+            their_times.push(their_time);
+        }
+    }
+    Ok(median(&mut their_times) / median(&mut our_times))
+}
+
+/// The result, and the nanoseconds of its evaluation by this metric.
+fn ask(
+    client: &mut Client,
+    timer: &str,
+    path: &str,
+    question: &str,
+) -> Result<(Value, f64), Box<dyn Error>> {
+    let answer: Value = serde_json::from_slice(client.ok("POST", path, question)?)?;
+    let time = answer.get("metrics").and_then(|all| all.get(timer));
+    let time = time.and_then(Value::as_f64).ok_or("no evaluation time")?;
+    let result = answer.get("result").ok_or("no result")?;
+    Ok((result.clone(), time))
+}
+
+/// Compares the evaluator with regorus, both in one process: what they answer (`test`), and how
+/// fast (`run`), the latter with arguments that choose cases.
+pub(super) fn beside_regorus(tasks: &[&str], arguments: &[OsString]) -> Result<(), Box<dyn Error>> {
+    for task in tasks {
+        let mut command = cargo();
+        command
+            .current_dir(root().join("xtask/verification/beside_regorus"))
+            .args([task, "--quiet", "--release", "--target-dir"])
+            .arg(root().join("target/beside_regorus"))
+            .arg("--")
+            .args(arguments);
+        done(&mut command)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Differences that have a reason.
+
+use std::error::Error;
+use std::fs;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use super::call::Call;
+use super::schemas;
+use super::sides::Answers;
+use crate::root;
+
+/// Reasons for differences.
+#[derive(Debug)]
+pub(super) struct Known(Vec<Reason>);
+
+#[derive(Debug)]
+struct Reason {
+    functions: Vec<String>,
+    call: Option<Regex>,
+    ours: Option<Regex>,
+    theirs: Option<Regex>,
+    /// Whether both sides only have another order.
+    reordered: bool,
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    difference: Vec<Written>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    functions: Vec<String>,
+    call: Option<String>,
+    ours: Option<String>,
+    theirs: Option<String>,
+    #[serde(default)]
+    reordered: bool,
+    reason: String,
+}
+
+impl Known {
+    /// Reads the file of differences.
+    ///
+    /// # Errors
+    /// It cannot be read, or has a defect.
+    pub(super) fn read() -> Result<Self, Box<dyn Error>> {
+        let path = root().join("xtask/verification/builtin-differences.toml");
+        let file: File = toml::from_str(&fs::read_to_string(path)?)?;
+        let pattern = |text: Option<String>| text.map(|text| Regex::new(&text)).transpose();
+        let reasons = file.difference.into_iter().map(|written| {
+            Ok(Reason {
+                functions: written.functions,
+                call: pattern(written.call)?,
+                ours: pattern(written.ours)?,
+                theirs: pattern(written.theirs)?,
+                reordered: written.reordered,
+                text: written.reason,
+            })
+        });
+        Ok(Self(reasons.collect::<Result<_, Box<dyn Error>>>()?))
+    }
+
+    /// The number of the reason for a difference.
+    pub(super) fn explains(&self, call: &Call, answers: &Answers) -> Option<usize> {
+        let fits = |pattern: &Option<Regex>, text: &str| {
+            pattern
+                .as_ref()
+                .is_none_or(|pattern| pattern.is_match(text))
+        };
+        let (ours, theirs) = (
+            Answers::shown(&answers.ours),
+            Answers::shown(&answers.theirs),
+        );
+        self.0.iter().position(|reason| {
+            reason.functions.contains(&call.function)
+                && fits(&reason.call, &call.to_string())
+                && fits(&reason.ours, &ours)
+                && fits(&reason.theirs, &theirs)
+                && (!reason.reordered || schemas::is_reordered(&ours, &theirs))
+        })
+    }
+
+    /// Every reason with its functions.
+    pub(super) fn listed(&self) -> impl Iterator<Item = (&[String], &str)> {
+        let reasons = self.0.iter();
+        reasons.map(|reason| (reason.functions.as_slice(), reason.text.as_str()))
+    }
+
+    /// The text of a reason.
+    pub(super) fn reason(&self, number: usize) -> &str {
+        self.0.get(number).map_or("", |reason| reason.text.as_str())
+    }
+}

@@ -1,0 +1,230 @@
+//! A control plane of ours, as a process that can be killed.
+
+use std::error::Error;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::at;
+use crate::cargo::cargo;
+use crate::postgres::done;
+use crate::root;
+use crate::servers::{HANG_LIMIT, free_address};
+
+/// The key of the administrator.
+const KEY: &str = "bundles-administrator-key";
+
+/// An encryption key for tests.
+const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+
+/// Where control planes keep what outlives them.
+#[derive(Debug)]
+pub(super) struct Home {
+    pub(super) folder: PathBuf,
+    database: String,
+    environment: Vec<(&'static str, PathBuf)>,
+    client: Client,
+}
+
+/// A running control plane; killed when dropped.
+#[derive(Debug)]
+pub(super) struct Plane {
+    pub(super) administrator: Administrator,
+    process: Child,
+}
+
+/// Who asks a control plane.
+#[derive(Debug, Clone)]
+pub(super) struct Administrator {
+    address: SocketAddr,
+    client: Client,
+}
+
+impl Home {
+    /// A home below a folder, with its database there or at this address.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(super) fn new(folder: &Path, database: Option<String>) -> Result<Self, Box<dyn Error>> {
+        for name in ["built", "sources", "work"] {
+            fs::create_dir_all(folder.join(name))?;
+        }
+        fs::write(folder.join("key"), ENCRYPTION_KEY)?;
+        let tokens =
+            json!({"tokens": {"proof": {"api_key": KEY, "scopes": [{"role": "administrator"}]}}});
+        fs::write(folder.join("config.json"), tokens.to_string())?;
+        let local = || format!("sqlite:{}", folder.join("control.db").display());
+        Ok(Self {
+            folder: folder.to_owned(),
+            database: database.unwrap_or_else(local),
+            environment: Vec::new(),
+            client: Client::builder().timeout(HANG_LIMIT).build()?,
+        })
+    }
+
+    /// Gives every control plane here an environment variable.
+    pub(super) fn environment(&mut self, name: &'static str, value: &Path) {
+        self.environment.push((name, value.to_owned()));
+    }
+
+    /// Starts a control plane here, whose log is `NAME.log`, and waits until it answers.
+    ///
+    /// # Errors
+    /// When it does not start, with what it logged.
+    pub(super) async fn start(&self, name: &str) -> Result<Plane, Box<dyn Error>> {
+        let address = free_address()?;
+        let path = self.folder.join(format!("{name}.log"));
+        let log = fs::File::options().create(true).append(true).open(&path)?;
+        let process = Command::new(program())
+            .arg("control")
+            // Builds are told apart by when they ended.
+            .args(["--log-timestamp-format", "2006-01-02T15:04:05.000000Z07:00"])
+            .args(["--addr", &address.to_string(), "--database", &self.database])
+            .arg("--encryption-key-file")
+            .arg(self.folder.join("key"))
+            .arg("--config")
+            .arg(self.folder.join("config.json"))
+            .arg("--source-root")
+            .arg(self.folder.join("sources"))
+            .arg("--bundle-root")
+            .arg(self.folder.join("built"))
+            .arg("--data-dir")
+            .arg(self.folder.join("work").join(name))
+            .args(["--allow-host", "127.0.0.1", "--allow-secrets-over-http"])
+            .args(["--rebuild-interval", "1s"])
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let mut plane = Plane {
+            administrator: Administrator {
+                address,
+                client: self.client.clone(),
+            },
+            process,
+        };
+        let begun = Instant::now();
+        let url = format!("http://{address}/health");
+        while !matches!(self.client.get(&url).send().await, Ok(answer) if answer.status().is_success())
+        {
+            if begun.elapsed() > HANG_LIMIT || plane.process.try_wait()?.is_some() {
+                let said = fs::read_to_string(&path).unwrap_or_default();
+                return Err(format!("the control plane does not start: {said}").into());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(plane)
+    }
+}
+
+impl Administrator {
+    /// Sends a request as the administrator; the status and the body of the answer.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Value), reqwest::Error> {
+        let url = format!("http://{}{path}", self.address);
+        let mut request = self.client.request(method, url).bearer_auth(KEY);
+        if let Some(body) = body {
+            request = request.body(body.to_string());
+        }
+        let answer = request.send().await?;
+        let status = answer.status();
+        let text = answer.text().await?;
+        Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
+    }
+
+    /// Puts a definition that must be taken.
+    ///
+    /// # Errors
+    /// When it is not taken.
+    pub(super) async fn put(&self, path: &str, body: &Value) -> Result<(), Box<dyn Error>> {
+        match self.send(Method::PUT, path, Some(body)).await? {
+            (StatusCode::OK, _) => Ok(()),
+            (status, said) => Err(format!("PUT {path}: {status} {said}").into()),
+        }
+    }
+
+    /// Puts a bundle that is built from the pushed data of a source of its name, to `NAME.tar.gz`
+    /// of a folder.
+    ///
+    /// # Errors
+    /// When it is not taken.
+    pub(super) async fn put_pushed(&self, name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+        let file = folder.join(format!("{name}.tar.gz"));
+        let bundle = json!({
+            "object_storage": {"filesystem": {"path": file.display().to_string()}},
+            "requirements": [{"source": name}],
+        });
+        self.put(&format!("/v1/sources/{name}"), &json!({})).await?;
+        self.put(&format!("/v1/bundles/{name}"), &bundle).await
+    }
+
+    /// The latest build of a bundle, if there was one.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub(super) async fn latest(&self, bundle: &str) -> Result<Value, Box<dyn Error>> {
+        let path = format!("/v1/bundles/{bundle}/status/latest");
+        let (status, body) = self.send(Method::GET, &path, None).await?;
+        match status {
+            StatusCode::OK => Ok(at(&body, "/result").clone()),
+            StatusCode::NOT_FOUND => Ok(Value::Null),
+            _ => Err(format!("GET {path}: {status} {body}").into()),
+        }
+    }
+}
+
+impl Plane {
+    /// The number of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Sends the process a signal.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn signal(&self, name: &str) -> Result<(), Box<dyn Error>> {
+        let mut command = Command::new("kill");
+        done(command.args(["-s", name, &self.id().to_string()]))
+    }
+
+    /// Ends the process at once, without a word (SIGKILL).
+    pub(super) fn kill(&mut self) {
+        // A process that has ended already cannot be killed.
+        let _killed = self.process.kill();
+        let _waited = self.process.wait();
+    }
+}
+
+impl Drop for Plane {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The program under test.
+pub(super) fn program() -> PathBuf {
+    root().join("target/debug/reference")
+}
+
+/// Builds the program as the tests do.
+///
+/// # Errors
+/// When it does not build.
+pub(super) fn build() -> Result<(), Box<dyn Error>> {
+    let arguments = ["build", "--workspace", "--all-targets"];
+    done(cargo().current_dir(root()).args(arguments))
+}

@@ -1,0 +1,116 @@
+//! Plays the end-to-end examples of OPA Control Plane on the reference's control plane, and
+//! compares which files each bundle comes to hold.
+//!
+//! The examples are read from a checkout of their repository. What OPA Control Plane makes of them
+//! stands in `xtask/verification/ocp-examples.toml`: names of bundles and of their files.
+
+mod endpoint;
+mod expected;
+mod play;
+mod script;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::expected::Expected;
+use self::play::{Program, Stage};
+use self::script::Example;
+use crate::{report, root};
+
+/// What OPA Control Plane makes of the examples.
+const EXPECTED: &str = "xtask/verification/ocp-examples.toml";
+
+/// The names of the files of each bundle, sorted, by where the bundle is written.
+type Bundles = BTreeMap<String, Vec<String>>;
+
+/// What the command line says.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// A checkout of the repository of OPA Control Plane
+    source: PathBuf,
+    /// Only the examples whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// The reference's program, instead of one that is built
+    #[arg(long, value_name = "FILE", conflicts_with = "opactl")]
+    program: Option<PathBuf>,
+    /// Play the examples on this program of OPA Control Plane
+    #[arg(long, value_name = "FILE")]
+    opactl: Option<PathBuf>,
+    /// Write what OPA Control Plane makes of them, instead of comparing
+    #[arg(long, requires = "opactl", conflicts_with = "only")]
+    bless: bool,
+}
+
+/// Plays the examples, and compares what they make with what is expected.
+///
+/// # Errors
+/// An example that cannot be read, or makes other bundles without a reason why.
+pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let source = options.source.canonicalize()?;
+    let file = root().join(EXPECTED);
+    let mut expected = Expected::read(&fs::read_to_string(&file)?)?;
+    let examples = examples(&source.join("e2e/cli"))?;
+    let program = match (&options.opactl, &options.program) {
+        (Some(opactl), _) => Program::Opactl(opactl.canonicalize()?),
+        (None, Some(program)) => Program::Reference(program.canonicalize()?),
+        (None, None) => Program::Reference(crate::bundles::program()?),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let stage = runtime.block_on(Stage::new(program, source.join("libraries")))?;
+    let mut wrong = Vec::new();
+    let (mut same, mut played) = (0, 0);
+    for example in &examples {
+        let only = options.only.as_ref();
+        if only.is_some_and(|only| !example.name.contains(only.as_str())) {
+            continue;
+        }
+        let folder = tempfile::Builder::new().prefix("example-").tempdir()?;
+        let made = runtime.block_on(stage.play(example, &folder.path().canonicalize()?));
+        let made = made.map_err(|why| format!("{}: {why}", example.name))?;
+        played += 1;
+        if options.bless {
+            report(&example.name, &format!("{} bundles", made.bundles.len()));
+            expected.set(&example.name, made.bundles);
+            continue;
+        }
+        let by_reference = options.opactl.is_none();
+        let verdict = expected.judge(&example.name, &made.bundles, by_reference);
+        same += usize::from(verdict.is_same);
+        report(&example.name, &verdict.said);
+        if !verdict.holds {
+            wrong.push(format!("{}: {}\n{}", example.name, verdict.said, made.why));
+        }
+    }
+    if options.bless {
+        expected.keep(examples.iter().map(|example| example.name.as_str()));
+        fs::write(&file, expected.text())?;
+        return Ok(());
+    }
+    report("the same files", &format!("{same} of {played} examples"));
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n").into()),
+    }
+}
+
+/// The examples of a folder, in the order of their names.
+fn examples(folder: &Path) -> Result<Vec<Example>, Box<dyn Error>> {
+    let mut examples = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|why| format!("{}: {why}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "txtar") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            examples.push(Example::read(&name, &fs::read_to_string(&path)?)?);
+        }
+    }
+    if examples.is_empty() {
+        return Err(format!("{} has no examples", folder.display()).into());
+    }
+    examples.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(examples)
+}

@@ -1,0 +1,67 @@
+//! Builds the real peers at their pinned versions and judges them by the whole suite.
+
+use std::{error::Error, path::PathBuf, process::Command};
+
+use crate::{cargo::cargo, postgres::done, report, root, stored_evidence};
+
+/// The module that pins the peer and its checksums, and the program it holds.
+const MODULE: &str = "xtask/verification/opa";
+const PROGRAM: &str = "github.com/open-policy-agent/opa";
+
+/// How it is started as a server, beside its address.
+pub(crate) const SERVE: &[&str] = &["run", "--server", "--skip-version-check"];
+
+/// Runs the whole suite on the real OPA, and on those servers of `results/` that are on the search
+/// path. The suite itself compares the result with the list below `conformance/known/`: a failure
+/// that is not listed fails, and so does a listed one that passes. With `keep` the evidence of the
+/// other servers replaces what `results/` has of them.
+///
+/// # Errors
+/// When the peer cannot be built or the suite does not end well on it.
+pub(crate) fn run(keep: bool) -> Result<(), Box<dyn Error>> {
+    let program = build()?;
+    report("judging", "the real OPA by the whole suite");
+    let folder = root().join("target/peers");
+    let json = format!("json={}", folder.join("opa.json").display());
+    let evidence = format!("ndjson={}", folder.join("opa.ndjson").display());
+    done(
+        cargo()
+            .current_dir(root())
+            .args(["conformance", "run", "--target", "opa", "--program"])
+            .arg(program)
+            .args(["--report", &json, "--report", &evidence]),
+    )?;
+    stored_evidence::servers()?
+        .iter()
+        .try_for_each(|server| server.run(keep))
+}
+
+/// Builds the real OPA; where it is.
+///
+/// # Errors
+/// When there is no Go, or the module cannot be had.
+pub(crate) fn build() -> Result<PathBuf, Box<dyn Error>> {
+    report("building", "the real OPA at its pinned version");
+    go_program("opa", MODULE, PROGRAM)
+}
+
+/// Builds a program of a pinned Go module in a folder of the repository; where it is.
+///
+/// # Errors
+/// When there is no Go, or the module cannot be had.
+pub(crate) fn go_program(
+    name: &str,
+    module: &str,
+    package: &str,
+) -> Result<PathBuf, Box<dyn Error>> {
+    let program = root().join("target/peers").join(name);
+    done(
+        Command::new("go")
+            .current_dir(root().join(module))
+            .env("CGO_ENABLED", "0")
+            .args(["build", "-o"])
+            .arg(&program)
+            .arg(package),
+    )?;
+    Ok(program)
+}

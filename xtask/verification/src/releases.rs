@@ -1,0 +1,271 @@
+//! Released versions of the real OPA: which there are, and which are known to be bad.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use conformance::target::Target;
+use serde::Deserialize;
+
+use crate::stored_evidence::Kept;
+use crate::{postgres::done, report, root};
+
+/// The module of the real OPA.
+const MODULE: &str = "github.com/open-policy-agent/opa";
+/// The first minor release of version 0 that reads the language of the scenarios, if it is told to;
+/// version 1 need not be told.
+const TOLD_V1: u32 = 61;
+/// The setups that older ones do not start in: a module of the newer language, and a configuration
+/// that they take only without discovery.
+const NEWER: [&str; 2] = ["token-auth", "discovery"];
+/// The releases.
+const LIST: &str = "xtask/verification/opa-releases.toml";
+/// What was seen of those of COMPATIBILITY.md.
+pub(crate) const EVIDENCE: &str = "results/opa.ndjson.xz";
+/// The page about all of them.
+pub(crate) const PAGE: &str = "results/opa-releases.md";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Releases {
+    /// Those of COMPATIBILITY.md, oldest first.
+    pub(crate) usual: Vec<String>,
+    pub(crate) all: Vec<String>,
+    /// Those before, whose language is older than that of the scenarios: the rules of the pack that
+    /// need no newer one are played on them.
+    pub(crate) older: Vec<String>,
+    bad: Vec<Bad>,
+}
+
+/// A release that hurt people.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bad {
+    /// The last release that is bad, and the first that is not.
+    last: String,
+    mended: Option<String>,
+    /// The last good one before it, where none mended it.
+    before: Option<String>,
+    wrong: String,
+    /// Where that is told.
+    told: String,
+    /// Why no rule can show it, of the documents or of the pack.
+    cannot: Option<String>,
+}
+
+impl Releases {
+    /// # Errors
+    /// A list that cannot be read, or that names a release which the suite is not run on.
+    pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
+        let releases: Self = toml::from_str(&fs::read_to_string(root().join(LIST))?)?;
+        let bad = releases.bad.iter().filter(|bad| bad.cannot.is_none());
+        let named = bad.flat_map(|bad| std::iter::once(&bad.last).chain(bad.good()));
+        let played = [&releases.all, &releases.older];
+        for version in named {
+            if !played.iter().any(|list| list.contains(version)) {
+                return Err(format!("{LIST}: {version} is neither in `all` nor in `older`").into());
+            }
+        }
+        for version in &releases.usual {
+            if !releases.all.contains(version) {
+                return Err(format!("{LIST}: {version} is not among `all`").into());
+            }
+        }
+        Ok(releases)
+    }
+
+    /// The page about all releases: how much each keeps of the documents, and what of that, or of
+    /// the rules about regressions, tells the bad ones.
+    pub(crate) fn page(
+        &self,
+        columns: &[(String, Kept)],
+        regressions: &[(String, Kept)],
+    ) -> String {
+        let mut page = String::from(
+            "# Releases of Open Policy Agent\n\nEvery minor release from 0.68 on, and the patches \
+             that mended a regression, judged by the rules of the engine's API and by those of the \
+             pack `regressions`. Written by `cargo xtask matrix --all --bless`; the releases stand in \
+             [`xtask/verification/opa-releases.toml`](../xtask/verification/opa-releases.toml).\n",
+        );
+        if columns.len() < self.all.len() {
+            let (run, all) = (columns.len(), self.all.len());
+            // Writing to a string cannot fail.
+            let _ = write!(page, "\n{run} of these {all} releases were run.\n");
+        }
+        self.bad_releases(&mut page, &[regressions, columns]);
+        let mut before: Option<&Kept> = None;
+        page += "\n## How much each keeps\n\n| release | rules kept | other than the one before |\n|---|--:|---|\n";
+        for (name, kept) in columns {
+            let held = kept.values().filter(|kept| **kept).count();
+            let change = before.map_or_else(String::new, |before| change(before, kept));
+            // Writing to a string cannot fail.
+            let _ = writeln!(page, "| {name} | {held} of {} | {change} |", kept.len());
+            before = Some(kept);
+        }
+        page
+    }
+
+    fn bad_releases(&self, page: &mut String, columns: &[&[(String, Kept)]]) {
+        let (mut told, mut can) = (0, 0);
+        let mut rows = String::new();
+        for bad in &self.bad {
+            let pairs = bad.good().map(|good| pairs(columns, &bad.last, good));
+            let pairs = pairs.filter(|pairs| !pairs.is_empty());
+            let shown = match (&bad.cannot, pairs) {
+                (Some(why), _) => format!("no rule can: {why}"),
+                (None, Some(pairs)) => {
+                    can += 1;
+                    let rules = pairs.into_iter().flat_map(|(bad, good)| better(bad, good));
+                    let rules: Vec<&str> = rules.collect();
+                    told += usize::from(!rules.is_empty());
+                    match rules.is_empty() {
+                        true => "**no rule does**".to_owned(),
+                        false => listed(&rules),
+                    }
+                }
+                (None, None) => "not run".to_owned(),
+            };
+            let (last, wrong, told) = (&bad.last, &bad.wrong, &bad.told);
+            let mended = bad.mended.as_deref().unwrap_or("–");
+            let mended = match &bad.before {
+                Some(before) => format!("{mended} (good: {before})"),
+                None => mended.to_owned(),
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                rows,
+                "| {last} | {mended} | {wrong} ([told]({told})) | {shown} |"
+            );
+        }
+        let all = self.bad.len();
+        let _ = write!(
+            page,
+            "\n## Releases that hurt people\n\nOf {all} such releases a rule can show {can}; {told} \
+             are shown. A rule shows one when the bad release breaks it and the mended one keeps it; \
+             of several, some may be about what else changed between the two.\n\n| last bad | mended | what was wrong | shown by |\n|---|---|---|---|\n{rows}"
+        );
+    }
+}
+
+impl Bad {
+    /// The good release beside it.
+    fn good(&self) -> Option<&String> {
+        self.before.as_ref().or(self.mended.as_ref())
+    }
+}
+
+/// What two versions keep, of each set of columns that has both.
+fn pairs<'k>(
+    columns: &[&'k [(String, Kept)]],
+    one: &str,
+    other: &str,
+) -> Vec<(&'k Kept, &'k Kept)> {
+    let of = |columns: &'k [(String, Kept)], version: &str| {
+        let name = name(version);
+        let found = columns.iter().find(|(column, _)| *column == name)?;
+        Some(&found.1)
+    };
+    let both = columns
+        .iter()
+        .copied()
+        .map(|columns| Some((of(columns, one)?, of(columns, other)?)));
+    both.flatten().collect()
+}
+
+/// The name of a version in tables.
+pub(crate) fn name(version: &str) -> String {
+    format!("OPA {version}")
+}
+
+/// The rules that one breaks and the other keeps.
+fn better<'k>(one: &'k Kept, other: &Kept) -> Vec<&'k str> {
+    let broken = one.iter().filter(|(_, kept)| !**kept);
+    let mended = broken.filter(|(rule, _)| other.get(*rule) == Some(&true));
+    mended.map(|(rule, _)| rule.as_str()).collect()
+}
+
+/// What changed from one to the other.
+fn change(before: &Kept, kept: &Kept) -> String {
+    let (gained, lost) = (better(before, kept), better(kept, before));
+    let mut parts = Vec::new();
+    if !gained.is_empty() {
+        parts.push(format!("keeps {}", listed(&gained)));
+    }
+    if !lost.is_empty() {
+        parts.push(format!("breaks {}", listed(&lost)));
+    }
+    parts.join("; ")
+}
+
+/// A few rules by their ids, more by their number.
+fn listed(rules: &[&str]) -> String {
+    match rules {
+        [.., _] if rules.len() <= 6 => format!("`{}`", rules.join("`, `")),
+        _ => format!("{} rules", rules.len()),
+    }
+}
+
+/// Where a version is, once it is built.
+pub(crate) fn program(version: &str) -> PathBuf {
+    root().join(format!("target/peers/opa-v{version}/opa"))
+}
+
+/// Builds a version, unless it is there; where it is. It is built as what an empty module requires,
+/// since `go install` refuses modules that replace others, as 0.68.0 and 0.42.0 do.
+///
+/// # Errors
+/// When it cannot be had.
+pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let program = program(version);
+    if let Some(folder) = program.parent()
+        && !program.is_file()
+    {
+        report("building", &format!("the real OPA {version}"));
+        let module = folder.join("module");
+        fs::create_dir_all(&module)?;
+        fs::write(module.join("go.mod"), "module release\n")?;
+        let required = format!("{MODULE}@v{version}");
+        for arguments in [&["get", &required][..], &["build", "-o", "../opa", MODULE]] {
+            done(
+                Command::new("go")
+                    .current_dir(&module)
+                    .env("CGO_ENABLED", "0")
+                    .args(arguments),
+            )?;
+        }
+    }
+    Ok(program)
+}
+
+/// The number of a minor release of version 0.
+fn minor_of_0(version: &str) -> Option<u32> {
+    let (minor, _) = version.strip_prefix("0.")?.split_once('.')?;
+    minor.parse().ok()
+}
+
+/// The target `opa`, started by this program, in the language of the scenarios.
+///
+/// # Errors
+/// A target file that cannot be read.
+pub(crate) fn target(version: &str, program: &Path) -> Result<Target, Box<dyn Error>> {
+    let file = root().join("conformance/targets/opa.toml");
+    let mut target = Target::parse(&fs::read_to_string(file)?, "opa.toml")?;
+    target.name = format!("opa {version}");
+    target.program = Some(program.display().to_string());
+    match minor_of_0(version) {
+        Some(minor) if minor >= TOLD_V1 => {
+            for setup in target.setups.values_mut() {
+                for launch in setup.engine.iter_mut() {
+                    launch.args.push("--v1-compatible".to_owned());
+                }
+            }
+        }
+        Some(_) => target
+            .setups
+            .retain(|setup, _| !NEWER.contains(&setup.as_str())),
+        None => {}
+    }
+    Ok(target)
+}
