@@ -11,7 +11,7 @@ use tracing::{error, info};
 use crate::StartError;
 use crate::flag_forms::of_opa;
 use crate::http::ServeOptions;
-use crate::http::server::{Listening, Place, listen};
+use crate::http::server::{ListenAddress, Listening, listen};
 use crate::log::{Json, LogLevel, LogOptions, STRUCTURED};
 use crate::{control, engine};
 
@@ -212,7 +212,7 @@ pub struct Running {
     plane: Option<Arc<control::Control>>,
     workers: Option<control::Workers>,
     /// Where the servers listen, with their names.
-    places: Vec<(&'static str, Place)>,
+    places: Vec<(&'static str, ListenAddress)>,
     /// What looks at the files and the configuration of the engine.
     watchers: Vec<engine::Watcher>,
     /// What the engine does by itself, and how long it may go on when told to stop.
@@ -338,8 +338,8 @@ impl Running {
 /// The address of the network that a server listens on, if it is one.
 fn network_address(listening: &Listening) -> Option<SocketAddr> {
     match listening.place {
-        Place::Tcp(address) => Some(address),
-        Place::Unix(_) => None,
+        ListenAddress::Tcp(address) => Some(address),
+        ListenAddress::Unix(_) => None,
     }
 }
 

@@ -18,11 +18,11 @@ const FOLDERS: [&str; 4] = [
 const EXAMPLES: &[&str] = &["engine/v1/data/put/some-rule"];
 
 /// What a comment may cite: rules, the files that they stand in, and what is above those.
-struct Known {
+struct Citable {
     ids: BTreeSet<String>,
 }
 
-impl Known {
+impl Citable {
     fn new<'i>(ids: impl Iterator<Item = &'i str>) -> Self {
         let mut known = BTreeSet::new();
         for id in ids {
@@ -72,7 +72,7 @@ fn is_like_an_id(text: &str) -> bool {
 }
 
 /// Citations of what does not exist.
-fn dangling(folder: &str, sources: &[Source], known: &Known) -> Vec<String> {
+fn dangling(folder: &str, sources: &[Source], known: &Citable) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
         for (line, cited) in citations(source) {
@@ -92,7 +92,7 @@ fn dangling(folder: &str, sources: &[Source], known: &Known) -> Vec<String> {
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 fn cited_rules_exist() {
     let catalogue = Catalogue::embedded().expect("the embedded clauses");
-    let known = Known::new(catalogue.with_packs().map(|clause| clause.id.as_str()));
+    let known = Citable::new(catalogue.with_packs().map(|clause| clause.id.as_str()));
     let mut wrong = Vec::new();
     let mut cited = 0;
     for folder in FOLDERS {
@@ -106,7 +106,7 @@ fn cited_rules_exist() {
 
 #[test]
 fn citations_of_what_does_not_exist_are_noticed() {
-    let known = Known::new(["engine/v1/data/put/creates", "control/common/names/a"].into_iter());
+    let known = Citable::new(["engine/v1/data/put/creates", "control/common/names/a"].into_iter());
     for (text, expected) in [
         ("/// Serves `engine/v1/data/put/creates`.", 0),
         ("/// Serves the clauses of `engine/v1/data/put`.", 0),

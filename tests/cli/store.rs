@@ -39,11 +39,11 @@ pub(crate) struct Store {
     pub(crate) url: String,
     /// The request lines, as they come.
     pub(crate) requests: Receiver<String>,
-    shelf: Shelf,
+    shelf: Objects,
 }
 
 /// What it holds, by path.
-type Shelf = Arc<Mutex<BTreeMap<String, Value>>>;
+type Objects = Arc<Mutex<BTreeMap<String, Value>>>;
 
 impl Store {
     /// An engine that holds a document and a policy of somebody's.
@@ -51,7 +51,7 @@ impl Store {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("the port"));
         let (sender, requests) = channel();
-        let shelf = Shelf::default();
+        let shelf = Objects::default();
         let held = Arc::clone(&shelf);
         let put = |path: &str, value| held.lock().expect("the shelf").insert(path.into(), value);
         put("/v1/data/theirs", json!({"a": 1}));
@@ -85,7 +85,7 @@ impl Store {
 fn exchange(
     stream: &TcpStream,
     manner: Manner,
-    shelf: &Shelf,
+    shelf: &Objects,
     seen: &Sender<String>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);

@@ -66,12 +66,12 @@ struct Section {
 struct Entry {
     sentence: usize,
     reason: Option<String>,
-    repeats: Option<Place>,
+    repeats: Option<SentencePlace>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Place {
+struct SentencePlace {
     section: String,
     sentence: usize,
 }
@@ -126,7 +126,9 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
         }
         let explanation = match (entry.reason, entry.repeats) {
             (Some(reason), None) if !reason.trim().is_empty() => Explanation::Reason(reason),
-            (None, Some(Place { section, sentence })) => Explanation::Repeats { section, sentence },
+            (None, Some(SentencePlace { section, sentence })) => {
+                Explanation::Repeats { section, sentence }
+            }
             _ => {
                 defect(format!("{place}: needs either `reason` or `repeats`"));
                 continue;

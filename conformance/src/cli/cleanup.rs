@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 }
 
 /// What a run made on one API of one server.
-type Made = BTreeMap<(String, Document), Vec<Resource>>;
+type CreatedResources = BTreeMap<(String, Document), Vec<Resource>>;
 
 /// Removes what a run made, or lists the runs. Exit code 5 if something is still there.
 pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
@@ -138,8 +138,8 @@ fn listed(folder: &Path, run: &str) -> String {
     format!("{run}  {written}  {}", places.join("; "))
 }
 
-fn by_server(entries: Vec<Entry>) -> Made {
-    let mut made = Made::new();
+fn by_server(entries: Vec<Entry>) -> CreatedResources {
+    let mut made = CreatedResources::new();
     for entry in entries {
         let resources = made.entry((entry.url, entry.document)).or_default();
         resources.push(Resource {

@@ -40,7 +40,7 @@ pub(super) struct Detection {
 
 /// The capabilities that a run asks for.
 #[derive(Debug, Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestedCapabilities<'a> {
     /// Those of the rules that the user has chosen: if none of them showed, they are asked for all
     /// the same, as otherwise nothing would be.
     pub(super) chosen: BTreeSet<&'a str>,
@@ -57,7 +57,7 @@ pub(super) fn look(
     options: &mut RunOptions,
     target: &mut Target,
     connection: &Connection,
-    asked_for: &Asked<'_>,
+    asked_for: &RequestedCapabilities<'_>,
 ) -> Result<Detection, Failed> {
     if options.vendor.as_deref() == Some(AUTO) {
         options.vendor = None;
@@ -71,13 +71,13 @@ pub(super) fn look(
         let Some(url) = url else { continue };
         let asked = outside(&url);
         let seen = match examine(&asked, options, connection)? {
-            Seen::All(seen) => *seen,
-            Seen::Late => {
+            DetectionOutcome::All(seen) => *seen,
+            DetectionOutcome::Late => {
                 look.lines
                     .push(format!("{asked}: a look at it took too long"));
                 continue;
             }
-            Seen::Interrupted => {
+            DetectionOutcome::Interrupted => {
                 look.refusal = Some(Reason::Interrupted);
                 return Ok(look);
             }
@@ -103,13 +103,17 @@ pub(super) fn look(
 }
 
 /// How a look ended.
-enum Seen {
+enum DetectionOutcome {
     All(Box<Diagnosis>),
     Late,
     Interrupted,
 }
 
-fn examine(url: &str, options: &RunOptions, connection: &Connection) -> Result<Seen, Failed> {
+fn examine(
+    url: &str,
+    options: &RunOptions,
+    connection: &Connection,
+) -> Result<DetectionOutcome, Failed> {
     let base = Base::parse(url).map_err(Failed::usage)?;
     let connection = Connection {
         timeout: connection.timeout.min(ANSWER_WITHIN),
@@ -131,9 +135,9 @@ fn examine(url: &str, options: &RunOptions, connection: &Connection) -> Result<S
     Ok(runtime.block_on(async {
         tokio::select! {
             seen = tokio::time::timeout(LOOK_WITHIN, doctor.examine()) => {
-                seen.map_or(Seen::Late, |seen| Seen::All(Box::new(seen)))
+                seen.map_or(DetectionOutcome::Late, |seen| DetectionOutcome::All(Box::new(seen)))
             }
-            _ = interrupt::asked_to_end() => Seen::Interrupted,
+            _ = interrupt::asked_to_end() => DetectionOutcome::Interrupted,
         }
     }))
 }
@@ -198,7 +202,12 @@ fn refusal(
 }
 
 /// Takes over what the user has not said: of a description all but the version stays.
-fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, asked_for: &Asked<'_>) {
+fn adopt(
+    seen: &Diagnosis,
+    options: &mut RunOptions,
+    target: &mut Target,
+    asked_for: &RequestedCapabilities<'_>,
+) {
     let described = !options.target.is_empty();
     if options.vendor.is_none() && !described {
         options.vendor.clone_from(&seen.vendor);

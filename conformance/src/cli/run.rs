@@ -16,13 +16,13 @@ use crate::catalogue::{Catalogue, Document, Profile};
 use crate::http_client::Connection;
 use crate::http_client::redact::Redactor;
 use crate::known_deviations::KnownList;
-use crate::report::repro::{self, Written};
+use crate::report::repro::{self, Reproducer};
 use crate::report::stability::Repetitions;
 use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
 use crate::run::{Suite, SuiteError, check_namespace, default_jobs, ledger};
 use crate::target::Target;
 
-/// Written when the embedded reference is judged and no other report is asked for.
+/// Reproducer when the embedded reference is judged and no other report is asked for.
 const DEFAULT_REPORT: &str = "conformance-report.json";
 
 /// Judges a target and returns the exit code of what it comes to.
@@ -76,7 +76,7 @@ pub(super) fn judge(
     target
         .capabilities
         .extend(needed.iter().map(|name| (*name).to_owned()));
-    let asked = detect::Asked { chosen, needed };
+    let asked = detect::RequestedCapabilities { chosen, needed };
     let look = detect::look(&mut options, &mut target, &connection, &asked)?;
     if let Some(name) = &options.called {
         target.name.clone_from(name);
@@ -131,7 +131,7 @@ pub(super) fn judge(
 }
 
 /// Says which reproducers there are. Their paths are those of the rules, so a count is enough.
-fn tell(console: &mut Console<'_>, written: &Written) -> Result<(), Failed> {
+fn tell(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
     for (rule, why) in &written.left_out {
         writeln!(console.err, "no reproducer of {rule}: {why}")?;
     }

@@ -54,7 +54,7 @@ pub(super) enum FaultMode {
 /// A fault as its file has it: changes of requests and answers, as faults of servers have them,
 /// or a habit.
 #[derive(Debug, Deserialize)]
-pub(super) struct Written {
+pub(super) struct FaultFile {
     fault: String,
     breaks: String,
     habit: Option<FaultMode>,
@@ -71,7 +71,7 @@ impl Fault {
         path: &str,
         rule: &str,
         api: Recipient,
-        written: Written,
+        written: FaultFile,
     ) -> Result<Self, String> {
         let name = &written.fault;
         let mut changes = written.alteration;

@@ -37,7 +37,7 @@ pub struct Rule {
     pub clauses: Vec<&'static Clause>,
     pub(super) api: Recipient,
     pub(super) start: Start,
-    pub(super) given: Vec<Given>,
+    pub(super) given: Vec<Setup>,
     pub(super) steps: Vec<Step>,
     pub(super) received: Vec<ExpectedRequest>,
     pub(super) shows: Vec<Shows>,
@@ -67,7 +67,7 @@ pub(super) struct Start {
 /// A request of the suite's own, before the client is asked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Given {
+pub(super) struct Setup {
     pub(super) put: String,
     pub(super) json: Value,
     /// It is sent so often, with the number in the place of `{n}`.
@@ -120,13 +120,13 @@ struct Entry {
     #[serde(default)]
     start: Map<String, Value>,
     #[serde(default)]
-    given: Vec<Given>,
+    given: Vec<Setup>,
     steps: Vec<Step>,
     #[serde(default)]
     received: Vec<ExpectedRequest>,
     #[serde(default)]
     shows: Vec<Shows>,
-    broken_by: Vec<fault::Written>,
+    broken_by: Vec<fault::FaultFile>,
 }
 
 impl Rules {

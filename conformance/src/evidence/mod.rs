@@ -10,7 +10,7 @@ mod redact;
 pub(crate) mod sequence;
 mod texts;
 mod title;
-pub(crate) mod told;
+pub(crate) mod request_match;
 
 use std::borrow::Cow;
 

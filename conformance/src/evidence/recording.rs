@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
-use super::told::{Secrets, Told, compare};
+use super::request_match::{RequestMatch, Secrets, compare};
 use crate::evidence::{Exchange, Payload, Received};
 use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Wire;
@@ -78,11 +78,11 @@ impl Recording {
             return Err(NoAnswer::new("the evidence holds no answer to it"));
         };
         match compare(&exchange.request, identity, wire, &self.secrets) {
-            Told::Same(_) if exchange.identity != identity => {
+            RequestMatch::Same(_) if exchange.identity != identity => {
                 let who = &exchange.identity;
                 return Err(state.refuse(&exchange, &format!("asked by `{who}`, not `{identity}`")));
             }
-            Told::Same(base) => {
+            RequestMatch::Same(base) => {
                 let origin: Vec<&str> = base.splitn(4, '/').take(3).collect();
                 let key = (identity.to_owned(), origin.join("/"));
                 let known = state.bases.entry(key).or_insert_with(|| base.clone());
@@ -92,8 +92,8 @@ impl Recording {
                     return Err(state.refuse(&exchange, &why));
                 }
             }
-            Told::Untrue(why) => return Err(state.refuse(&exchange, &why)),
-            Told::Other => {
+            RequestMatch::Untrue(why) => return Err(state.refuse(&exchange, &why)),
+            RequestMatch::Other => {
                 state.lacks = true;
                 let request = &exchange.request;
                 let what = format!(

@@ -29,7 +29,7 @@ pub(crate) struct Alteration {
 /// An alteration as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Written {
+struct AlterationFile {
     on: OneOrMany,
     #[serde(default)]
     asked: RequestCondition,
@@ -77,7 +77,7 @@ impl Alteration {
         written: Map<String, Value>,
         api: Option<Recipient>,
     ) -> Result<Self, String> {
-        let written: Written = serde_json::from_value(Value::Object(written))
+        let written: AlterationFile = serde_json::from_value(Value::Object(written))
             .map_err(|error: serde_json::Error| error.to_string())?;
         let idle = written.request.is_empty() && written.answer.is_empty();
         if written.reply.is_some() && !(idle && written.answered == AnswerCondition::default()) {

@@ -29,7 +29,7 @@ pub struct Fault {
 
 /// A fault as its file has it.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct FaultFile {
     fault: String,
     breaks: String,
     kills: Vec<String>,
@@ -94,7 +94,7 @@ impl Fault {
         Ok(faults)
     }
 
-    fn read(path: &str, written: Written) -> Result<Self, String> {
+    fn read(path: &str, written: FaultFile) -> Result<Self, String> {
         if written.kills.is_empty() {
             return Err("it is aimed at no rule".to_owned());
         }

@@ -23,7 +23,7 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::pagination::Listings;
 use crate::judge::facts::{Captures, View};
 use crate::judge::openapi::Contract;
-use crate::run::cleanup::Made;
+use crate::run::cleanup::CreatedNames;
 use crate::run::ledger::Ledger;
 use crate::run::runner::{Runner, Transport};
 use crate::run::side_effects::SideEffects;
@@ -58,7 +58,7 @@ pub(crate) struct Replay<'a> {
 
 /// What came of a request.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct ReplayedResponse {
     /// Number of the step, and the request with `<ns>` for own names.
     pub(crate) step: usize,
     pub(crate) request: String,
@@ -66,7 +66,7 @@ pub(crate) struct Answered {
     pub(crate) differences: Vec<String>,
 }
 
-impl Answered {
+impl ReplayedResponse {
     /// What a person reads of it.
     pub(crate) fn lines(&self) -> Vec<String> {
         let word = match self.differences.is_empty() {
@@ -99,7 +99,7 @@ impl Replay<'_> {
     pub(crate) async fn replay(
         &self,
         recorded: &RecordedRule<'_>,
-        tell: &mut dyn FnMut(Answered),
+        tell: &mut dyn FnMut(ReplayedResponse),
     ) -> Result<(), Stopped> {
         let impossible = |why: &str| Stopped::NotPossible(why.to_owned());
         if recorded.exchanges.is_empty() {
@@ -124,7 +124,7 @@ impl Replay<'_> {
             events: &events,
             requests: &AtomicU64::new(0),
             listings: &Listings::default(),
-            made: Made::new(lasts.then_some(self.ledger)),
+            made: CreatedNames::new(lasts.then_some(self.ledger)),
         };
         let builder = RequestBuilder {
             recorded,
@@ -179,7 +179,7 @@ impl Replay<'_> {
         builder: &RequestBuilder<'_>,
         runner: &Runner<'_>,
         lasts: bool,
-        tell: &mut dyn FnMut(Answered),
+        tell: &mut dyn FnMut(ReplayedResponse),
     ) -> Result<bool, Stopped> {
         let recorded = builder.recorded;
         let (before, now) = (
@@ -213,7 +213,7 @@ impl Replay<'_> {
             };
             let Exchange { step, request, .. } = one.exchange;
             let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
-            tell(Answered {
+            tell(ReplayedResponse {
                 step: *step,
                 request: before.text(&format!("{} /{path}", request.method)),
                 differences,

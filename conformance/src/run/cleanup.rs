@@ -26,13 +26,13 @@ const PASSES: usize = 8;
 
 /// What a scenario may have made and not yet removed, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Made<'a> {
+pub(crate) struct CreatedNames<'a> {
     list: Mutex<Vec<Resource>>,
     /// Where it is written down first, on a server that the suite did not start.
     ledger: Option<&'a Ledger>,
 }
 
-impl<'a> Made<'a> {
+impl<'a> CreatedNames<'a> {
     pub(crate) fn new(ledger: Option<&'a Ledger>) -> Self {
         Self {
             list: Mutex::default(),
@@ -65,7 +65,7 @@ impl<'a> Made<'a> {
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for CreatedNames<'_> {
     /// Cleaning up may have been cut short.
     fn drop(&mut self) {
         if let Some(ledger) = self.ledger {
@@ -124,7 +124,7 @@ impl Runner<'_> {
 
 /// What a run may have left on a server.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct Leftovers {
     /// The paths that are there, or of which nobody knows.
     pub(crate) names: Vec<String>,
     /// The collections that cannot be read.
@@ -133,7 +133,7 @@ pub(crate) struct Left {
     run: String,
 }
 
-impl Left {
+impl Leftovers {
     /// Whether a path may still be there, by what was found: a collection that was read to the end
     /// does not hold what was not found in it. Of names below those of others nobody knows.
     pub(crate) fn may_hold(&self, path: &str) -> bool {
@@ -161,7 +161,7 @@ pub(crate) async fn finish(
     document: Document,
     run: &str,
     resources: Vec<Resource>,
-) -> Result<Left, &'static ContractError> {
+) -> Result<Leftovers, &'static ContractError> {
     let (events, requests) = (Mutex::default(), Default::default());
     let runner = Runner {
         client,
@@ -176,7 +176,7 @@ pub(crate) async fn finish(
         events: &events,
         requests: &requests,
         listings: &Listings::default(),
-        made: Made {
+        made: CreatedNames {
             list: Mutex::new(resources),
             ledger: None,
         },
@@ -194,10 +194,15 @@ pub(crate) async fn finish(
 
 /// The paths of the resources on a server whose names carry the run's prefix, as far as the
 /// server shows them before long, and the collections that cannot be read to the end.
-pub(crate) async fn found(client: &Client, server: &Server, document: Document, run: &str) -> Left {
-    let mut left = Left {
+pub(crate) async fn found(
+    client: &Client,
+    server: &Server,
+    document: Document,
+    run: &str,
+) -> Leftovers {
+    let mut left = Leftovers {
         run: run.to_owned(),
-        ..Left::default()
+        ..Leftovers::default()
     };
     let (end, listings) = (Instant::now() + LIST_WITHIN, Listings::of_server());
     for (collection, key) in collections(document) {
@@ -341,7 +346,7 @@ mod tests {
 
     #[test]
     fn what_a_list_does_not_hold_is_gone() {
-        let left = Left {
+        let left = Leftovers {
             names: vec!["/v1/data/cabc_there".to_owned()],
             unread: vec!["/v1/policies"],
             run: "cabc".to_owned(),

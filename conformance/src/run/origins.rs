@@ -13,17 +13,17 @@ use crate::scenario::Recipient;
 const DEFAULT: &str = "default";
 
 /// A server of a run: setup, API, who is asked, and the rule that it is started for alone, if it is.
-type Place<'a> = (&'static str, Document, u8, Option<&'a str>);
+type ServerKey<'a> = (&'static str, Document, u8, Option<&'a str>);
 
 /// What the start of the evidence says of a server.
-struct Said<'a> {
+struct DeclaredServer<'a> {
     control: Option<&'a str>,
     engine: Option<&'a str>,
     /// The number of the part; 0 in evidence of one run.
     part: usize,
 }
 
-impl<'a> Said<'a> {
+impl<'a> DeclaredServer<'a> {
     /// Of the server that a rule was judged on.
     fn of(started: &'a RunStarted, rule: &str) -> Self {
         let (part, control, engine) = match started.part(rule) {
@@ -49,7 +49,7 @@ impl Inner {
         started: &RunStarted,
     ) -> Result<(), String> {
         check_hosts(started)?;
-        let mut known: BTreeMap<(usize, Place<'_>), String> = BTreeMap::new();
+        let mut known: BTreeMap<(usize, ServerKey<'_>), String> = BTreeMap::new();
         for event in events {
             let Event::Exchange(exchange) = event else {
                 continue;
@@ -62,7 +62,7 @@ impl Inner {
             let origin = origin(&exchange.request.url)
                 .ok_or_else(|| told(exchange, "its address is none of a server"))?;
             let (recipient, place) = place(chosen, exchange);
-            let said = Said::of(started, &exchange.rule);
+            let said = DeclaredServer::of(started, &exchange.rule);
             if let Some(why) = is_foreign(&origin, recipient, chosen, &said) {
                 return Err(told(exchange, &why));
             }
@@ -111,7 +111,7 @@ fn origin(url: &str) -> Option<Base> {
     Base::parse(start).ok().filter(|base| base.url == start)
 }
 
-fn place<'a>(chosen: &Chosen, exchange: &'a Exchange) -> (Recipient, Place<'a>) {
+fn place<'a>(chosen: &Chosen, exchange: &'a Exchange) -> (Recipient, ServerKey<'a>) {
     let scenario = chosen.scenario.as_ref();
     let place = exchange.step.checked_sub(1);
     let step = scenario.and_then(|scenario| scenario.steps.get(place?));
@@ -139,7 +139,7 @@ fn is_foreign(
     origin: &Base,
     recipient: Recipient,
     chosen: &Chosen,
-    said: &Said<'_>,
+    said: &DeclaredServer<'_>,
 ) -> Option<String> {
     let document = match recipient {
         Recipient::Judged => chosen.clause.document,

@@ -12,7 +12,7 @@ use crate::evidence::recording::Recording;
 use crate::http_client::Base;
 use crate::http_client::pagination::Listings;
 use crate::judge;
-use crate::run::cleanup::Made;
+use crate::run::cleanup::CreatedNames;
 use crate::run::runner::{Runner, Transport};
 use crate::scenario::resource_names::namespace;
 use crate::scenario::{Identity, Scenario};
@@ -44,7 +44,7 @@ impl Inner {
             events: &Mutex::default(),
             requests: &AtomicU64::new(0),
             listings: &Listings::default(),
-            made: Made::default(),
+            made: CreatedNames::default(),
         };
         let trace = runner.run(scenario).await;
         RuleResult {

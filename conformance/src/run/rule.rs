@@ -14,7 +14,7 @@ use crate::http_client::redact::Redactor;
 use crate::judge;
 use crate::judge::scenario_run::ScenarioRun;
 use crate::judge::verdict::{Answered, Difference, Failure, Reason, Verdict};
-use crate::run::cleanup::Made;
+use crate::run::cleanup::CreatedNames;
 use crate::run::preflight::{defects, missing_role};
 use crate::run::runner::{Runner, Transport};
 use crate::scenario::resource_names::namespace;
@@ -105,7 +105,7 @@ impl Inner {
         };
         // What the suite started goes with all that it holds.
         let lasts = servers.lasts() && context.run == self.run;
-        let made = Made::new(self.ledger.as_ref().filter(|_| lasts));
+        let made = CreatedNames::new(self.ledger.as_ref().filter(|_| lasts));
         let result = self
             .judge_on(&started.server, chosen, scenario, made, context)
             .await;
@@ -125,7 +125,7 @@ impl Inner {
         server: &Server,
         chosen: &Chosen,
         scenario: &Scenario,
-        made: Made<'_>,
+        made: CreatedNames<'_>,
         context: &RunContext<'_>,
     ) -> RuleResult {
         let RunContext {

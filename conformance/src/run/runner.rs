@@ -21,7 +21,7 @@ use crate::judge::openapi::Contract;
 use crate::judge::scenario_run::{ScenarioRun, SentStep};
 use crate::judge::transcript::{Entry, Namer};
 use crate::judge::truncate::shorten;
-use crate::run::cleanup::Made;
+use crate::run::cleanup::CreatedNames;
 use crate::run::placeholders::Placeholders;
 use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::resource_names::{canonical, encode, mask_namespace};
@@ -54,7 +54,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) requests: &'a AtomicU64,
     /// What lists may still take.
     pub(crate) listings: &'a Listings,
-    pub(crate) made: Made<'a>,
+    pub(crate) made: CreatedNames<'a>,
 }
 
 /// What carries requests to the server and answers back.

@@ -28,17 +28,17 @@ const INVALID: &str = "invalid_parameter";
 #[derive(Debug)]
 pub(super) struct Engine {
     adapter: Adapter,
-    held: Mutex<Held>,
+    held: Mutex<State>,
 }
 
 #[derive(Debug, Clone)]
-struct Held {
+struct State {
     modules: Modules,
     data: Value,
 }
 
 /// A request that was read.
-struct Asked<'a> {
+struct ParsedRequest<'a> {
     method: &'a Method,
     /// The segments of the path, decoded.
     path: &'a [String],
@@ -51,7 +51,7 @@ impl Engine {
     pub(super) fn new(adapter: Adapter) -> Self {
         Self {
             adapter,
-            held: Mutex::new(Held {
+            held: Mutex::new(State {
                 modules: Modules::new(),
                 data: Value::Object(Map::new()),
             }),
@@ -69,7 +69,7 @@ impl Engine {
         };
         let query = form(head.uri.query().unwrap_or_default());
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
-        let below = |path| Asked {
+        let below = |path| ParsedRequest {
             method: &head.method,
             path,
             query,
@@ -86,7 +86,7 @@ impl Engine {
         }
     }
 
-    async fn policies(&self, asked: Asked<'_>) -> Answer {
+    async fn policies(&self, asked: ParsedRequest<'_>) -> Answer {
         let id = asked.path.join("/");
         let none = || absent(&format!("there is no policy `{id}`"));
         let item = |id: &str, raw: &str| json!({"id": id, "raw": raw});
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    async fn data(&self, asked: Asked<'_>) -> Answer {
+    async fn data(&self, asked: ParsedRequest<'_>) -> Answer {
         match *asked.method {
             Method::GET if asked.path.is_empty() => {
                 told(&json!({"result": lock(&self.held).data.clone()}))
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    async fn decide(&self, asked: &Asked<'_>, input: Option<Value>) -> Answer {
+    async fn decide(&self, asked: &ParsedRequest<'_>, input: Option<Value>) -> Answer {
         let held = lock(&self.held).clone();
         let path: Vec<Value> = asked.path.iter().map(|segment| step(segment)).collect();
         let strict = ["", "true"];

@@ -29,7 +29,7 @@ pub(super) struct Entry {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Written {
+struct OverStrictFile {
     #[serde(default)]
     over_strict: Vec<WrittenEntry>,
 }
@@ -49,7 +49,8 @@ impl OverStrict {
     /// No TOML of this shape, a bad pattern, an entry without a reason.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let failed = |what: String| FileError::new(FOLDER, format!("{LIST}.toml"), what);
-        let written: Written = toml::from_str(text).map_err(|error| failed(error.to_string()))?;
+        let written: OverStrictFile =
+            toml::from_str(text).map_err(|error| failed(error.to_string()))?;
         let mut entries = Vec::new();
         for one in written.over_strict {
             if one.reason.trim().is_empty() {

@@ -30,7 +30,7 @@ pub struct Variant {
 /// A variant as its file has it: with one alteration, or with several below `changes`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-struct Written {
+struct VariantFile {
     variant: String,
     does: String,
     allowed_by: String,
@@ -81,7 +81,7 @@ impl Variant {
         Ok(variants?.into_iter().flatten().collect())
     }
 
-    fn read(path: &str, written: Written) -> Result<Self, String> {
+    fn read(path: &str, written: VariantFile) -> Result<Self, String> {
         if written.does.trim().is_empty() || written.allowed_by.trim().is_empty() {
             return Err("it does not say what it does and what allows it".to_owned());
         }

@@ -15,7 +15,7 @@ use crate::Value;
 use crate::meter::Ended;
 
 /// Says whether the evaluation still wants what it waits for. Whoever waits asks this often.
-pub type Wanted<'w> = &'w dyn Fn() -> Result<(), Ended>;
+pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), Ended>;
 
 /// How often a pause looks whether it is still wanted.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -31,7 +31,11 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// When there is no response.
-    fn send(&self, request: HttpRequest, wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
+    fn send(
+        &self,
+        request: HttpRequest,
+        wanted: Cancellation<'_>,
+    ) -> Result<HttpResponse, HostError> {
         let _ = (request, wanted);
         Err(HostError::Disallowed)
     }
@@ -40,7 +44,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// When there are none.
-    fn addresses(&self, name: &str, wanted: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {
+    fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
         let _ = (name, wanted);
         Err(HostError::Disallowed)
     }
@@ -69,7 +73,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// When the evaluation has to end.
-    fn pause(&self, time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
+    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
         let begun = Instant::now();
         while begun.elapsed() < time {
             wanted()?;

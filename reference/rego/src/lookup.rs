@@ -29,11 +29,11 @@ pub(crate) fn places<'v, 'k>(
     match lookups.known(path.clone(), sought, pays) {
         Known::At(places) => return Ok(Some(places)),
         Known::Nothing => return Ok(None),
-        Known::Wanted(lookup) => lookup.make(list, step, || meter.tick())?,
+        Known::Cancellation(lookup) => lookup.make(list, step, || meter.tick())?,
     }
     Ok(match lookups.known(path, sought, || None) {
         Known::At(places) => Some(places),
-        Known::Wanted(_) | Known::Nothing => None,
+        Known::Cancellation(_) | Known::Nothing => None,
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn files(
         let archive = fs::read(path).map_err(|failure| unreadable(path, &failure))?;
         return archive::files(&archive, limits);
     }
-    let mut found = Found {
+    let mut found = Collected {
         files: Vec::new(),
         entries: 0,
         left: limits.total,
@@ -40,7 +40,7 @@ fn unreadable(path: &Path, failure: &io::Error) -> BundleError {
 }
 
 /// What was found so far.
-struct Found<'l> {
+struct Collected<'l> {
     files: Vec<File>,
     entries: usize,
     /// The bytes that may still come.
@@ -49,7 +49,7 @@ struct Found<'l> {
     ignored: &'l GlobSet,
 }
 
-impl Found<'_> {
+impl Collected<'_> {
     fn directory(&mut self, path: &Path, inner: &str) -> Result<(), BundleError> {
         let entries = fs::read_dir(path).map_err(|failure| unreadable(path, &failure))?;
         let entries: Result<Vec<_>, _> = entries.take(self.limits.entries + 1).collect();

@@ -32,7 +32,7 @@ pub(super) fn read(
     version: Version,
 ) -> Result<Loaded, StartError> {
     let ignored = patterns(ignored)?;
-    let mut found = Found {
+    let mut found = Files {
         documents: Value::from(Object::new()),
         texts: Vec::new(),
     };
@@ -102,13 +102,13 @@ pub(super) fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
 }
 
 /// What was read so far.
-struct Found {
+struct Files {
     documents: Value,
     /// The ids of policies and their texts.
     texts: Vec<(String, String)>,
 }
 
-impl Found {
+impl Files {
     /// Adds what a path of the command line names.
     fn add(&mut self, path: &str, ignored: &GlobSet) -> Result<(), StartError> {
         let (prefix, path) = split(path);
@@ -126,7 +126,7 @@ impl Found {
 
 /// Loads the files of a directory at `prefix`, and those of its directories below their names.
 fn folder(
-    found: &mut Found,
+    found: &mut Files,
     path: &Path,
     prefix: &[String],
     ignored: &GlobSet,
@@ -159,7 +159,7 @@ fn folder(
 }
 
 /// Loads a file, unless its name says that it is neither policy nor data.
-fn file(found: &mut Found, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
+fn file(found: &mut Files, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
     let text = || parallel_read::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());
     let document = match extension {

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use rego::Ended;
-use rego::host::Wanted;
+use rego::host::Cancellation;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
@@ -15,7 +15,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// When nobody waits for the evaluation any more.
-pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Wanted<'_>) -> Result<Option<T>, Ended> {
+pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Cancellation<'_>) -> Result<Option<T>, Ended> {
     offload(|| {
         loop {
             match sent.recv_timeout(GLANCE) {
@@ -31,7 +31,7 @@ pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Wanted<'_>) -> Result<Optio
 ///
 /// # Errors
 /// When nobody waits for the evaluation any more.
-pub(super) fn pause(time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
+pub(super) fn pause(time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
     let begun = Instant::now();
     offload(|| {
         while begun.elapsed() < time {

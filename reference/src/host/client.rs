@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::sync::LazyLock;
 use std::sync::mpsc::channel;
 
-use rego::host::{HostError, HttpRequest, HttpResponse, Wanted};
+use rego::host::{Cancellation, HostError, HttpRequest, HttpResponse};
 use reqwest::{Client, Request};
 use tokio::runtime::Runtime;
 
@@ -22,7 +22,7 @@ static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
 pub(super) fn send(
     mut request: HttpRequest,
     span: Option<&RequestSpan>,
-    wanted: Wanted<'_>,
+    wanted: Cancellation<'_>,
 ) -> Result<HttpResponse, HostError> {
     let client = connection::client(&mut request)?;
     let Some(runtime) = RUNTIME.as_ref() else {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use rego::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
+use rego::host::{Cancellation, Host, HostError, HttpRequest, HttpResponse};
 use rego::{Ended, Value};
 
 use crate::telemetry::RequestSpan;
@@ -44,11 +44,15 @@ impl SystemHost {
 }
 
 impl Host for SystemHost {
-    fn send(&self, request: HttpRequest, wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
+    fn send(
+        &self,
+        request: HttpRequest,
+        wanted: Cancellation<'_>,
+    ) -> Result<HttpResponse, HostError> {
         client::send(request, self.span.as_ref(), wanted)
     }
 
-    fn addresses(&self, name: &str, wanted: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {
+    fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
         // The resolver cannot be interrupted, so it works in a thread that may be left alone.
         let (found, finds) = channel();
         let name = name.to_owned();
@@ -72,7 +76,7 @@ impl Host for SystemHost {
         self.runtime.clone()
     }
 
-    fn pause(&self, time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
+    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
         block_on::pause(time, wanted)
     }
 }

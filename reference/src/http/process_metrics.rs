@@ -25,7 +25,7 @@ struct Process;
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let seen = Seen::now();
+        let seen = Usage::now();
         if let Some(seconds) = seen.cpu_seconds {
             let counter = ConstCounter::new(seconds);
             let help = "Time that processors spent on the process in seconds";
@@ -80,7 +80,7 @@ impl Collector for Process {
 
 /// What is told of the process now.
 #[derive(Debug, Default)]
-struct Seen {
+struct Usage {
     cpu_seconds: Option<f64>,
     resident: Option<f64>,
     addresses: Option<f64>,
@@ -89,7 +89,7 @@ struct Seen {
     started: Option<f64>,
 }
 
-impl Seen {
+impl Usage {
     fn now() -> Self {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         let (status, limits) = (text("/proc/self/status"), text("/proc/self/limits"));

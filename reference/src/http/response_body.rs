@@ -58,7 +58,7 @@ enum Content {
     Whole(Bytes),
     /// The JSON text of a value and a newline, which is made while it is sent.
     Document {
-        value: Kept,
+        value: LongDocument,
         pretty: bool,
         measured: Option<Measured>,
     },
@@ -67,9 +67,9 @@ enum Content {
 /// A document of an answer. It may be the last one that holds its parts, which are many, so it is
 /// not given up by a thread that serves connections.
 #[derive(Debug, Clone)]
-struct Kept(Value);
+struct LongDocument(Value);
 
-impl Drop for Kept {
+impl Drop for LongDocument {
     fn drop(&mut self) {
         let value = std::mem::replace(&mut self.0, Value::Null);
         offload(move || drop(value));
@@ -86,7 +86,7 @@ impl Body {
             }
             Err(_) => Self {
                 content: Content::Document {
-                    value: Kept(value.clone()),
+                    value: LongDocument(value.clone()),
                     pretty,
                     measured: None,
                 },
@@ -184,7 +184,7 @@ impl Body {
         let found = tokio::task::spawn_blocking(move || {
             let found = value.0.measure(pretty, MAX_BODY - 1, &cancelled)?;
             let distinct = found.hides.then(|| value.0.with_distinct_names()).flatten();
-            Ok((distinct.map_or(value, Kept), found))
+            Ok((distinct.map_or(value, LongDocument), found))
         });
         match found.await {
             Ok(Ok((value, found))) => Ok(Self {
@@ -265,7 +265,10 @@ enum Source {
     /// The bytes that are left, and how many of them are taken at once.
     Whole { bytes: Bytes, step: usize },
     /// The text of a document, behind which a newline stands.
-    Document { text: JsonChunks, _whole: Kept },
+    Document {
+        text: JsonChunks,
+        _whole: LongDocument,
+    },
     /// Nothing.
     Done,
 }

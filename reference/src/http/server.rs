@@ -17,13 +17,13 @@ use super::service::{Server, Service};
 use super::tls::Tls;
 use crate::StartError;
 
-pub use super::listener::Place;
+pub use super::listener::ListenAddress;
 
 /// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
 #[derive(Debug)]
 pub struct Listening {
     /// Where it listens.
-    pub place: Place,
+    pub place: ListenAddress,
     wait: Duration,
     stop: watch::Sender<()>,
     task: JoinHandle<()>,

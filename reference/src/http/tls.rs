@@ -42,7 +42,7 @@ impl Tls {
         let stamp = files.stamp();
         let certificate = Certificate {
             current: ArcSwap::from_pointee(files.read(&provider)?),
-            seen: Mutex::new(Seen {
+            seen: Mutex::new(Loaded {
                 at: Instant::now(),
                 stamp,
             }),
@@ -156,14 +156,14 @@ fn refused(file: &Path, why: &dyn std::fmt::Display) -> StartError {
 #[derive(Debug)]
 struct Certificate {
     current: ArcSwap<CertifiedKey>,
-    seen: Mutex<Seen>,
+    seen: Mutex<Loaded>,
     period: Duration,
     provider: Arc<CryptoProvider>,
     files: Files,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct Loaded {
     at: Instant,
     stamp: Stamp,
 }

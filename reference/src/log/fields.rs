@@ -15,7 +15,7 @@ const OF_LIBRARIES: &str = "log.";
 
 /// What is said under one name.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum FieldValue {
     /// Text as it is.
     Text(String),
     /// The text of a JSON value.
@@ -26,7 +26,7 @@ pub(super) enum Said {
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) message: String,
-    pub(super) by_name: BTreeMap<&'static str, Said>,
+    pub(super) by_name: BTreeMap<&'static str, FieldValue>,
     structured: bool,
 }
 
@@ -40,9 +40,9 @@ impl Fields {
         fields
     }
 
-    fn put(&mut self, field: &Field, said: Said) {
+    fn put(&mut self, field: &Field, said: FieldValue) {
         match (field.name(), said) {
-            ("message", Said::Text(text) | Said::Json(text)) => self.message = text,
+            ("message", FieldValue::Text(text) | FieldValue::Json(text)) => self.message = text,
             (name, _) if name.starts_with(OF_LIBRARIES) => {}
             (name, said) => drop(self.by_name.insert(name, said)),
         }
@@ -51,35 +51,38 @@ impl Fields {
 
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field, Said::Text(value.to_owned()));
+        self.put(field, FieldValue::Text(value.to_owned()));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.put(field, Said::Json(value.to_string()));
+        self.put(field, FieldValue::Json(value.to_string()));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.put(field, Said::Json(value.to_string()));
+        self.put(field, FieldValue::Json(value.to_string()));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.put(field, Said::Json(value.to_string()));
+        self.put(field, FieldValue::Json(value.to_string()));
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
         // What is no number in JSON is `null`.
-        self.put(field, Said::Json(to_string(&value).unwrap_or_default()));
+        self.put(
+            field,
+            FieldValue::Json(to_string(&value).unwrap_or_default()),
+        );
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        self.put(field, Said::Text(value.to_string()));
+        self.put(field, FieldValue::Text(value.to_string()));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let text = format!("{value:?}");
         let said = match self.structured && field.name() != "message" {
-            true => Said::Json(text),
-            false => Said::Text(text),
+            true => FieldValue::Json(text),
+            false => FieldValue::Text(text),
         };
         self.put(field, said);
     }

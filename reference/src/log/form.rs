@@ -11,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::LogFormat;
 use super::escape;
-use super::fields::{Fields, Said};
+use super::fields::{FieldValue, Fields};
 use super::layout::Layout;
 
 /// The names that every line has. A field of the same name is shown behind `fields.`.
@@ -79,8 +79,8 @@ fn json(level: &str, time: &str, fields: &Fields) -> Result<String, fmt::Error> 
             false => (*name).to_owned(),
         };
         let value = match said {
-            Said::Text(text) => quoted(text)?,
-            Said::Json(json) => json.clone(),
+            FieldValue::Text(text) => quoted(text)?,
+            FieldValue::Json(json) => json.clone(),
         };
         members.push((name, value));
     }
@@ -109,16 +109,18 @@ fn pretty(json: String) -> String {
 fn text(level: &str, time: String, fields: &Fields) -> Result<String, fmt::Error> {
     let level = level.to_uppercase();
     let mut lines = format!("[{level}] {}\n", escape::text(&fields.message));
-    let time = Said::Text(time);
+    let time = FieldValue::Text(time);
     let all = fields.by_name.iter().map(|(name, said)| (*name, said));
     for (name, said) in all.chain([("time", &time)]) {
         let value = match said {
-            Said::Text(text) if text.contains('\n') => {
+            FieldValue::Text(text) if text.contains('\n') => {
                 let lines = text.lines().map(escape::text);
                 lines.collect::<Vec<_>>().join("\n")
             }
-            Said::Text(text) => escape::json(serde_json::to_string(text).map_err(|_| fmt::Error)?),
-            Said::Json(json) => pretty(escape::json(json.clone())),
+            FieldValue::Text(text) => {
+                escape::json(serde_json::to_string(text).map_err(|_| fmt::Error)?)
+            }
+            FieldValue::Json(json) => pretty(escape::json(json.clone())),
         };
         let value = value.trim_end();
         match value.contains('\n') {

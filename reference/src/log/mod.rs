@@ -171,9 +171,9 @@ mod tests {
 
     /// What was written.
     #[derive(Debug, Clone, Default)]
-    struct Written(Arc<Mutex<Vec<u8>>>);
+    struct Sink(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Written {
+    impl Write for Sink {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             written.extend_from_slice(bytes);
@@ -187,7 +187,7 @@ mod tests {
 
     /// What is logged in a form.
     fn logged(format: LogFormat, times: &str, say: impl FnOnce()) -> String {
-        let written = Written::default();
+        let written = Sink::default();
         let writer = written.clone();
         let times = times.parse().unwrap_or_default();
         let form = Form { format, times };
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn events_for_the_console_are_shown_at_every_level() {
-        let written = Written::default();
+        let written = Sink::default();
         let writer = written.clone();
         let form = Form {
             format: LogFormat::Json,
@@ -289,7 +289,7 @@ mod tests {
         let json = concat!(
             r#"{"level":"debug","msg":"least","time":"UTC"}"#,
             "\n",
-            r#"{"labels":{"id":"x","n":1},"level":"info","msg":"Said.","time":"UTC","type":"t"}"#,
+            r#"{"labels":{"id":"x","n":1},"level":"info","msg":"FieldValue.","time":"UTC","type":"t"}"#,
             "\n",
             r#"{"count":2,"fields.level":"own","fine":true,"level":"warning","msg":"warned","part":0.5,"time":"UTC"}"#,
             "\n",

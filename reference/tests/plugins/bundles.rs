@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
-use crate::mock_services::{Fixture, Seen, bundle};
+use crate::mock_services::{Fixture, ReceivedRequest, bundle};
 use crate::started::Started;
 
 const PATH: &str = "/bundles/rules";
@@ -27,7 +27,7 @@ fn revision(revision: &str) -> Done<Vec<u8>> {
 async fn versions_that_servers_refuse_are_not_sent_again() -> Done {
     let environment = Environment::start(rules()).await?;
     let last = || environment.mock.seen(PATH).pop();
-    let version = |seen: &Seen| seen.header("if-none-match").map(str::to_owned);
+    let version = |seen: &ReceivedRequest| seen.header("if-none-match").map(str::to_owned);
     environment
         .mock
         .put(PATH, Fixture::of(revision("long")?, &"1".repeat(2_000)));

@@ -46,7 +46,7 @@ impl Fixture {
 
 /// A request that came.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     /// The body, decompressed, if it is JSON, and as text.
@@ -56,7 +56,7 @@ pub(crate) struct Seen {
     pub(crate) length: usize,
 }
 
-impl Seen {
+impl ReceivedRequest {
     /// A header as text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -68,7 +68,7 @@ struct State {
     fixtures: BTreeMap<String, Fixture>,
     /// What POSTs for other paths are answered.
     posts: StatusCode,
-    seen: Vec<Seen>,
+    seen: Vec<ReceivedRequest>,
 }
 
 /// The server. It ends when it is dropped.
@@ -108,7 +108,7 @@ impl MockServices {
     }
 
     /// The requests for a path that came.
-    pub(crate) fn seen(&self, path: &str) -> Vec<Seen> {
+    pub(crate) fn seen(&self, path: &str) -> Vec<ReceivedRequest> {
         let state = self.state();
         let seen = state.seen.iter().filter(|seen| seen.path == path);
         seen.cloned().collect()
@@ -132,7 +132,7 @@ impl State {
             Ok(_) if packed => plain,
             _ => body.to_vec(),
         };
-        self.seen.push(Seen {
+        self.seen.push(ReceivedRequest {
             path: request.uri().path().to_owned(),
             headers: request.headers().clone(),
             body: serde_json::from_slice(&text).unwrap_or_default(),

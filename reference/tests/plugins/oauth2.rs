@@ -4,7 +4,7 @@ use rego::jwt;
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
-use crate::mock_services::{Fixture, Seen, bundle};
+use crate::mock_services::{Fixture, ReceivedRequest, bundle};
 
 /// The secret of the key `shared`.
 const SHARED: &str = "shared secret of thirty two bytes";
@@ -148,7 +148,7 @@ async fn each_grant_shows_what_it_is() -> Done {
         let environment = engine(case.oauth2.clone(), keys.clone(), given).await?;
         environment.wait_for_data("a", json!(1)).await?;
         let asked = environment.mock.seen("/token");
-        let [asked]: [Seen; 1] = asked.try_into().map_err(|_| "one question")?;
+        let [asked]: [ReceivedRequest; 1] = asked.try_into().map_err(|_| "one question")?;
         let what = &case.oauth2;
         assert_eq!(asked.header("authorization"), case.authorization, "{what}");
         let mut form = pairs(&asked.text)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use http::StatusCode;
-use reference::http::server::{Listening, Place, listen};
+use reference::http::server::{ListenAddress, Listening, listen};
 use reference::http::{Reply, Request, ServeOptions, Service};
 use tokio::net::TcpStream;
 
@@ -85,8 +85,8 @@ impl Server {
         match listen("127.0.0.1:0", &flags.serve, Arc::clone(&work)).await {
             Ok(listening) => Self {
                 address: match &listening.place {
-                    Place::Tcp(address) => *address,
-                    Place::Unix(path) => panic!("it listens on {}", path.display()),
+                    ListenAddress::Tcp(address) => *address,
+                    ListenAddress::Unix(path) => panic!("it listens on {}", path.display()),
                 },
                 listening,
                 work,

@@ -14,7 +14,7 @@ use conformance::target::Target;
 use conformance::verdict::Verdict;
 
 use crate::releases::{self, Releases};
-use crate::stored_evidence::{self, Kept};
+use crate::stored_evidence::{self, RuleResults};
 use crate::{client_examples, evidence, evidence_pack, program, report, root};
 
 /// The page that the table stands on.
@@ -81,7 +81,7 @@ fn judge_all(
     versions: &[String],
     folder: &Path,
     pack: Option<Pack>,
-) -> Result<Vec<(String, Kept)>, Box<dyn Error>> {
+) -> Result<Vec<(String, RuleResults)>, Box<dyn Error>> {
     let of_pack = pack.map_or_else(String::new, |pack| format!("-{}", pack.name()));
     let mut columns = Vec::new();
     for version in versions {
@@ -116,12 +116,16 @@ fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
 }
 
 /// The rules of the documents, or of a pack, on a target; the evidence goes to a file.
-fn judge(target: Target, evidence: &Path, pack: Option<Pack>) -> Result<Kept, Box<dyn Error>> {
+fn judge(
+    target: Target,
+    evidence: &Path,
+    pack: Option<Pack>,
+) -> Result<RuleResults, Box<dyn Error>> {
     let name = target.name.clone();
     report("judging", &format!("{name}, {}", evidence.display()));
     let rules = pack.map(|pack| pack.name().to_owned());
     let suite = Suite::builder(target).rules(rules).build()?;
-    let (mut kept, mut lines) = (Kept::new(), String::new());
+    let (mut kept, mut lines) = (RuleResults::new(), String::new());
     let mut unreachable = None;
     suite.run(|event| {
         lines += &serde_json::to_string(&event).unwrap_or_default();
@@ -158,7 +162,7 @@ fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
          shim-examples --bless`.\n\n| library | rules kept |\n|---|--:|"
     )?;
     for file in evidence::files(evidence::LIBRARIES)? {
-        let (mut name, mut kept) = (String::new(), Kept::new());
+        let (mut name, mut kept) = (String::new(), RuleResults::new());
         for event in Suite::judge_again(evidence::read(&file)?)? {
             match event {
                 Event::RunStarted(started) => {
@@ -191,7 +195,7 @@ fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>
 }
 
 /// The page: rules kept by section, then the rules whose verdict changes between versions.
-fn page(columns: &[(String, Kept)]) -> Result<String, Box<dyn Error>> {
+fn page(columns: &[(String, RuleResults)]) -> Result<String, Box<dyn Error>> {
     let catalogue = Catalogue::embedded()?;
     let mut page = String::from(
         "# Compatibility\n\nRules kept, of those of each section that could be run; what is not \
@@ -205,8 +209,9 @@ fn page(columns: &[(String, Kept)]) -> Result<String, Box<dyn Error>> {
             .iter()
             .filter(|clause| clause.level == Level::Rule && clause.document == document)
             .collect();
-        let ran = |kept: &&(String, Kept)| rules.iter().any(|rule| kept.1.contains_key(&rule.id));
-        let columns: Vec<&(String, Kept)> = columns.iter().filter(ran).collect();
+        let ran =
+            |kept: &&(String, RuleResults)| rules.iter().any(|rule| kept.1.contains_key(&rule.id));
+        let columns: Vec<&(String, RuleResults)> = columns.iter().filter(ran).collect();
         table(&mut page, catalogue.title(document), &rules, &columns)?;
         match document {
             Document::Control => otherwise(&mut page, catalogue)?,
@@ -221,7 +226,7 @@ fn table(
     page: &mut String,
     title: &str,
     rules: &[&Clause],
-    columns: &[&(String, Kept)],
+    columns: &[&(String, RuleResults)],
 ) -> std::fmt::Result {
     let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
     writeln!(page, "\n## {title}\n")?;
@@ -261,7 +266,11 @@ fn table(
 }
 
 /// The rules that some version of OPA keeps and another breaks, with those that keep them.
-fn changes(page: &mut String, rules: &[&Clause], columns: &[&(String, Kept)]) -> std::fmt::Result {
+fn changes(
+    page: &mut String,
+    rules: &[&Clause],
+    columns: &[&(String, RuleResults)],
+) -> std::fmt::Result {
     let versions: Vec<_> = columns
         .iter()
         .filter(|(name, _)| name.starts_with("OPA "))

@@ -125,7 +125,7 @@ allow if input.path == ["health"]
 "#;
 
 /// A difference that has a reason.
-struct Known {
+struct KnownDifference {
     /// A part of the targets that differ.
     part: &'static str,
     /// The only answers of ours that the reason explains.
@@ -135,39 +135,39 @@ struct Known {
 }
 
 /// Segments are text: 400, before any policy is asked.
-const fn not_utf8(part: &'static str) -> Known {
-    Known {
+const fn not_utf8(part: &'static str) -> KnownDifference {
+    KnownDifference {
         part,
         ours: &["400"],
         theirs: None,
     }
 }
 
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownDifference] = &[
     not_utf8("%ff"),
     not_utf8("%c0%af"),
     not_utf8("%ed%a0%80"),
     // The policy is asked before anybody is told of another form of a path.
-    Known {
+    KnownDifference {
         part: "/a/b/",
         ours: &["refused"],
         theirs: Some("redirect"),
     },
     // There is no other form of a path that has no route.
-    Known {
+    KnownDifference {
         part: "/v1/nowhere/a/b/",
         ours: &["let through"],
         theirs: Some("redirect"),
     },
     // An escaped slash at the end is not the end: the path has that segment.
-    Known {
+    KnownDifference {
         part: "/a/b%2F",
         ours: &["refused", "let through"],
         theirs: Some("redirect"),
     },
 ];
 
-impl Known {
+impl KnownDifference {
     fn explains(&self, target: &str, ours: &str, theirs: &str) -> bool {
         target.contains(self.part)
             && self.ours.iter().any(|start| ours.starts_with(start))

@@ -9,7 +9,7 @@ use std::process::Command;
 use conformance::target::Target;
 use serde::Deserialize;
 
-use crate::stored_evidence::Kept;
+use crate::stored_evidence::RuleResults;
 use crate::{postgres::done, report, root};
 
 /// The module of the real OPA.
@@ -80,8 +80,8 @@ impl Releases {
     /// the rules about regressions, tells the bad ones.
     pub(crate) fn page(
         &self,
-        columns: &[(String, Kept)],
-        regressions: &[(String, Kept)],
+        columns: &[(String, RuleResults)],
+        regressions: &[(String, RuleResults)],
     ) -> String {
         let mut page = String::from(
             "# Releases of Open Policy Agent\n\nEvery minor release from 0.68 on, and the patches \
@@ -95,7 +95,7 @@ impl Releases {
             let _ = write!(page, "\n{run} of these {all} releases were run.\n");
         }
         self.bad_releases(&mut page, &[regressions, columns]);
-        let mut before: Option<&Kept> = None;
+        let mut before: Option<&RuleResults> = None;
         page += "\n## How much each keeps\n\n| release | rules kept | other than the one before |\n|---|--:|---|\n";
         for (name, kept) in columns {
             let held = kept.values().filter(|kept| **kept).count();
@@ -107,7 +107,7 @@ impl Releases {
         page
     }
 
-    fn bad_releases(&self, page: &mut String, columns: &[&[(String, Kept)]]) {
+    fn bad_releases(&self, page: &mut String, columns: &[&[(String, RuleResults)]]) {
         let (mut told, mut can) = (0, 0);
         let mut rows = String::new();
         for bad in &self.bad {
@@ -158,11 +158,11 @@ impl Bad {
 
 /// What two versions keep, of each set of columns that has both.
 fn pairs<'k>(
-    columns: &[&'k [(String, Kept)]],
+    columns: &[&'k [(String, RuleResults)]],
     one: &str,
     other: &str,
-) -> Vec<(&'k Kept, &'k Kept)> {
-    let of = |columns: &'k [(String, Kept)], version: &str| {
+) -> Vec<(&'k RuleResults, &'k RuleResults)> {
+    let of = |columns: &'k [(String, RuleResults)], version: &str| {
         let name = name(version);
         let found = columns.iter().find(|(column, _)| *column == name)?;
         Some(&found.1)
@@ -180,14 +180,14 @@ pub(crate) fn name(version: &str) -> String {
 }
 
 /// The rules that one breaks and the other keeps.
-fn better<'k>(one: &'k Kept, other: &Kept) -> Vec<&'k str> {
+fn better<'k>(one: &'k RuleResults, other: &RuleResults) -> Vec<&'k str> {
     let broken = one.iter().filter(|(_, kept)| !**kept);
     let mended = broken.filter(|(rule, _)| other.get(*rule) == Some(&true));
     mended.map(|(rule, _)| rule.as_str()).collect()
 }
 
 /// What changed from one to the other.
-fn change(before: &Kept, kept: &Kept) -> String {
+fn change(before: &RuleResults, kept: &RuleResults) -> String {
     let (gained, lost) = (better(before, kept), better(kept, before));
     let mut parts = Vec::new();
     if !gained.is_empty() {

@@ -21,10 +21,10 @@ pub(crate) const FOLDER: &str = "results";
 const LIST: &str = "servers.toml";
 
 /// Which rules a server keeps, by id; rules that were not judged are left out.
-pub(crate) type Kept = BTreeMap<String, bool>;
+pub(crate) type RuleResults = BTreeMap<String, bool>;
 
 /// Notes what a verdict says of a rule.
-pub(crate) fn note(kept: &mut Kept, rule: String, verdict: &Verdict) {
+pub(crate) fn note(kept: &mut RuleResults, rule: String, verdict: &Verdict) {
     match verdict {
         Verdict::Pass => drop(kept.insert(rule, true)),
         Verdict::Fail(_) => drop(kept.insert(rule, false)),
@@ -100,8 +100,8 @@ impl Server {
     ///
     /// # Errors
     /// Evidence that cannot be read.
-    pub(crate) fn kept(&self) -> Result<Kept, Box<dyn Error>> {
-        let mut kept = Kept::new();
+    pub(crate) fn kept(&self) -> Result<RuleResults, Box<dyn Error>> {
+        let mut kept = RuleResults::new();
         for run in &self.run {
             kept.extend(run.judge()?);
         }
@@ -178,8 +178,8 @@ impl Run {
         Ok(Suite::judge_again(events).map_err(|why| format!("{}: {why}", self.evidence))?)
     }
 
-    fn judge(&self) -> Result<Kept, Box<dyn Error>> {
-        let mut kept = Kept::new();
+    fn judge(&self) -> Result<RuleResults, Box<dyn Error>> {
+        let mut kept = RuleResults::new();
         for event in self.events()? {
             if let Event::Judged(judged) = event {
                 note(&mut kept, judged.rule, &judged.verdict);
@@ -189,7 +189,7 @@ impl Run {
     }
 
     /// Sentences on verdicts that are not those of the list of known deviations.
-    fn unknown(&self, kept: &Kept) -> Result<Vec<String>, Box<dyn Error>> {
+    fn unknown(&self, kept: &RuleResults) -> Result<Vec<String>, Box<dyn Error>> {
         let catalogue = Catalogue::embedded()?;
         let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
         let version = self

@@ -16,7 +16,7 @@ const TOLD: usize = 100;
 
 /// What was found below a folder.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundSubmissions {
     /// The folders `PROFILE/NAME/VERSION`.
     pub(crate) folders: Vec<PathBuf>,
     /// A line on everything that is no part of a submission, and cannot be read.
@@ -29,7 +29,7 @@ pub(crate) struct Found {
 /// With every submission that is not accepted, and with folders that are none; the others are
 /// judged all the same.
 pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
-    let mut found = Found::default();
+    let mut found = FoundSubmissions::default();
     match folders.is_empty() {
         true => found = all(&root().join(stored_evidence::FOLDER)),
         false => found.folders.extend_from_slice(folders),
@@ -78,8 +78,8 @@ pub(crate) fn told(mut wrong: Vec<String>) -> Result<(), Box<dyn Error>> {
 
 /// The folders `PROFILE/NAME/VERSION` below a folder: all that hold no evidence of our own runs.
 /// Links are not followed.
-pub(crate) fn all(below: &Path) -> Found {
-    let mut found = Found::default();
+pub(crate) fn all(below: &Path) -> FoundSubmissions {
+    let mut found = FoundSubmissions::default();
     let own = [evidence::CLIENTS, evidence::LIBRARIES].map(|folder| root().join(folder));
     let mut profiles = found.within(below, true);
     profiles.retain(|folder| !own.contains(folder));
@@ -92,7 +92,7 @@ pub(crate) fn all(below: &Path) -> Found {
     found
 }
 
-impl Found {
+impl FoundSubmissions {
     /// The folders in a folder, by name; only the outermost may hold files beside them.
     fn within(&mut self, folder: &Path, files: bool) -> Vec<PathBuf> {
         let mut folders = Vec::new();

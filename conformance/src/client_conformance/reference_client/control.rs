@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ask, Failed, Found, Model, needed, paths, told};
+use super::{Ask, Failed, Lookup, Model, needed, paths, told};
 use crate::http_client::pagination::{Listings, Pagination};
 
 impl Model {
@@ -32,7 +32,7 @@ impl Model {
         found.map(told)
     }
 
-    async fn result(&self, ask: Ask) -> Found {
+    async fn result(&self, ask: Ask) -> Lookup {
         let answer = self.json(ask).await?;
         match answer.get("result") {
             Some(result) => Ok(Some(result.clone())),
@@ -41,7 +41,7 @@ impl Model {
     }
 
     /// All items, page by page. A list that does not end is none.
-    async fn list(&self, ask: &Value) -> Found {
+    async fn list(&self, ask: &Value) -> Lookup {
         let path = format!("/v1/{}", needed(ask, "kind")?);
         let mut all = Vec::new();
         let mut cursor: Option<String> = None;

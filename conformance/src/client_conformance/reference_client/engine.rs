@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Failed, FaultMode, Found, Model, is_true, needed, paths, told};
+use super::{Ask, Failed, FaultMode, Lookup, Model, is_true, needed, paths, told};
 use crate::http_client::answer::Answer;
 
 /// The parameter of each option of a decision, and where the envelope has what it adds.
@@ -133,7 +133,7 @@ impl Model {
         Ok(line)
     }
 
-    async fn decide_many(&self, ask: &Value) -> Found {
+    async fn decide_many(&self, ask: &Value) -> Lookup {
         let inputs = ask.get("inputs").and_then(Value::as_object);
         let mut all = Map::new();
         for (name, input) in inputs.ok_or(Failed::Unsupported)? {
@@ -151,7 +151,7 @@ impl Model {
     }
 
     /// A decision without an envelope; 404 says that there is none.
-    async fn bare(&self, ask: Ask) -> Found {
+    async fn bare(&self, ask: Ask) -> Lookup {
         match self.json(ask).await {
             Ok(value) => Ok(Some(value)),
             Err(Failed::Status(404, _)) => Ok(None),
@@ -159,14 +159,14 @@ impl Model {
         }
     }
 
-    async fn query(&self, ask: &Value) -> Found {
+    async fn query(&self, ask: &Value) -> Lookup {
         let body = members(ask, &["query", "input"]);
         let post = Ask::new("POST", "/v1/query".to_owned()).json(&Value::Object(body));
         let found = self.json(post).await?;
         Ok(Some(found.get("result").cloned().unwrap_or(json!([]))))
     }
 
-    async fn filter(&self, ask: &Value) -> Found {
+    async fn filter(&self, ask: &Value) -> Lookup {
         let target = needed(ask, "target")?;
         let accept = format!("application/vnd.opa.{target}+json");
         let mut options = Map::new();
@@ -177,7 +177,7 @@ impl Model {
         Ok(found.pointer("/result/query").cloned())
     }
 
-    async fn filter_many(&self, ask: &Value) -> Found {
+    async fn filter_many(&self, ask: &Value) -> Lookup {
         let targets = ask.get("targets").ok_or(Failed::Unsupported)?;
         let options = [("targetDialects".to_owned(), targets.clone())];
         let accept = "application/vnd.opa.multitarget+json";
@@ -212,7 +212,7 @@ impl Model {
         }
     }
 
-    async fn health(&self, ask: Ask) -> Found {
+    async fn health(&self, ask: Ask) -> Lookup {
         match self.send(ask).await {
             Ok(Answer { .. }) => Ok(Some(Value::Bool(true))),
             Err(Failed::Status(500, _)) => Ok(Some(Value::Bool(false))),
@@ -224,7 +224,7 @@ impl Model {
 /// The media type of a JSON Patch.
 const PATCH: &str = "application/json-patch+json";
 
-fn result(envelope: &Value) -> Found {
+fn result(envelope: &Value) -> Lookup {
     match envelope {
         Value::Object(members) => Ok(members.get("result").cloned()),
         _ => Err(Failed::Other("the answer has no envelope".to_owned())),

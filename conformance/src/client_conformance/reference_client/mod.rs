@@ -48,7 +48,7 @@ enum Failed {
 }
 
 /// A value, or that there is none.
-type Found = Result<Option<Value>, Failed>;
+type Lookup = Result<Option<Value>, Failed>;
 
 /// A request of the model.
 #[derive(Debug, Default)]
@@ -272,7 +272,7 @@ impl Model {
     }
 
     /// Sends a request whose answer says nothing but that it is done.
-    async fn write(&self, ask: Ask) -> Found {
+    async fn write(&self, ask: Ask) -> Lookup {
         self.send(ask).await.map(|_| Some(Value::Bool(true)))
     }
 }

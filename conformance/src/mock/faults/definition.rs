@@ -34,7 +34,7 @@ pub(in crate::mock) enum Ending {
 /// The part of a definition that is no alteration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Written {
+struct FaultFile {
     breaks: String,
     hang: bool,
     close: bool,
@@ -84,7 +84,7 @@ impl Definition {
         for key in OWN {
             own.extend(alteration.remove_entry(key));
         }
-        let own: Written =
+        let own: FaultFile =
             serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())?;
         let ending = match (own.hang, own.close, own.cut) {
             (false, false, None) => None,

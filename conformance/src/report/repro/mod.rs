@@ -28,7 +28,7 @@ const SHRINKING: Duration = Duration::from_secs(120);
 
 /// What was written.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct Reproducer {
     /// The files.
     pub(crate) files: Vec<PathBuf>,
     /// Rules without a file, and why.
@@ -47,7 +47,7 @@ struct Story<'a> {
 ///
 /// # Errors
 /// A file or folder that cannot be written.
-pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Result<Written> {
+pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Result<Reproducer> {
     let failing: Vec<(&Row, &Failure)> = digest
         .rows
         .iter()
@@ -69,9 +69,9 @@ fn write_each(
     good: Option<&Suite>,
     failing: Vec<(&Row, &Failure)>,
     folder: &Path,
-) -> io::Result<Written> {
+) -> io::Result<Reproducer> {
     let start = Instant::now();
-    let mut written = Written::default();
+    let mut written = Reproducer::default();
     for (row, failure) in failing {
         let rule = &row.judged.rule;
         let enough = || start.elapsed() > SHRINKING;

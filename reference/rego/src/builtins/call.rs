@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::caches::{Caches, Made};
 use crate::Value;
 use crate::hash::HashMap;
-use crate::host::{Host, NoHost, Wanted};
+use crate::host::{Cancellation, Host, NoHost};
 use crate::meter::{Ended, Meter, VALUE_BYTES};
 use crate::syntax::Location;
 use crate::value::Text;
@@ -116,7 +116,7 @@ impl Call<'_> {
     }
 
     /// Waits for something that the host does.
-    pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Wanted<'_>) -> T) -> T {
+    pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Cancellation<'_>) -> T) -> T {
         self.meter.rest();
         ask(self.host(), &|| self.meter.wanted())
     }

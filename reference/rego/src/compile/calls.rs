@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thin_vec::ThinVec;
 
-use super::rule_tree::Written;
+use super::rule_tree::SourceNames;
 use super::terms::{is_equality, operator, shown};
 use super::types::{Scope, Type, argument_error};
 use super::visit::{self, Visit};
@@ -31,19 +31,19 @@ pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics
     calls.found
 }
 
-fn written(names: &[(Var, Var)]) -> Written {
+fn written(names: &[(Var, Var)]) -> SourceNames {
     Arc::new(names.iter().cloned().collect())
 }
 
 struct Calls<'w> {
     module_set: &'w ModuleSet,
-    written: Written,
+    written: SourceNames,
     scope: Scope<'w>,
     found: Diagnostics,
 }
 
 impl<'w> Calls<'w> {
-    fn new(module_set: &'w ModuleSet, written: Written, scope: Scope<'w>) -> Self {
+    fn new(module_set: &'w ModuleSet, written: SourceNames, scope: Scope<'w>) -> Self {
         Self {
             module_set,
             written,

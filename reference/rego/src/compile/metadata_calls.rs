@@ -24,7 +24,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
     for rule in &mut rules {
         let mut next = Some(rule);
         while let Some(rule) = next {
-            let around = Around {
+            let around = EnclosingMetadata {
                 module: &unit.module,
                 places: &places,
                 module_set,
@@ -38,14 +38,14 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
 }
 
 /// What the blocks around a rule say.
-struct Around<'m> {
+struct EnclosingMetadata<'m> {
     module: &'m Module,
     /// The rows on which rules begin.
     places: &'m [u32],
     module_set: &'m ModuleSet,
 }
 
-impl Around<'_> {
+impl EnclosingMetadata<'_> {
     fn rewrite(&self, rule: &mut Rule, names: &mut Names<'_>) {
         let mut calls = Calls::default();
         let mut next = Some(&*rule);

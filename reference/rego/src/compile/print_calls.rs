@@ -51,14 +51,14 @@ pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics
 
 /// Whether a rule prints at all; most do not.
 fn prints(rule: &Rule) -> bool {
-    struct Find(bool);
-    impl<'t> Visit<'t> for Find {
+    struct FindPrint(bool);
+    impl<'t> Visit<'t> for FindPrint {
         fn expr(&mut self, expr: &'t Expr) -> bool {
             self.0 |= call_of(expr, "print").is_some();
             !self.0
         }
     }
-    let mut find = Find(false);
+    let mut find = FindPrint(false);
     visit::rule(rule, &mut find);
     find.0
 }

@@ -61,8 +61,8 @@ fn has_result(call: &[Term], module_set: &ModuleSet) -> bool {
 
 /// Whether a body can have several answers.
 fn iterates(body: &[Expr]) -> bool {
-    struct Find(bool);
-    impl<'t> Visit<'t> for Find {
+    struct FindIteration(bool);
+    impl<'t> Visit<'t> for FindIteration {
         fn term(&mut self, term: &'t Term) -> bool {
             match &term.value {
                 TermValue::ArrayComprehension(_)
@@ -78,7 +78,7 @@ fn iterates(body: &[Expr]) -> bool {
             !self.0
         }
     }
-    let mut find = Find(false);
+    let mut find = FindIteration(false);
     visit::body(body, &mut find);
     find.0
 }

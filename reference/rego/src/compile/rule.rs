@@ -15,7 +15,7 @@ use crate::syntax::{
 };
 
 /// The names that authors wrote, by the generated variables that took their place.
-pub(crate) type Written = Arc<HashMap<Var, Var>>;
+pub(crate) type SourceNames = Arc<HashMap<Var, Var>>;
 
 /// A rule with what the compiler knows about it. It knows no other rules, because it is part of
 /// many policies, so others must be looked up in the policy that is evaluated.
@@ -60,7 +60,7 @@ struct Finished {
     /// Whether it has no body and a value without references or calls.
     is_constant: bool,
     /// The names that authors wrote.
-    written: Written,
+    written: SourceNames,
 }
 
 /// What is left of a rule that is still with its unit: nothing.
@@ -91,7 +91,7 @@ static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
             location,
         }),
         is_constant: false,
-        written: Written::default(),
+        written: SourceNames::default(),
     }
 });
 
@@ -122,7 +122,7 @@ impl CompiledRule {
     }
 
     /// Gives it the tree that the stages left.
-    pub(super) fn finish(&self, rule: Rule, written: Written) {
+    pub(super) fn finish(&self, rule: Rule, written: SourceNames) {
         self.finished.get_or_init(|| Finished {
             is_constant: is_constant(&rule),
             ast: Box::new(rule),
@@ -141,7 +141,7 @@ impl CompiledRule {
     }
 
     /// The names that authors wrote.
-    pub(crate) fn written(&self) -> &Written {
+    pub(crate) fn written(&self) -> &SourceNames {
         &self.left().written
     }
 

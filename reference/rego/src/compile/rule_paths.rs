@@ -9,7 +9,7 @@ use super::build::{Build, MAX_STEPS};
 use super::graph::Dependency;
 use super::module_set::{ModuleRules, ModuleSet};
 use super::policy::{CompiledModule, Policy};
-use super::rule_tree::{CompiledRule, Node, RuleSet, Written};
+use super::rule_tree::{CompiledRule, Node, RuleSet, SourceNames};
 use super::terms::{Path, rule_reference};
 use super::{CompilationUnit, Diagnostics};
 use crate::error::{Code, LanguageError};
@@ -103,7 +103,7 @@ fn finished(
     module_set: &ModuleSet,
 ) -> (Arc<CompiledModule>, Placed) {
     let trees = std::mem::take(&mut unit.module.rules);
-    let written: Written = Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
+    let written: SourceNames = Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
     let mut reads = BTreeSet::new();
     let planted = module_set
         .planted

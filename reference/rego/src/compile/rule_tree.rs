@@ -12,7 +12,7 @@ use super::persistent_tree::change_child;
 use crate::Value;
 use crate::syntax::{self, Annotations, Ref, Var};
 
-pub(crate) use super::rule::{CompiledRule, Written, ground_steps};
+pub(crate) use super::rule::{CompiledRule, SourceNames, ground_steps};
 
 /// A place below `data`.
 #[derive(Debug, Clone, Default)]

@@ -54,14 +54,14 @@ pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics
 
 /// Whether a rule has template strings at all; most have none.
 fn has_templates(rule: &Rule) -> bool {
-    struct Find(bool);
-    impl<'t> Visit<'t> for Find {
+    struct FindTemplate(bool);
+    impl<'t> Visit<'t> for FindTemplate {
         fn term(&mut self, term: &'t Term) -> bool {
             self.0 |= matches!(term.value, TermValue::Template(_));
             !self.0
         }
     }
-    let mut find = Find(false);
+    let mut find = FindTemplate(false);
     visit::rule(rule, &mut find);
     find.0
 }

@@ -315,8 +315,8 @@ pub(super) fn shown(var: &Var) -> &str {
 /// Whether evaluating the term takes more than looking at it: it has references, calls among
 /// them, or comprehensions.
 pub(super) fn requires_evaluation(term: &Term) -> bool {
-    struct Find(bool);
-    impl<'t> super::visit::Visit<'t> for Find {
+    struct Finder(bool);
+    impl<'t> super::visit::Visit<'t> for Finder {
         fn term(&mut self, term: &'t Term) -> bool {
             self.0 |= matches!(
                 term.value,
@@ -328,7 +328,7 @@ pub(super) fn requires_evaluation(term: &Term) -> bool {
             !self.0
         }
     }
-    let mut find = Find(false);
+    let mut find = Finder(false);
     super::visit::term(term, &mut find);
     find.0
 }
@@ -336,8 +336,8 @@ pub(super) fn requires_evaluation(term: &Term) -> bool {
 /// The variables that a body declares: on the left of `:=`, by `some`; also inside of `every`,
 /// `not`, `and`, `or` and template strings, but not of comprehensions.
 pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
-    struct Find(HashSet<Var>);
-    impl<'t> super::visit::Visit<'t> for Find {
+    struct Finder(HashSet<Var>);
+    impl<'t> super::visit::Visit<'t> for Finder {
         fn expr(&mut self, expr: &'t Expr) -> bool {
             match &expr.terms {
                 ExprTerms::Call(_) => {
@@ -370,14 +370,14 @@ pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
             )
         }
     }
-    impl Find {
+    impl Finder {
         fn add(&mut self, term: &Term) {
             ALL.term(term, &mut |var, _| {
                 self.0.insert(var.clone());
             });
         }
     }
-    let mut find = Find(HashSet::default());
+    let mut find = Finder(HashSet::default());
     super::visit::body(body, &mut find);
     find.0
 }

@@ -14,7 +14,7 @@ use super::machine::{Machine, Values};
 use super::scratch::Scratch;
 use super::trace::TraceContext;
 use crate::Value;
-use crate::compile::rule_tree::Written;
+use crate::compile::rule_tree::SourceNames;
 use crate::compile::{self, Policy};
 use crate::error::{Code, Errors, EvalError, LanguageError};
 use crate::hash::HashMap;
@@ -33,7 +33,7 @@ pub struct Query {
     policy: Policy,
     body: Body,
     program: Program,
-    written: Written,
+    written: SourceNames,
     /// The variables that solutions show, by the names that authors wrote.
     shown: Vec<(Arc<str>, Slot)>,
     /// For each expression that the author wrote the variable that takes its value.

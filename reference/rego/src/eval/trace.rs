@@ -10,7 +10,7 @@ use super::rules::{Candidate, Candidates};
 use super::source_map::SourceMap;
 use super::unparse;
 use crate::Value;
-use crate::compile::rule_tree::Written;
+use crate::compile::rule_tree::SourceNames;
 use crate::hash::HashMap;
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
@@ -30,7 +30,7 @@ pub(super) struct TraceContext<'p> {
 /// Where a compiled form comes from.
 struct Source<'p> {
     nodes: SourceMap<'p>,
-    written: &'p Written,
+    written: &'p SourceNames,
 }
 
 /// What an event is about.
@@ -56,7 +56,7 @@ impl<'p> TraceContext<'p> {
         tracer: &'p mut dyn Tracer,
         body: &'p syntax::Body,
         program: &Program,
-        written: &'p Written,
+        written: &'p SourceNames,
         start: Location,
     ) -> Self {
         let source = Source {

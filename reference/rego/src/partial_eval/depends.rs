@@ -21,7 +21,7 @@ pub(super) struct Depends<'p> {
     pub(super) rules: HashMap<usize, bool>,
 }
 
-struct Look<'d, 'p> {
+struct DependencyVisitor<'d, 'p> {
     depends: &'d mut Depends<'p>,
     found: bool,
 }
@@ -38,7 +38,7 @@ impl<'p> Depends<'p> {
 
     /// Whether an expression does, what it calls and refers to included.
     pub(super) fn expr(&mut self, expr: &Expr) -> bool {
-        let mut look = Look {
+        let mut look = DependencyVisitor {
             depends: self,
             found: false,
         };
@@ -48,7 +48,7 @@ impl<'p> Depends<'p> {
 
     /// Whether a term does.
     pub(super) fn term(&mut self, term: &Term) -> bool {
-        let mut look = Look {
+        let mut look = DependencyVisitor {
             depends: self,
             found: false,
         };
@@ -78,7 +78,7 @@ impl<'p> Depends<'p> {
 
     fn rule(&mut self, rule: &CompiledRule) -> bool {
         let chain = std::iter::successors(Some(rule.ast()), |rule| rule.else_rule.as_deref());
-        let mut look = Look {
+        let mut look = DependencyVisitor {
             depends: self,
             found: false,
         };
@@ -128,7 +128,7 @@ impl<'p> Depends<'p> {
     }
 }
 
-impl<'t> Visit<'t> for Look<'_, '_> {
+impl<'t> Visit<'t> for DependencyVisitor<'_, '_> {
     fn expr(&mut self, expr: &'t Expr) -> bool {
         if let ExprTerms::Call(call) = &expr.terms {
             self.found |= self.depends.call(call);

@@ -30,7 +30,7 @@ pub(super) struct Solution {
     is_member: bool,
 }
 
-type Found = Result<Vec<Solution>, Box<EvalError>>;
+type RuleResult = Result<Vec<Solution>, Box<EvalError>>;
 
 impl<'p> Solver<'p> {
     /// Visits the values of the steps behind a place that has rules.
@@ -226,7 +226,7 @@ impl<'p> Solver<'p> {
     fn solutions(
         &mut self,
         address: usize,
-        find: impl FnOnce(&mut Self) -> Found,
+        find: impl FnOnce(&mut Self) -> RuleResult,
     ) -> Result<Rc<Vec<Solution>>, Box<EvalError>> {
         if let Some(known) = self.solved.get(&address) {
             return Ok(known.clone());

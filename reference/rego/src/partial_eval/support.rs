@@ -155,7 +155,7 @@ impl<'p> Solver<'p> {
         let mut packages: super::solver::Packages = BTreeMap::new();
         let mut open = Vec::new();
         for body in bodies {
-            visit::body(body, &mut Asked(&mut open));
+            visit::body(body, &mut DataReferences(&mut open));
         }
         while let Some(path) = open.pop() {
             for length in 1..=path.len() {
@@ -169,7 +169,7 @@ impl<'p> Solver<'p> {
                 for (package, rule) in self.made(place, entry) {
                     let mut branch = Some(&rule);
                     while let Some(rule) = branch {
-                        visit::rule(rule, &mut Asked(&mut open));
+                        visit::rule(rule, &mut DataReferences(&mut open));
                         branch = rule.else_rule.as_deref();
                     }
                     packages.entry(package).or_default().push(rule);
@@ -371,9 +371,9 @@ impl<'p> Solver<'p> {
 }
 
 /// Collects the constant steps of references into `data`.
-struct Asked<'o>(&'o mut Vec<Vec<Value>>);
+struct DataReferences<'o>(&'o mut Vec<Vec<Value>>);
 
-impl<'t> Visit<'t> for Asked<'_> {
+impl<'t> Visit<'t> for DataReferences<'_> {
     fn term(&mut self, term: &'t Term) -> bool {
         if let TermValue::Ref(parts) = &term.value
             && let Some((head, steps)) = parts.split_first()

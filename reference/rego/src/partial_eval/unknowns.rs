@@ -18,7 +18,7 @@ pub(super) enum Root {
 
 /// A place of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Place {
+pub(super) struct UnknownPath {
     pub(super) root: Root,
     pub(super) steps: Vec<Value>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Place {
 /// stands for the document before the variable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct References {
-    places: Vec<Place>,
+    places: Vec<UnknownPath>,
 }
 
 impl References {
@@ -38,7 +38,7 @@ impl References {
         let steps = Vec::new();
         let root = Root::Input;
         Self {
-            places: vec![Place { root, steps }],
+            places: vec![UnknownPath { root, steps }],
         }
     }
 
@@ -66,7 +66,7 @@ impl References {
                 continue;
             };
             let steps = steps.iter().map_while(constant).collect();
-            places.push(Place { root, steps });
+            places.push(UnknownPath { root, steps });
         }
         Ok(Self { places })
     }
@@ -130,7 +130,7 @@ impl References {
 
 /// The place that names with dots between them say, as most references are written. What may be
 /// a word of the language is left to the parser.
-fn plain(text: &str) -> Option<Place> {
+fn plain(text: &str) -> Option<UnknownPath> {
     let mut names = text.split('.');
     let root = match names.next()? {
         "input" => Root::Input,
@@ -146,7 +146,7 @@ fn plain(text: &str) -> Option<Place> {
     };
     let steps = names.map(|name| Some(name).filter(is_plain).map(Value::from));
     let steps = steps.collect::<Option<_>>()?;
-    Some(Place { root, steps })
+    Some(UnknownPath { root, steps })
 }
 
 /// The reference that a text is.

@@ -197,7 +197,7 @@ mod tests {
             let lookups = document.lookups().ok_or("no lookups")?;
             let path = std::iter::once(&name);
             let pays = || Some(document.pays());
-            let Known::Wanted(lookup) = lookups.known(path.clone(), &sought, pays) else {
+            let Known::Cancellation(lookup) = lookups.known(path.clone(), &sought, pays) else {
                 return Err("a lookup does not pay".into());
             };
             lookup.make(&document, named, || Ok::<(), Box<dyn Error>>(()))?;

@@ -53,21 +53,21 @@ struct Places {
     starts: Box<[u32]>,
     /// By how many bits a hash is shifted to leave its first bits.
     shift: u32,
-    _room: Room,
+    _room: IndexBudget,
 }
 
 /// The hash of a member, and the place of an item that has it.
 pub(crate) type Entry = (u32, u32);
 
 /// Bytes out of [`MOST_BYTES`].
-struct Room(usize);
+struct IndexBudget(usize);
 
 /// What a lookup has to say.
 pub(crate) enum Known<'l> {
     /// Only the items at these places can have the member, in their order.
     At(&'l [Entry]),
     /// Nothing yet, but it pays to make it.
-    Wanted(&'l Lookup),
+    Cancellation(&'l Lookup),
     /// Nothing.
     Nothing,
 }
@@ -109,7 +109,7 @@ impl Lookup {
             Some(None) => Known::Nothing,
             None => match pays() {
                 Some(pays) if self.searches.fetch_add(1, Ordering::Relaxed) + 1 >= pays => {
-                    Known::Wanted(self)
+                    Known::Cancellation(self)
                 }
                 _ => Known::Nothing,
             },
@@ -131,7 +131,7 @@ impl Lookup {
             return Ok(());
         }
         let length = list.length();
-        let Some(room) = Room::of(length) else {
+        let Some(room) = IndexBudget::of(length) else {
             let _already = self.places.set(None);
             return Ok(());
         };
@@ -159,7 +159,7 @@ impl Lookup {
 }
 
 impl Places {
-    fn new(state: RandomState, mut entries: Vec<Entry>, room: Room) -> Self {
+    fn new(state: RandomState, mut entries: Vec<Entry>, room: IndexBudget) -> Self {
         entries.sort_unstable();
         let parts = parts(entries.len());
         let shift = u32::BITS - parts.ilog2();
@@ -207,7 +207,7 @@ fn part(hash: u32, shift: u32) -> usize {
     hash.checked_shr(shift).unwrap_or_default() as usize
 }
 
-impl Room {
+impl IndexBudget {
     /// Room for so many entries, if there is some.
     fn of(entries: usize) -> Option<Self> {
         u32::try_from(entries).ok()?;
@@ -223,7 +223,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for IndexBudget {
     fn drop(&mut self) {
         TAKEN.fetch_sub(self.0, Ordering::Relaxed);
     }

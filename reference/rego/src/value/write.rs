@@ -43,17 +43,17 @@ impl fmt::Display for Value {
 }
 
 /// What lists hold.
-trait Written: Item {
+trait WriteItem: Item {
     fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong>;
 }
 
-impl Written for Value {
+impl WriteItem for Value {
     fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong> {
         writer.value(self, level)
     }
 }
 
-impl Written for Member {
+impl WriteItem for Member {
     fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong> {
         writer.member(&self.0, &self.1, level)
     }
@@ -136,7 +136,7 @@ impl Writer {
     }
 
     /// Appends what lists hold, those that are text as they are.
-    fn runs<T: Written>(
+    fn runs<T: WriteItem>(
         &mut self,
         runs: Runs<'_, T>,
         empty: bool,

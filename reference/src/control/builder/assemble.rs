@@ -37,7 +37,7 @@ pub(super) struct Assembly {
     modules: BTreeMap<String, (Module, Version)>,
     roots: Roots,
     /// What the manifests of sources say.
-    given: Given,
+    given: SourceManifests,
     /// The folders that the modules of sources have, and the first ones of all sources.
     folders: HashSet<String>,
     /// The sources whose first folder is in use.
@@ -49,7 +49,7 @@ pub(super) struct Assembly {
 
 /// What the manifests of sources say.
 #[derive(Debug, Default)]
-struct Given {
+struct SourceManifests {
     revision: Option<String>,
     /// The roots and the sources that say so.
     roots: Option<(Vec<String>, Vec<String>)>,
@@ -81,7 +81,7 @@ impl Assembly {
             documents: documents::root(),
             modules: BTreeMap::new(),
             roots: Roots::default(),
-            given: Given::default(),
+            given: SourceManifests::default(),
             folders: parts.iter().map(|part| first(&part.source)).collect(),
             begun: HashSet::new(),
             quota: FileQuota::new(limits),

@@ -35,18 +35,18 @@ pub(super) struct Budget {
     bounds: EvaluationBounds,
     /// How long evaluations have taken.
     taken: Mutex<Duration>,
-    made: Arc<Made>,
+    made: Arc<Allocated>,
     exhausted: AtomicBool,
 }
 
 /// Bytes that were made.
 #[derive(Debug)]
-struct Made {
+struct Allocated {
     bytes: AtomicU64,
     most: Option<u64>,
 }
 
-impl Made {
+impl Allocated {
     fn add(&self, bytes: u64) -> Result<(), Ended> {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let made = before.saturating_add(bytes);
@@ -58,7 +58,7 @@ impl Made {
 }
 
 /// Builds have threads of their own, and few run at a time: nothing has to wait.
-impl Governor for Made {
+impl Governor for Allocated {
     fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
         self.add(made)
     }
@@ -68,7 +68,7 @@ impl Governor for Made {
 
 impl Budget {
     pub(super) fn new(bounds: EvaluationBounds) -> Self {
-        let made = Made {
+        let made = Allocated {
             bytes: AtomicU64::new(0),
             most: bounds.memory,
         };
@@ -104,7 +104,7 @@ impl Budget {
             deadline: left.and_then(|left| begun.checked_add(left)),
             values: self.bounds.memory.map(|bytes| bytes / rego::VALUE_BYTES),
             trial: false,
-            governor: Some(Arc::<Made>::clone(&self.made)),
+            governor: Some(Arc::<Allocated>::clone(&self.made)),
         };
         let answers = query.evaluate(&mut evaluation);
         *taken = taken.saturating_add(begun.elapsed());

@@ -22,7 +22,7 @@ pub(super) struct Transform {
 
 /// What queries see and may use.
 #[derive(Debug)]
-pub(super) struct World<'w> {
+pub(super) struct TransformContext<'w> {
     /// The other files of their source.
     pub(super) others: &'w [Files],
     /// Bytes that their policies may have.
@@ -40,7 +40,7 @@ pub(super) struct World<'w> {
 /// Which query cannot be evaluated and why.
 pub(super) fn run(
     transforms: &[Transform],
-    world: &World<'_>,
+    world: &TransformContext<'_>,
     fetched: &mut Files,
 ) -> Result<(), String> {
     let policy = policy(world)?;
@@ -64,7 +64,7 @@ pub(super) fn run(
 fn evaluate(
     policy: &Policy,
     query: &str,
-    world: &World<'_>,
+    world: &TransformContext<'_>,
     root: &Value,
     input: Value,
 ) -> Result<Value, String> {
@@ -92,7 +92,7 @@ fn evaluate(
 }
 
 /// The policies of a source.
-fn policy(world: &World<'_>) -> Result<Policy, String> {
+fn policy(world: &TransformContext<'_>) -> Result<Policy, String> {
     let mut compiler = Compiler::new(&Policy::default());
     let mut quota = PolicyQuota::new(world.policies);
     for (layer, files) in world.others.iter().enumerate() {

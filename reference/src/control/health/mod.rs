@@ -22,16 +22,16 @@ type Outcome = Result<String, DatabaseError>;
 
 /// The last probe of the database, which all who ask meanwhile share.
 #[derive(Debug, Default)]
-pub(super) struct Health(Mutex<Option<Asked>>);
+pub(super) struct Health(Mutex<Option<LastCheck>>);
 
 #[derive(Debug, Clone)]
-struct Asked {
+struct LastCheck {
     begun: Instant,
     ended: Arc<OnceLock<Instant>>,
     outcome: Shared<BoxFuture<'static, Outcome>>,
 }
 
-impl Asked {
+impl LastCheck {
     /// Begins a probe, which goes on also when nobody waits for it any longer.
     fn begin(probe: &Arc<Probe>) -> Self {
         let ended = Arc::new(OnceLock::new());
@@ -62,7 +62,7 @@ impl Control {
             let mut last = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);
             match &*last {
                 Some(asked) if asked.counts() => asked.clone(),
-                _ => last.insert(Asked::begin(self.store.probe())).clone(),
+                _ => last.insert(LastCheck::begin(self.store.probe())).clone(),
             }
         };
         let until = asked.begun + HEALTH_TIMEOUT;

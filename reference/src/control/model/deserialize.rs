@@ -25,7 +25,7 @@ pub(super) fn json(body: &[u8]) -> Result<Value, ValidationError> {
 /// # Errors
 /// When the value is not an object, or a known member has a value of the wrong type.
 pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ValidationError> {
-    T::deserialize(Given(value))
+    T::deserialize(Input(value))
 }
 
 impl Error for ValidationError {
@@ -35,9 +35,9 @@ impl Error for ValidationError {
 }
 
 /// A value on its way into a type.
-struct Given<'v>(&'v Value);
+struct Input<'v>(&'v Value);
 
-impl Given<'_> {
+impl Input<'_> {
     fn instead_of(&self, wanted: &str) -> ValidationError {
         let found = match self.0 {
             Value::Null => "null",
@@ -51,7 +51,7 @@ impl Given<'_> {
     }
 }
 
-impl<'v> Deserializer<'v> for Given<'v> {
+impl<'v> Deserializer<'v> for Input<'v> {
     type Error = ValidationError;
 
     fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
@@ -130,7 +130,7 @@ impl<'v> SeqAccess<'v> for Items<'v> {
         let Some((at, item)) = self.0.next() else {
             return Ok(None);
         };
-        let read = seed.deserialize(Given(item));
+        let read = seed.deserialize(Input(item));
         read.map(Some)
             .map_err(|invalid| invalid.under(format!("[{at}]")))
     }
@@ -179,7 +179,7 @@ impl<'v> MapAccess<'v> for Members<'v> {
                 "a value was asked for before its name",
             ));
         };
-        let read = seed.deserialize(Given(value));
+        let read = seed.deserialize(Input(value));
         read.map_err(|invalid| invalid.under(name))
     }
 }

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::Store;
 use super::error::StoreError;
-use super::upsert::Written;
+use super::upsert::Upsert;
 use crate::control::model::{Bundle, Entry, ObjectStorage, Places};
 use crate::control::principal::Principal;
 use crate::control::storage_location;
@@ -63,7 +63,7 @@ impl Store {
     pub(super) async fn place_declared(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        written: &[(Written, &Entry)],
+        written: &[(Upsert, &Entry)],
     ) -> Result<(), StoreError> {
         self.lock_places(transaction).await?;
         // What one of them leaves, another may take.
@@ -202,7 +202,7 @@ impl Store {
     pub(super) async fn place(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        bundle: &Written,
+        bundle: &Upsert,
         entry: &Entry,
         principal: &Principal,
     ) -> Result<(), StoreError> {
@@ -223,7 +223,7 @@ impl Store {
 /// The places that a thing had before it was written.
 async fn held_before(
     transaction: &mut Transaction<'static, Any>,
-    written: &Written,
+    written: &Upsert,
 ) -> Result<BTreeSet<String>, StoreError> {
     match written.has_places {
         true => held(&mut **transaction, written.id).await,

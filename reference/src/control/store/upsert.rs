@@ -48,7 +48,7 @@ pub(super) struct Writer<'a> {
 
 /// A thing that is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Written {
+pub(super) struct Upsert {
     /// Its key.
     pub(super) id: i64,
     /// Whether it has places in storages from before.
@@ -66,7 +66,7 @@ impl Store {
         transaction: &mut Transaction<'static, Any>,
         entry: &Entry,
         writer: &Writer<'_>,
-    ) -> Result<Option<Written>, StoreError> {
+    ) -> Result<Option<Upsert>, StoreError> {
         // What it selects afterwards is found by its name.
         if entry.kind == Kind::Stack && writer.changes {
             change_log::note_stack(transaction, &entry.name).await?;
@@ -97,7 +97,7 @@ impl Store {
             let forget = query(self.together(&FORGET)).bind(id);
             forget.execute(&mut **transaction).await?;
         }
-        Ok(Some(Written {
+        Ok(Some(Upsert {
             id,
             has_places: state.try_get::<i64, _>(2)? > 0,
         }))

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::trial::Held;
+use super::trial::TrialGuard;
 use crate::control::store::Queue;
 
 /// The KiB of all archives on their way to storages that do not count as builds, and what each of
@@ -43,7 +43,7 @@ pub(super) struct Permit {
     _held: Option<OwnedSemaphorePermit>,
     _due: Option<OwnedSemaphorePermit>,
     _running: Option<Counted>,
-    _trial: Option<Held>,
+    _trial: Option<TrialGuard>,
 }
 
 /// A build that counts as one of its owner.
@@ -152,7 +152,7 @@ impl Permits {
     }
 
     /// A slot for a trial, which waits for none.
-    pub(super) fn trial(&self, tenant: &str, held: Held) -> Permit {
+    pub(super) fn trial(&self, tenant: &str, held: TrialGuard) -> Permit {
         let slot = self.take(Queue::Changed, tenant);
         let mut slot = slot.unwrap_or_else(|| Permit {
             _running: Some(Counted::new(&self.owners, tenant)),

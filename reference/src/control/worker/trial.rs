@@ -21,7 +21,7 @@ const DRAIN: Duration = Duration::from_secs(30);
 const ALONE: Duration = Duration::from_secs(60);
 
 /// What a build holds that is a trial.
-pub(super) type Held = Arc<()>;
+pub(super) type TrialGuard = Arc<()>;
 
 /// What is begun next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +78,8 @@ impl Trials {
     }
 
     /// A trial begins.
-    pub(super) fn begin(&mut self, now: Instant) -> Held {
-        let held = Held::default();
+    pub(super) fn begin(&mut self, now: Instant) -> TrialGuard {
+        let held = TrialGuard::default();
         self.runs = Some((Arc::downgrade(&held), now));
         self.waits = None;
         held

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     /// What owners have to build, and what is built.
-    struct World {
+    struct Queues {
         slots: Permits,
         /// When the bundles of each owner came, oldest first.
         queued: BTreeMap<String, VecDeque<i64>>,
@@ -50,7 +50,7 @@ mod tests {
         building: Vec<(String, Permit)>,
     }
 
-    impl World {
+    impl Queues {
         fn new(builds: usize) -> Self {
             Self {
                 slots: Permits::new(builds),
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn another_owner_does_not_wait_for_endless_builds() {
         for builds in 1..=5 {
-            let mut world = World::new(builds);
+            let mut world = Queues::new(builds);
             for at in 0..6 {
                 world.put("endless", at);
             }
@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn without_a_builder_nothing_begins() {
-        let mut world = World::new(0);
+        let mut world = Queues::new(0);
         world.put("one", 0);
         assert_eq!(world.begin(Queue::Changed), [""; 0]);
     }
 
     #[test]
     fn one_slot_is_kept_for_changes() {
-        let mut world = World::new(4);
+        let mut world = Queues::new(4);
         for at in 0..9 {
             world.put("one", at);
         }
@@ -141,7 +141,7 @@ mod tests {
         };
         for round in 0..200 {
             let (builds, owners) = (1 + random(5), 1 + random(6));
-            let mut world = World::new(builds);
+            let mut world = Queues::new(builds);
             // Turns that others had while an owner waited.
             let mut passed: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
             for at in 0..300 {

@@ -17,28 +17,28 @@ const USUAL_SIZE_LIMIT: u64 = 1 << 30;
 /// One bundle, or the discovery bundle, as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(expecting = "a bundle")]
-pub(super) struct BundleRawConfig {
+pub(super) struct RawBundle {
     service: Option<String>,
     resource: Option<String>,
     #[serde(default)]
-    polling: PollingRawConfig,
+    polling: RawPolling,
     #[serde(default)]
     trigger: Trigger,
     #[serde(default)]
     persist: bool,
-    signing: Option<SigningRawConfig>,
+    signing: Option<RawSigning>,
     size_limit_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(super) struct PollingRawConfig {
+pub(super) struct RawPolling {
     min_delay_seconds: Option<Seconds>,
     max_delay_seconds: Option<Seconds>,
     long_polling_timeout_seconds: Option<Seconds>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(super) struct SigningRawConfig {
+pub(super) struct RawSigning {
     keyid: Option<String>,
     scope: Option<String>,
     #[serde(default)]
@@ -49,23 +49,23 @@ pub(super) struct SigningRawConfig {
 /// `bundles`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(expecting = "a bundle")]
-pub(super) struct OnlyBundleRawConfig {
+pub(super) struct RawOnlyBundle {
     name: String,
     prefix: Option<String>,
     service: Option<String>,
     #[serde(default)]
-    polling: PollingRawConfig,
+    polling: RawPolling,
 }
 
-impl OnlyBundleRawConfig {
+impl RawOnlyBundle {
     /// Its name, and what `bundles` would say of it.
-    pub(super) fn named(self) -> (String, BundleRawConfig) {
+    pub(super) fn named(self) -> (String, RawBundle) {
         let resource = prefixed(self.prefix.as_deref(), &self.name);
-        let bundle = BundleRawConfig {
+        let bundle = RawBundle {
             resource: Some(resource),
             service: self.service,
             polling: self.polling,
-            ..BundleRawConfig::default()
+            ..RawBundle::default()
         };
         (self.name, bundle)
     }
@@ -74,19 +74,19 @@ impl OnlyBundleRawConfig {
 /// The section `discovery` as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct DiscoveryRawConfig {
+pub(super) struct RawDiscovery {
     name: Option<String>,
     prefix: Option<String>,
     decision: Option<String>,
     service: Option<String>,
     resource: Option<String>,
     #[serde(default)]
-    polling: PollingRawConfig,
+    polling: RawPolling,
     #[serde(default)]
     trigger: Trigger,
     #[serde(default)]
     persist: bool,
-    signing: Option<SigningRawConfig>,
+    signing: Option<RawSigning>,
     size_limit_bytes: Option<u64>,
 }
 
@@ -140,14 +140,14 @@ pub(in crate::engine) struct Discovery {
 
 /// What is needed to understand a bundle's section.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known<'k> {
+pub(super) struct BundleContext<'k> {
     pub(super) services: &'k Services,
     pub(super) keys: &'k std::collections::BTreeMap<String, Key>,
 }
 
-impl BundleRawConfig {
+impl RawBundle {
     /// The bundle of this name.
-    pub(super) fn source(&self, name: &str, known: Known<'_>) -> Result<Source, String> {
+    pub(super) fn source(&self, name: &str, known: BundleContext<'_>) -> Result<Source, String> {
         let resource = match &self.resource {
             Some(resource) => resource.clone(),
             None => format!("bundles/{name}"),
@@ -191,9 +191,9 @@ fn prefixed(prefix: Option<&str>, name: &str) -> String {
     format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
 }
 
-impl DiscoveryRawConfig {
+impl RawDiscovery {
     /// The discovery that this asks for.
-    pub(super) fn discovery(&self, known: Known<'_>) -> Result<Discovery, String> {
+    pub(super) fn discovery(&self, known: BundleContext<'_>) -> Result<Discovery, String> {
         let resource = match (&self.resource, &self.name) {
             (Some(resource), _) => resource.clone(),
             (None, Some(name)) => prefixed(self.prefix.as_deref(), name),
@@ -204,7 +204,7 @@ impl DiscoveryRawConfig {
             (None, None) => self.name.as_ref(),
             (None, Some(_)) => None,
         };
-        let bundle = BundleRawConfig {
+        let bundle = RawBundle {
             service: match file(&resource) {
                 Some(_) => None,
                 None => Some(known.service(self.service.as_deref(), false)?),
@@ -235,7 +235,7 @@ impl DiscoveryRawConfig {
     }
 }
 
-impl Known<'_> {
+impl BundleContext<'_> {
     /// The service of this name. Without a name it is the first one, or, if there may not be a
     /// choice, the only one.
     pub(super) fn service(&self, name: Option<&str>, choose: bool) -> Result<String, String> {
@@ -253,7 +253,7 @@ impl Known<'_> {
         }
     }
 
-    fn signing(&self, shape: &SigningRawConfig) -> Result<Signing, String> {
+    fn signing(&self, shape: &RawSigning) -> Result<Signing, String> {
         let unknown = |key: &&String| !self.keys.contains_key(*key);
         if let Some(key) = shape.keyid.as_ref().filter(unknown) {
             return Err(format!("key `{key}` is not configured"));

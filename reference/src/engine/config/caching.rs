@@ -10,16 +10,16 @@ use super::seconds::Seconds;
 /// The section as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct CachingRawConfig {
+pub(super) struct RawCaching {
     #[serde(default)]
-    inter_query_builtin_cache: ResponsesRawConfig,
+    inter_query_builtin_cache: RawResponses,
     #[serde(default)]
-    inter_query_builtin_value_cache: ValuesRawConfig,
+    inter_query_builtin_value_cache: RawValues,
 }
 
 /// The responses to `http.send`.
 #[derive(Debug, Default, Deserialize)]
-struct ResponsesRawConfig {
+struct RawResponses {
     max_size_bytes: Option<u64>,
     forced_eviction_threshold_percentage: Option<u64>,
     stale_entry_eviction_period_seconds: Option<Seconds>,
@@ -27,27 +27,27 @@ struct ResponsesRawConfig {
 
 /// What functions make of operands, such as compiled patterns.
 #[derive(Debug, Default, Deserialize)]
-struct ValuesRawConfig {
+struct RawValues {
     max_num_entries: Option<usize>,
     #[serde(default)]
-    named: NamedRawConfig,
+    named: RawNamed,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct NamedRawConfig {
-    graphql: Option<CacheRawConfig>,
+struct RawNamed {
+    graphql: Option<RawCache>,
     /// What verifications of tokens came to, which is not kept.
-    io_jwt: Option<CacheRawConfig>,
-    io_jwt_keys: Option<CacheRawConfig>,
+    io_jwt: Option<RawCache>,
+    io_jwt_keys: Option<RawCache>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct CacheRawConfig {
+struct RawCache {
     max_num_entries: Option<usize>,
     disabled: Option<bool>,
 }
 
-impl CachingRawConfig {
+impl RawCaching {
     /// How much is kept. A limit of 0 is none.
     pub(super) fn limits(&self) -> Result<CacheLimits, String> {
         let usual = CacheLimits::default();
@@ -59,7 +59,7 @@ impl CachingRawConfig {
             ("io_jwt", &named.io_jwt),
             ("io_jwt_keys", &named.io_jwt_keys),
         ] {
-            if cache.as_ref().is_some_and(CacheRawConfig::says_nothing) {
+            if cache.as_ref().is_some_and(RawCache::says_nothing) {
                 let place = "inter_query_builtin_value_cache.named";
                 let why = "`max_num_entries` or `disabled` is missing";
                 return Err(format!("{place}: `{name}`: {why}"));
@@ -86,13 +86,13 @@ impl CachingRawConfig {
                 .map(|Seconds(period)| period)
                 .filter(|period| *period > Duration::ZERO),
             patterns: limit(values.max_num_entries, usual.patterns),
-            graphql: CacheRawConfig::limit(named.graphql.as_ref(), usual.graphql),
-            keys: CacheRawConfig::limit(named.io_jwt_keys.as_ref(), usual.keys),
+            graphql: RawCache::limit(named.graphql.as_ref(), usual.graphql),
+            keys: RawCache::limit(named.io_jwt_keys.as_ref(), usual.keys),
         })
     }
 }
 
-impl CacheRawConfig {
+impl RawCache {
     fn says_nothing(&self) -> bool {
         self.max_num_entries.is_none() && self.disabled.is_none()
     }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn limits_are_those_of_the_section() -> Result<(), Box<dyn std::error::Error>> {
         let read = |json: &str| -> Result<_, Box<dyn std::error::Error>> {
-            let shape: CachingRawConfig = serde_json::from_str(json)?;
+            let shape: RawCaching = serde_json::from_str(json)?;
             Ok(shape.limits()?)
         };
         let usual = CacheLimits::default();

@@ -19,7 +19,7 @@ const MAX_SEGMENT: u64 = 16 << 20;
 
 /// What `reporting` says about the buffer on disk.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct DiskRawConfig {
+pub(super) struct RawDisk {
     pub(super) directory: Option<PathBuf>,
     pub(super) bytes: Option<u64>,
     pub(super) sync: Option<BufferSync>,
@@ -62,7 +62,7 @@ pub(in crate::engine) enum BufferFull {
     Refuse,
 }
 
-impl DiskRawConfig {
+impl RawDisk {
     /// The buffer of an engine that keeps its bundles in a folder.
     pub(super) fn disk(&self, persistence: &Path) -> Result<Disk, String> {
         let bytes = self.bytes.unwrap_or(USUAL_BYTES);

@@ -22,20 +22,20 @@ const MOST_MILLISECONDS: i64 = 24 * 3600 * 1000;
 /// The section `distributed_tracing` as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct DistributedTracingRawConfig {
+pub(super) struct RawDistributedTracing {
     #[serde(rename = "type")]
     kind: Option<Kind>,
     address: Option<String>,
     service_name: Option<String>,
     sample_percentage: Option<f64>,
-    encryption: Option<EncryptionRawConfig>,
+    encryption: Option<RawEncryption>,
     allow_insecure_tls: Option<bool>,
     tls_ca_cert_file: Option<PathBuf>,
     tls_cert_file: Option<PathBuf>,
     tls_private_key_file: Option<PathBuf>,
     exclude_paths: Option<Vec<String>>,
-    resource: Option<ResourceRawConfig>,
-    batch_span_processor_options: Option<BatchRawConfig>,
+    resource: Option<RawResource>,
+    batch_span_processor_options: Option<RawBatch>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -49,7 +49,7 @@ enum Kind {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum EncryptionRawConfig {
+enum RawEncryption {
     #[default]
     #[serde(alias = "")]
     Off,
@@ -59,7 +59,7 @@ enum EncryptionRawConfig {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(expecting = "an object")]
-struct ResourceRawConfig {
+struct RawResource {
     service_version: Option<String>,
     service_instance_id: Option<String>,
     service_namespace: Option<String>,
@@ -68,7 +68,7 @@ struct ResourceRawConfig {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(expecting = "an object")]
-struct BatchRawConfig {
+struct RawBatch {
     blocking: Option<bool>,
     batch_timeout_ms: Option<i64>,
     export_timeout_ms: Option<i64>,
@@ -76,7 +76,7 @@ struct BatchRawConfig {
     max_queue_size: Option<i64>,
 }
 
-impl DistributedTracingRawConfig {
+impl RawDistributedTracing {
     /// Where spans are sent, if they are.
     pub(super) fn settings(&self) -> Result<Option<Settings>, String> {
         let sampled = self.sample_percentage.unwrap_or(100.0);
@@ -93,9 +93,9 @@ impl DistributedTracingRawConfig {
             Some(Kind::Http) | Some(Kind::Off) | None => (Transport::Http, USUAL_HTTP),
         };
         let encryption = match self.encryption.unwrap_or_default() {
-            EncryptionRawConfig::Off => Encryption::Off,
-            EncryptionRawConfig::Tls => Encryption::Tls,
-            EncryptionRawConfig::Mtls => Encryption::MutualTls,
+            RawEncryption::Off => Encryption::Off,
+            RawEncryption::Tls => Encryption::Tls,
+            RawEncryption::Mtls => Encryption::MutualTls,
         };
         let settings = Settings {
             transport,

@@ -8,13 +8,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_ignored::Path;
 
-use super::bundles::{
-    BundleRawConfig, Discovery, DiscoveryRawConfig, Known, OnlyBundleRawConfig, Source,
-};
-use super::caching::CachingRawConfig;
-use super::distributed_tracing::DistributedTracingRawConfig;
+use super::bundles::{BundleContext, Discovery, RawBundle, RawDiscovery, RawOnlyBundle, Source};
+use super::caching::RawCaching;
+use super::distributed_tracing::RawDistributedTracing;
 use super::keys::Key;
-use super::reports::{DecisionLogs, DecisionLogsRawConfig, Status, StatusRawConfig};
+use super::reports::{DecisionLogs, RawDecisionLogs, RawStatus, Status};
 use super::services::Services;
 use crate::telemetry;
 
@@ -56,19 +54,19 @@ pub(super) struct RawConfig {
     #[serde(rename = "labels")]
     _labels: Option<BTreeMap<String, String>>,
     keys: Option<BTreeMap<String, Key>>,
-    decision_logs: Option<DecisionLogsRawConfig>,
-    status: Option<StatusRawConfig>,
-    bundles: Option<BTreeMap<String, Option<BundleRawConfig>>>,
-    bundle: Option<OnlyBundleRawConfig>,
-    discovery: Option<DiscoveryRawConfig>,
+    decision_logs: Option<RawDecisionLogs>,
+    status: Option<RawStatus>,
+    bundles: Option<BTreeMap<String, Option<RawBundle>>>,
+    bundle: Option<RawOnlyBundle>,
+    discovery: Option<RawDiscovery>,
     persistence_directory: Option<PathBuf>,
     plugins: Option<BTreeMap<String, IgnoredAny>>,
-    caching: Option<CachingRawConfig>,
+    caching: Option<RawCaching>,
     #[serde(default)]
     nd_builtin_cache: bool,
     server: Option<Server>,
     storage: Option<Storage>,
-    distributed_tracing: Option<DistributedTracingRawConfig>,
+    distributed_tracing: Option<RawDistributedTracing>,
     pub(super) default_decision: Option<String>,
     pub(super) default_authorization_decision: Option<String>,
 }
@@ -201,7 +199,7 @@ impl RawConfig {
             key.check(name)?;
         }
         self.services.take_keys(&keys)?;
-        let known = Known {
+        let known = BundleContext {
             services: &self.services,
             keys: &keys,
         };
@@ -212,9 +210,7 @@ impl RawConfig {
             .map(|shape| shape.logs(known, self.nd_builtin_cache, &persistence));
         let status = self.status.as_ref().map(|shape| shape.status(known));
         let tracing = self.distributed_tracing.as_ref();
-        let tracing = tracing
-            .map(DistributedTracingRawConfig::settings)
-            .transpose();
+        let tracing = tracing.map(RawDistributedTracing::settings).transpose();
         let at = |section: &'static str| move |why: String| format!("{section}: {why}");
         Ok(Plugins {
             bundles: self.bundles(known)?,
@@ -228,9 +224,9 @@ impl RawConfig {
         })
     }
 
-    fn bundles(&self, known: Known<'_>) -> Result<BTreeMap<String, Source>, String> {
-        let unset = BundleRawConfig::default();
-        let only = self.bundle.clone().map(OnlyBundleRawConfig::named);
+    fn bundles(&self, known: BundleContext<'_>) -> Result<BTreeMap<String, Source>, String> {
+        let unset = RawBundle::default();
+        let only = self.bundle.clone().map(RawOnlyBundle::named);
         let bundles = self.bundles.iter().flatten();
         let bundles = bundles.map(|(name, bundle)| (name, bundle.as_ref().unwrap_or(&unset)));
         let only = only.iter().map(|(name, bundle)| (name, bundle));

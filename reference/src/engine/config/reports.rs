@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use prometheus_client::metrics::histogram::exponential_buckets;
 use serde::Deserialize;
 
-use super::bundles::Known;
-use super::disk::{BufferFull, BufferSync, Disk, DiskRawConfig};
+use super::bundles::BundleContext;
+use super::disk::{BufferFull, BufferSync, Disk, RawDisk};
 use super::seconds::{Delay, Seconds, Trigger};
 use super::segments;
 
@@ -29,14 +29,14 @@ const DROP: &str = "/system/log/drop";
 /// The section `decision_logs` as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct DecisionLogsRawConfig {
+pub(super) struct RawDecisionLogs {
     #[serde(default)]
     console: bool,
     service: Option<String>,
     resource: Option<String>,
     partition_name: Option<String>,
     #[serde(default)]
-    reporting: ReportingRawConfig,
+    reporting: RawReporting,
     mask_decision: Option<String>,
     drop_decision: Option<String>,
     #[serde(default)]
@@ -60,7 +60,7 @@ struct HttpContext {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct ReportingRawConfig {
+struct RawReporting {
     min_delay_seconds: Option<Seconds>,
     max_delay_seconds: Option<Seconds>,
     #[serde(default)]
@@ -142,11 +142,11 @@ impl Upload {
     }
 }
 
-impl DecisionLogsRawConfig {
+impl RawDecisionLogs {
     /// What is done with decisions, if anything, by an engine that keeps its bundles in a folder.
     pub(super) fn logs(
         &self,
-        known: Known<'_>,
+        known: BundleContext<'_>,
         calls: bool,
         persistence: &Path,
     ) -> Result<Option<DecisionLogs>, String> {
@@ -171,7 +171,11 @@ impl DecisionLogsRawConfig {
         }))
     }
 
-    fn upload(&self, known: Known<'_>, persistence: &Path) -> Result<Option<Upload>, String> {
+    fn upload(
+        &self,
+        known: BundleContext<'_>,
+        persistence: &Path,
+    ) -> Result<Option<Upload>, String> {
         let reporting = &self.reporting;
         let delay = Delay::of(
             reporting.min_delay_seconds,
@@ -211,7 +215,7 @@ impl DecisionLogsRawConfig {
     }
 }
 
-impl ReportingRawConfig {
+impl RawReporting {
     /// The most decisions, and the most bytes of them, that wait in memory.
     fn memory(&self) -> Result<(usize, usize), String> {
         let (events, bytes) = (self.buffer_size_limit_events, self.buffer_size_limit_bytes);
@@ -239,7 +243,7 @@ impl ReportingRawConfig {
 
     /// Where decisions wait, if not in memory.
     fn disk(&self, persistence: &Path) -> Result<Option<Disk>, String> {
-        let shape = DiskRawConfig {
+        let shape = RawDisk {
             directory: self.buffer_directory.clone(),
             bytes: self.buffer_disk_size_limit_bytes,
             sync: self.buffer_sync,
@@ -255,7 +259,11 @@ impl ReportingRawConfig {
 
 /// The service that is told: the one that is named, or else the first one unless something is
 /// told already.
-fn reporter(name: Option<&str>, told: bool, known: Known<'_>) -> Result<Option<String>, String> {
+fn reporter(
+    name: Option<&str>,
+    told: bool,
+    known: BundleContext<'_>,
+) -> Result<Option<String>, String> {
     match name {
         None if told || known.services.iter().len() == 0 => Ok(None),
         name => known.service(name, true).map(Some),
@@ -265,13 +273,13 @@ fn reporter(name: Option<&str>, told: bool, known: Known<'_>) -> Result<Option<S
 /// The section `status` as it is given.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct StatusRawConfig {
+pub(super) struct RawStatus {
     #[serde(default)]
     console: bool,
     #[serde(default)]
     prometheus: bool,
     #[serde(default)]
-    prometheus_config: PrometheusRawConfig,
+    prometheus_config: RawPrometheus,
     service: Option<String>,
     partition_name: Option<String>,
     #[serde(default)]
@@ -281,19 +289,19 @@ pub(super) struct StatusRawConfig {
 
 /// What Prometheus is shown.
 #[derive(Debug, Default, Deserialize)]
-struct PrometheusRawConfig {
+struct RawPrometheus {
     #[serde(default)]
-    collectors: CollectorsRawConfig,
+    collectors: RawCollectors,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct CollectorsRawConfig {
+struct RawCollectors {
     #[serde(default)]
-    bundle_loading_duration_ns: DurationsRawConfig,
+    bundle_loading_duration_ns: RawDurations,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct DurationsRawConfig {
+struct RawDurations {
     #[serde(default)]
     buckets: Vec<f64>,
 }
@@ -310,9 +318,9 @@ pub(in crate::engine) struct Status {
     pub(in crate::engine) trigger: Trigger,
 }
 
-impl StatusRawConfig {
+impl RawStatus {
     /// Who is told, if anyone.
-    pub(super) fn status(&self, known: Known<'_>) -> Result<Option<Status>, String> {
+    pub(super) fn status(&self, known: BundleContext<'_>) -> Result<Option<Status>, String> {
         let buckets = self.buckets()?;
         let told = self.console || self.prometheus;
         let service = reporter(self.service.as_deref(), told, known)?;

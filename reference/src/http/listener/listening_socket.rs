@@ -21,14 +21,14 @@ pub(in crate::http) enum ListeningSocket {
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ListenAddress {
     /// An address of the network.
     Tcp(SocketAddr),
     /// A socket in the file system.
     Unix(PathBuf),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(formatter),
@@ -89,10 +89,10 @@ impl ListeningSocket {
     }
 
     /// Where it is.
-    pub(in crate::http) fn place(&self) -> io::Result<Place> {
+    pub(in crate::http) fn place(&self) -> io::Result<ListenAddress> {
         Ok(match self {
-            Self::Tcp(listener) => Place::Tcp(listener.local_addr()?),
-            Self::Unix(_, file) => Place::Unix(file.path.clone()),
+            Self::Tcp(listener) => ListenAddress::Tcp(listener.local_addr()?),
+            Self::Unix(_, file) => ListenAddress::Unix(file.path.clone()),
         })
     }
 

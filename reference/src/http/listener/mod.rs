@@ -28,8 +28,8 @@ mod threads;
 
 use backlog::Backlog;
 use connection_table::{Limits, Registry};
+pub use listening_socket::ListenAddress;
 pub(in crate::http) use listening_socket::ListeningSocket;
-pub use listening_socket::Place;
 use threads::Threads;
 
 /// How long the listener rests when the system cannot give it a connection.

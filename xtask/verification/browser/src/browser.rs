@@ -12,12 +12,12 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 
 /// How a page is looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct Viewport {
     pub(super) phone: bool,
     pub(super) dark: bool,
 }
 
-impl Look {
+impl Viewport {
     pub(super) const ALL: [Self; 4] = [
         Self {
             phone: false,
@@ -38,7 +38,7 @@ impl Look {
     ];
 }
 
-impl fmt::Display for Look {
+impl fmt::Display for Viewport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = if self.phone { "phone" } else { "desktop" };
         let scheme = if self.dark { "dark" } else { "light" };
@@ -49,14 +49,14 @@ impl fmt::Display for Look {
 /// A browser of one look.
 #[derive(Debug)]
 pub(super) struct Browser {
-    pub(super) look: Look,
+    pub(super) look: Viewport,
     /// The address of the driver.
     driver: String,
     shots: PathBuf,
 }
 
 impl Browser {
-    pub(super) fn new(look: Look, driver: &str, shots: &Path) -> Self {
+    pub(super) fn new(look: Viewport, driver: &str, shots: &Path) -> Self {
         Self {
             look,
             driver: driver.to_owned(),

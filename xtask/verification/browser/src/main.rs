@@ -11,7 +11,7 @@ mod site;
 use std::error::Error;
 use std::path::Path;
 
-use browser::{Browser, Look};
+use browser::{Browser, Viewport};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [what, driver, pages, shots, paths @ ..] = arguments.as_slice() else {
         return Err("browser report|site DRIVER PAGES SHOTS PATH…".into());
     };
-    for look in Look::ALL {
+    for look in Viewport::ALL {
         let browser = Browser::new(look, driver, Path::new(shots));
         let wrong = match what.as_str() {
             "site" => site::all(&browser, pages, paths).await?,

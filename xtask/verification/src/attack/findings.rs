@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::BESIDE;
-use super::health_monitor::Watched;
+use super::health_monitor::HealthSamples;
 use crate::servers::{Failure, HANG_LIMIT, Process};
 
 /// What was tried, and what of it did not hold.
@@ -13,7 +13,7 @@ pub(super) struct Findings {
     /// What did not hold, in words.
     pub(super) broken: Vec<String>,
     /// What the bystander saw, of all servers the worst.
-    pub(super) watched: Option<Watched>,
+    pub(super) watched: Option<HealthSamples>,
     /// The highest resident memory of a server, in KiB.
     pub(super) peak: u64,
     /// Resident memory of that server at the end, in KiB.
@@ -45,17 +45,17 @@ impl Findings {
     }
 
     /// Holds that the bystander did not notice.
-    pub(super) fn watch(&mut self, watched: Watched) {
+    pub(super) fn watch(&mut self, watched: HealthSamples) {
         self.watch_beside(watched, 1);
     }
 
     /// Holds that the bystander was answered in a time that allows for other attacks beside this
     /// one.
-    pub(super) fn watch_in_company(&mut self, watched: Watched) {
+    pub(super) fn watch_in_company(&mut self, watched: HealthSamples) {
         self.watch_beside(watched, BESIDE);
     }
 
-    fn watch_beside(&mut self, watched: Watched, attacks: usize) {
+    fn watch_beside(&mut self, watched: HealthSamples, attacks: usize) {
         let attacks = attacks as f64;
         let bound = watched.bound(attacks);
         self.hold(

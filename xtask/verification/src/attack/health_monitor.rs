@@ -49,7 +49,7 @@ pub(super) struct Probe {
 
 /// What the bystander saw.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Watched {
+pub(super) struct HealthSamples {
     /// The 99th percentile of bounded probes before the attack, in milliseconds.
     pub(super) calm: f64,
     /// The same during the attack.
@@ -63,7 +63,7 @@ pub(super) struct Watched {
     pub(super) failures: Vec<String>,
 }
 
-impl Watched {
+impl HealthSamples {
     /// What the tail is held against while so many attacks are played, in milliseconds.
     pub(super) fn bound(&self, attacks: f64) -> f64 {
         (FLOOR * attacks).max(FACTOR * self.calm)
@@ -167,7 +167,7 @@ impl HealthMonitor {
     ///
     /// # Errors
     /// When it could not ask at all.
-    pub(super) async fn stop(self) -> Result<Watched, Failure> {
+    pub(super) async fn stop(self) -> Result<HealthSamples, Failure> {
         self.phase.store(OVER, Ordering::SeqCst);
         let thread = self.thread;
         let joined = tokio::task::spawn_blocking(move || thread.join()).await?;
@@ -186,7 +186,7 @@ impl HealthMonitor {
         };
         let (during, longest) = tail(true, true);
         let failures = samples.iter().filter_map(|sample| sample.failure.clone());
-        Ok(Watched {
+        Ok(HealthSamples {
             calm: tail(false, true).0,
             tail: during,
             longest,

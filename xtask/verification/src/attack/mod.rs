@@ -159,7 +159,7 @@ fn stopped(why: &str) -> Findings {
 fn tell(name: &str, findings: &Findings, took: Duration) {
     let held = findings.tried - findings.broken.len();
     let watched = findings.watched.as_ref();
-    let time = |pick: fn(&health_monitor::Watched) -> f64| {
+    let time = |pick: fn(&health_monitor::HealthSamples) -> f64| {
         watched.map_or_else(|| "-".to_owned(), |watched| format!("{:.1}", pick(watched)))
     };
     let size = |kibibytes: u64| match kibibytes {

@@ -23,10 +23,10 @@ pub(super) enum FailureMode {
 /// A storage of the protocols of S3, Google Cloud Storage and Azure, as far as bundles are written
 /// and looked at by them; signatures are not looked at. Clones share everything.
 #[derive(Debug, Clone)]
-pub(super) struct Storage(Arc<Mutex<Held>>);
+pub(super) struct Storage(Arc<Mutex<Contents>>);
 
 #[derive(Debug)]
-struct Held {
+struct Contents {
     mood: FailureMode,
     objects: BTreeMap<String, Object>,
     /// How many versions there have been.
@@ -64,14 +64,14 @@ pub(super) fn target(asked: &Message) -> (&str, &str) {
 
 impl Storage {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Held {
+        Self(Arc::new(Mutex::new(Contents {
             mood: FailureMode::Good,
             objects: BTreeMap::new(),
             versions: 0,
         })))
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, Contents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

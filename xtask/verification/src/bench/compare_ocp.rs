@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::engine::{Bound, Bounds, Outcome, Wanted};
+use super::engine::{Bound, Bounds, Limit, Outcome};
 use super::{median, scratch, send_keyed, tokens};
 use crate::servers::Server;
 use crate::stored_evidence::on_search_path;
@@ -106,7 +106,7 @@ fn measure(ours: &Path, theirs: &Path, bundles: usize) -> Result<Vec<Bound>, Box
     for operation in &OPERATIONS {
         let [ours, theirs] = compare(operation, [&ours, &theirs])?;
         let what = format!("{} at {bundles} bundles, OCP to ours", operation.told);
-        bounds.push(Bound::new(what, theirs / ours, Wanted::AtLeast(LEAST)).towards(GOAL));
+        bounds.push(Bound::new(what, theirs / ours, Limit::AtLeast(LEAST)).towards(GOAL));
     }
     Ok(bounds)
 }

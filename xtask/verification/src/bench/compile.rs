@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::engine::{Bound, Bounds, Outcome, Programs, SideBySide, Wanted};
+use super::engine::{Bound, Bounds, Limit, Outcome, Programs, SideBySide};
 use super::{median, scratch};
 use crate::servers::Client;
 
@@ -103,7 +103,7 @@ fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Err
             let (ours, theirs) = compare(question, &pair, false)?;
             let what = format!("{}, {modules}, {} to ours", question.told, pair.peer.name);
             let Some(first) = smallest.get(at).copied() else {
-                let least = Wanted::AtLeast(question.least);
+                let least = Limit::AtLeast(question.least);
                 bounds.push(Bound::new(what, theirs / ours, least));
                 smallest.push(ours);
                 let (ours, theirs) = compare(question, &pair, true)?;
@@ -111,13 +111,13 @@ fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Err
                     "{}, in the handler, {} to ours",
                     question.told, pair.peer.name
                 );
-                let least = Wanted::AtLeast(HANDLER.min(question.least));
+                let least = Limit::AtLeast(HANDLER.min(question.least));
                 bounds.push(Bound::new(what, theirs / ours, least).towards(HANDLER));
                 continue;
             };
-            bounds.push(Bound::new(what, theirs / ours, Wanted::Any));
+            bounds.push(Bound::new(what, theirs / ours, Limit::Any));
             let what = format!("{}, {modules}, to one", question.told);
-            bounds.push(Bound::new(what, ours / first, Wanted::AtMost(2.0)));
+            bounds.push(Bound::new(what, ours / first, Limit::AtMost(2.0)));
         }
     }
     Ok(bounds)

@@ -58,7 +58,7 @@ struct ControlPlane {
 }
 
 /// What tells one file from the one that it replaced.
-type Written = (u64, SystemTime);
+type FileVersion = (u64, SystemTime);
 
 /// Measures at each number of bundles, and holds the figures against their bounds.
 ///
@@ -178,14 +178,14 @@ impl ControlPlane {
     }
 
     /// What stands in storage of a bundle.
-    fn look(&self, number: usize) -> Option<Written> {
+    fn look(&self, number: usize) -> Option<FileVersion> {
         let path = self.folder.path().join("built").join(file(number));
         let found = fs::metadata(path).ok()?;
         Some((found.ino(), found.modified().ok()?))
     }
 
     /// What stands in storage of every bundle.
-    fn written(&self) -> Result<Vec<Option<Written>>, Box<dyn Error>> {
+    fn written(&self) -> Result<Vec<Option<FileVersion>>, Box<dyn Error>> {
         let written: Vec<_> = (0..self.bundles).map(|number| self.look(number)).collect();
         match written.contains(&None) {
             true => Err("a bundle is not in storage".into()),
@@ -196,7 +196,7 @@ impl ControlPlane {
     /// Waits until every bundle has been written since these were.
     fn all_written(
         &self,
-        before: &[Option<Written>],
+        before: &[Option<FileVersion>],
         begun: Instant,
     ) -> Result<(), Box<dyn Error>> {
         let mut left: Vec<_> = before.iter().enumerate().collect();

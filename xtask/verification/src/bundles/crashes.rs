@@ -57,7 +57,7 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
 
 /// What a client knows of one document.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct DocumentState {
     /// The last value whose write was acknowledged.
     acknowledged: u64,
     /// The last value that was sent; its write may have happened.
@@ -72,7 +72,7 @@ fn name(bundle: u64) -> String {
 /// plane meanwhile. How many writes were acknowledged.
 async fn change(
     plane: &mut Plane,
-    known: &mut BTreeMap<u64, Known>,
+    known: &mut BTreeMap<u64, DocumentState>,
     life: Duration,
 ) -> Result<u64, Box<dyn Error>> {
     let mut clients = JoinSet::new();
@@ -94,7 +94,11 @@ async fn change(
 }
 
 /// Writes a document until the control plane is gone.
-async fn write(plane: &Administrator, bundle: u64, mut known: Known) -> Result<Known, String> {
+async fn write(
+    plane: &Administrator,
+    bundle: u64,
+    mut known: DocumentState,
+) -> Result<DocumentState, String> {
     let path = format!("/v1/sources/{}/data/count", name(bundle));
     loop {
         known.sent += 1;
@@ -112,7 +116,7 @@ async fn write(plane: &Administrator, bundle: u64, mut known: Known) -> Result<K
 /// Holds that every acknowledged write is there; what was sent without an answer may be.
 async fn hold_written(
     plane: &Administrator,
-    known: &mut BTreeMap<u64, Known>,
+    known: &mut BTreeMap<u64, DocumentState>,
 ) -> Result<(), Box<dyn Error>> {
     for (bundle, known) in known {
         let path = format!("/v1/sources/{}/data/count", name(*bundle));
@@ -121,7 +125,7 @@ async fn hold_written(
         if held < known.acknowledged || held > known.sent {
             return Err(format!("{path} holds {body}, acknowledged was {known:?}").into());
         }
-        *known = Known {
+        *known = DocumentState {
             acknowledged: held,
             sent: held,
         };
@@ -147,7 +151,7 @@ fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
 async fn hold_built(
     plane: &Administrator,
     built: &Path,
-    known: &BTreeMap<u64, Known>,
+    known: &BTreeMap<u64, DocumentState>,
 ) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     for (bundle, known) in known {

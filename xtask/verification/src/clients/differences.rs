@@ -38,13 +38,13 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Reason {
     reason: String,
-    seen: Vec<Seen>,
+    seen: Vec<Observed>,
 }
 
 /// What both servers show, as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Seen {
+struct Observed {
     cases: Vec<String>,
     opa: String,
     ours: String,
@@ -71,7 +71,7 @@ impl Differences {
             if reason.trim().is_empty() {
                 return Err("a difference without a reason".into());
             }
-            for Seen { cases, opa, ours } in seen {
+            for Observed { cases, opa, ours } in seen {
                 let (opa, ours) = (serde_json::from_str(&opa)?, serde_json::from_str(&ours)?);
                 if cases.is_empty() || opa == ours {
                     return Err(format!("no difference of a case: {reason}").into());

@@ -17,12 +17,12 @@ const HEAD: &str = "# The files of each bundle that OPA Control Plane builds of 
 /// The examples by their names.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Expected(BTreeMap<String, Made>);
+pub(super) struct Expected(BTreeMap<String, BuiltFiles>);
 
 /// What is made of one example.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Made {
+struct BuiltFiles {
     /// Why the reference makes something else.
     differs: Option<String>,
     bundles: Bundles,

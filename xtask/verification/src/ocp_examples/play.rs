@@ -43,7 +43,7 @@ pub(super) struct Stage {
 
 /// What an example has made.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct BuiltFiles {
     pub(super) bundles: Bundles,
     /// What bundles that were not built ended with, or why the control plane did not start.
     pub(super) why: String,
@@ -71,7 +71,7 @@ impl Stage {
         &self,
         example: &Example,
         folder: &Path,
-    ) -> Result<Made, Box<dyn Error>> {
+    ) -> Result<BuiltFiles, Box<dyn Error>> {
         for (path, text) in &example.files {
             let path = folder.join(path);
             fs::create_dir_all(path.parent().unwrap_or(folder))?;
@@ -89,9 +89,9 @@ impl Stage {
         let plane = match ExternalProcess::start("control", &mut command, address, folder) {
             Ok(plane) => plane,
             Err(refused) => {
-                return Ok(Made {
+                return Ok(BuiltFiles {
                     why: refused.to_string(),
-                    ..Made::default()
+                    ..BuiltFiles::default()
                 });
             }
         };
@@ -171,8 +171,8 @@ impl Stage {
     }
 
     /// Waits until every bundle is built or has failed.
-    async fn made(&self, base: &str, folder: &Path) -> Result<Made, Box<dyn Error>> {
-        let mut made = Made::default();
+    async fn made(&self, base: &str, folder: &Path) -> Result<BuiltFiles, Box<dyn Error>> {
+        let mut made = BuiltFiles::default();
         let listed = self.get(&format!("{base}/v1/bundles")).await?;
         for bundle in listed
             .pointer("/result")

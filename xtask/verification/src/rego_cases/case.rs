@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::thread;
 
-use rego::host::{Host, HostError, Wanted};
+use rego::host::{Cancellation, Host, HostError};
 use rego::value::{Object, Set, from_yaml};
 use rego::{Compiler, Evaluation, Module, Policy, Query, Value, Version};
 
@@ -175,7 +175,7 @@ impl Case {
 struct Names;
 
 impl Host for Names {
-    fn addresses(&self, name: &str, _: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {
+    fn addresses(&self, name: &str, _: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
         match name {
             "localhost" => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
             _ => Err(HostError::NoSuchHost),

@@ -24,7 +24,7 @@ const CONDITIONAL: u32 = 30;
 
 /// What is unknown, and what is not inlined.
 #[derive(Debug, Clone, Copy, Default)]
-struct World {
+struct Unknowns {
     unknowns: &'static [&'static str],
     opaque: &'static [&'static str],
     /// The parts of the input that are unknown; all if there are none and `input` is.
@@ -34,7 +34,7 @@ struct World {
 }
 
 /// Nothing is known of the input.
-const INPUT: World = World {
+const INPUT: Unknowns = Unknowns {
     unknowns: &["input"],
     opaque: &[],
     parts: &[],
@@ -42,27 +42,27 @@ const INPUT: World = World {
 };
 
 /// Of the policies made for this purpose.
-const OWN: &[World] = &[
+const OWN: &[Unknowns] = &[
     INPUT,
-    World {
+    Unknowns {
         unknowns: &["input.a", "input.l"],
         opaque: &[],
         parts: &["a", "l"],
         documents: &[],
     },
-    World {
+    Unknowns {
         unknowns: &["input", "data.base.k"],
         opaque: &[],
         parts: &[],
         documents: &["k"],
     },
-    World {
+    Unknowns {
         unknowns: &["data.base.k", "data.base.list", "data.base.map"],
         opaque: &[],
         parts: &[],
         documents: &["k", "list", "map"],
     },
-    World {
+    Unknowns {
         unknowns: &["input"],
         opaque: &["data.m.r1", "data.m.r3"],
         parts: &[],
@@ -71,15 +71,15 @@ const OWN: &[World] = &[
 ];
 
 /// Of the policies that every part of the engine is tested with.
-const COMMON: &[World] = &[
+const COMMON: &[Unknowns] = &[
     INPUT,
-    World {
+    Unknowns {
         unknowns: &["input.x", "input.list"],
         opaque: &[],
         parts: &["x", "list"],
         documents: &[],
     },
-    World {
+    Unknowns {
         unknowns: &["input", "data.base"],
         opaque: &["data.m.r1", "data.m.f0"],
         parts: &[],
@@ -155,7 +155,7 @@ fn compare(bytes: &[u8], counts: &mut Counts) -> Result<(), String> {
 }
 
 fn judge_all(
-    world: World,
+    world: Unknowns,
     text: &str,
     queries: &[String],
     (inputs, documents): (Vec<Value>, Vec<Value>),
@@ -190,7 +190,7 @@ fn judge_all(
 }
 
 struct Case<'c> {
-    world: World,
+    world: Unknowns,
     policy: Policy,
     query: &'c str,
     /// The inputs, of which the first is what is known.

@@ -1,7 +1,7 @@
 //! `cargo xtask site`: static pages about everything that evidence is kept of, and about the
 //! reference, which is judged for it.
 
-mod look;
+mod screenshots;
 mod sources;
 
 use std::error::Error;
@@ -77,7 +77,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Err("making the pages costs more than reading what they tell of".into());
     }
     if options.look {
-        look::look(&folder)?;
+        screenshots::look(&folder)?;
     }
     submissions::told(refused)
 }

@@ -16,7 +16,7 @@ use conformance::{Suite, SuiteError};
 
 use crate::releases::{self, Releases};
 use crate::stored_evidence;
-use crate::submissions::{self, Found};
+use crate::submissions::{self, FoundSubmissions};
 use crate::{evidence, evidence_pack, root};
 
 /// What is said of every release of OPA.
@@ -44,7 +44,7 @@ struct Version {
 /// # Errors
 /// Evidence of our own runs that cannot be read.
 pub(super) fn all(
-    mut submitted: Found,
+    mut submitted: FoundSubmissions,
 ) -> Result<(Vec<Implementation>, Vec<String>), Box<dyn Error>> {
     let mut versions = releases_of_opa()?;
     for server in stored_evidence::servers()? {

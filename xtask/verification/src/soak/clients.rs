@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::environment::{BUNDLE, Place};
+use super::environment::{BUNDLE, DefinitionServer};
 use super::model::{Documents, Random};
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
@@ -218,7 +218,7 @@ pub(super) async fn decisions(
 }
 
 /// Changes definitions, and waits until the engine decides by each change.
-pub(super) async fn definitions(place: Place, until: Instant) -> Result<Tally, Failure> {
+pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Result<Tally, Failure> {
     let mut client = Client::new("definitions", place.control).await?;
     let mut engine = Client::new("definitions", place.engine).await?;
     let shown = format!("Authorization: Bearer {}\r\n", place.key);

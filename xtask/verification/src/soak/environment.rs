@@ -42,7 +42,7 @@ pub(super) struct Environment {
 
 /// Where the client of definitions goes, and with which key.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct DefinitionServer {
     pub(super) control: SocketAddr,
     pub(super) engine: SocketAddr,
     pub(super) key: &'static str,
@@ -101,8 +101,8 @@ impl Environment {
         })
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place {
+    pub(super) fn place(&self) -> DefinitionServer {
+        DefinitionServer {
             control: self.control.address,
             engine: self.engine.address,
             key: KEY,

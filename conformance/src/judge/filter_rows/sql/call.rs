@@ -5,12 +5,12 @@ use sqlparser::ast::{
 };
 
 use super::condition::Writer;
-use super::value::{Kind, Written, common_kind};
+use super::value::{Kind, SqliteValue, common_kind};
 use super::{FilterError, Language, NOT_PLAIN};
 
 impl Writer<'_> {
     /// What a function makes of its arguments.
-    pub(super) fn call(self, call: &Function) -> Result<Written, FilterError> {
+    pub(super) fn call(self, call: &Function) -> Result<SqliteValue, FilterError> {
         let name = name(call)?;
         let arguments = arguments(call)?;
         if let ("if", Language::Mysql) | ("iif", Language::Sqlserver) =
@@ -31,7 +31,7 @@ impl Writer<'_> {
     }
 
     /// `POSITION(part IN text)`, which SQL Server does not have.
-    pub(super) fn position(self, part: &Expr, text: &Expr) -> Result<Written, FilterError> {
+    pub(super) fn position(self, part: &Expr, text: &Expr) -> Result<SqliteValue, FilterError> {
         if self.has(Language::Sqlserver) {
             return Err(NOT_PLAIN);
         }
@@ -47,7 +47,7 @@ impl Writer<'_> {
         text: &Expr,
         start: Option<&Expr>,
         length: Option<&Expr>,
-    ) -> Result<Written, FilterError> {
+    ) -> Result<SqliteValue, FilterError> {
         let text = self.value(text)?;
         let start = start.map_or(Ok("1".to_owned()), |start| {
             self.value(start).map(|start| start.sql)
@@ -60,20 +60,20 @@ impl Writer<'_> {
     }
 
     /// A part of a text. In MySQL a negative start counts from the end.
-    fn piece(self, text: &str, start: &str, length: &str) -> Written {
+    fn piece(self, text: &str, start: &str, length: &str) -> SqliteValue {
         let from_end = u8::from(self.has(Language::Mysql));
         let sql = format!("other_piece({text}, {start}, {length}, {from_end})");
-        Written::new(sql, Kind::Text)
+        SqliteValue::new(sql, Kind::Text)
     }
 
     /// Where in a text a part begins, zero if it is not there.
-    fn place(self, part: &str, text: &str, start: &str, values: &[&Written]) -> Written {
+    fn place(self, part: &str, text: &str, start: &str, values: &[&SqliteValue]) -> SqliteValue {
         let any_case = u8::from(self.collation(values) == "NOCASE");
         let sql = format!("other_position({part}, {text}, {start}, {any_case})");
-        Written::new(sql, Kind::Number)
+        SqliteValue::new(sql, Kind::Number)
     }
 
-    fn choice(self, arguments: &[&Expr]) -> Result<Written, FilterError> {
+    fn choice(self, arguments: &[&Expr]) -> Result<SqliteValue, FilterError> {
         let [condition, yes, no] = arguments else {
             return Err(NOT_PLAIN);
         };
@@ -83,41 +83,45 @@ impl Writer<'_> {
         let collation = results.iter().find_map(|result| result.collation);
         let [yes, no] = results.map(|result| result.sql);
         let sql = format!("(CASE WHEN {condition} THEN {yes} ELSE {no} END)");
-        Ok(Written::new(sql, kind).collated(collation))
+        Ok(SqliteValue::new(sql, kind).collated(collation))
     }
 
     /// The functions that choose among their arguments.
-    fn compared(self, name: &str, values: &[Written]) -> Option<Written> {
+    fn compared(self, name: &str, values: &[SqliteValue]) -> Option<SqliteValue> {
         use Language::{Mysql, Sqlserver};
         let list = values.iter().map(|value| value.sql.as_str());
         let list = list.collect::<Vec<_>>().join(", ");
         let kind = common_kind(values);
         match (name, self.language, values) {
-            ("coalesce", _, [_, _, ..]) => Some(Written::new(format!("coalesce({list})"), kind)),
-            ("ifnull", Mysql, [_, _]) | ("isnull", Sqlserver, [_, _]) => {
-                Some(Written::new(format!("coalesce({list})"), kind))
+            ("coalesce", _, [_, _, ..]) => {
+                Some(SqliteValue::new(format!("coalesce({list})"), kind))
             }
-            ("isnull", Mysql, [_]) => Some(Written::new(format!("({list} IS NULL)"), Kind::Other)),
+            ("ifnull", Mysql, [_, _]) | ("isnull", Sqlserver, [_, _]) => {
+                Some(SqliteValue::new(format!("coalesce({list})"), kind))
+            }
+            ("isnull", Mysql, [_]) => {
+                Some(SqliteValue::new(format!("({list} IS NULL)"), Kind::Other))
+            }
             ("nullif", _, [value, other]) => {
                 let collation = self.collation(&[value, other]);
                 let (value, other) = (&value.sql, other.beside(value));
                 let sql = format!("nullif({value} COLLATE {collation}, {other})");
-                Some(Written::new(sql, kind))
+                Some(SqliteValue::new(sql, kind))
             }
             _ => None,
         }
     }
 
     /// The functions that look for a part of a text.
-    fn located(self, name: &str, sql: &[&str], values: &[Written]) -> Option<Written> {
+    fn located(self, name: &str, sql: &[&str], values: &[SqliteValue]) -> Option<SqliteValue> {
         use Language::{Mysql, Postgresql, Sqlserver};
-        let values: Vec<&Written> = values.iter().take(2).collect();
+        let values: Vec<&SqliteValue> = values.iter().take(2).collect();
         let place = |part: &str, text: &str, start: &str| {
             let place = self.place(part, text, start, &values);
             // SQL Server finds nothing where nothing is looked for.
             match self.language {
                 Sqlserver => {
-                    Written::new(format!("({} * ({part} <> ''))", place.sql), Kind::Number)
+                    SqliteValue::new(format!("({} * ({part} <> ''))", place.sql), Kind::Number)
                 }
                 _ => place,
             }
@@ -125,7 +129,7 @@ impl Writer<'_> {
         match (name, self.language, sql) {
             ("starts_with", Postgresql, [text, part]) => {
                 let place = place(part, text, "1").sql;
-                Some(Written::new(format!("({place} = 1)"), Kind::Other))
+                Some(SqliteValue::new(format!("({place} = 1)"), Kind::Other))
             }
             ("strpos", Postgresql, [text, part]) | ("instr", Mysql, [text, part]) => {
                 Some(place(part, text, "1"))
@@ -140,10 +144,10 @@ impl Writer<'_> {
     }
 
     /// The functions that make texts of texts, or count their letters.
-    fn taken(self, name: &str, sql: &[&str]) -> Option<Written> {
+    fn taken(self, name: &str, sql: &[&str]) -> Option<SqliteValue> {
         use Language::{Mysql, Postgresql, Sqlserver};
-        let text = |sql: String| Some(Written::new(sql, Kind::Text));
-        let number = |sql: String| Some(Written::new(sql, Kind::Number));
+        let text = |sql: String| Some(SqliteValue::new(sql, Kind::Text));
+        let number = |sql: String| Some(SqliteValue::new(sql, Kind::Number));
         match (name, self.language, sql) {
             ("left", _, [value, length]) => Some(self.piece(value, "1", length)),
             ("right", _, [value, length]) => text(format!("other_right({value}, {length})")),
@@ -176,7 +180,7 @@ impl Writer<'_> {
     }
 
     /// The functions that show in JSON of which type a value is.
-    fn json(self, name: &str, sql: &[&str]) -> Option<Written> {
+    fn json(self, name: &str, sql: &[&str]) -> Option<SqliteValue> {
         use Language::{Mysql, Postgresql};
         let (sql, kind) = match (name, self.language, sql) {
             ("json_array", Mysql, values) => {
@@ -195,7 +199,7 @@ impl Writer<'_> {
             ),
             _ => return None,
         };
-        Some(Written::new(format!("({sql})"), kind).collated(Some("BINARY")))
+        Some(SqliteValue::new(format!("({sql})"), kind).collated(Some("BINARY")))
     }
 }
 

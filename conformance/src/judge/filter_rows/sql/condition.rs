@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use super::value::{Kind, Written};
+use super::value::{Kind, SqliteValue};
 use super::{FilterError, Language, NOT_PLAIN, Table, wrong};
 
 /// How deep a condition may nest.
@@ -240,7 +240,7 @@ impl<'t> Writer<'t> {
             "({not}other_like({}, {}, {}, {}, '{database}'))",
             value.sql,
             pattern.sql,
-            Written::text(&escape).sql,
+            SqliteValue::text(&escape).sql,
             u8::from(any_case),
         ))
     }
@@ -264,7 +264,7 @@ impl<'t> Writer<'t> {
     }
 
     /// By what texts are compared when one of them stands beside the others.
-    pub(super) fn collation(self, values: &[&Written]) -> &'static str {
+    pub(super) fn collation(self, values: &[&SqliteValue]) -> &'static str {
         let named = values.iter().find_map(|value| value.collation);
         named.unwrap_or(match self.language {
             Language::Mysql | Language::Sqlserver => "NOCASE",

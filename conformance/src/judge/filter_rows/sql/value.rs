@@ -11,7 +11,7 @@ use crate::judge::filter_rows::sqlite::{self, identifier};
 
 /// A value as SQLite reads it.
 #[derive(Debug, Clone)]
-pub(super) struct Written {
+pub(super) struct SqliteValue {
     pub(super) sql: String,
     pub(super) kind: Kind,
     /// The collation that the value asks for.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Written {
+impl SqliteValue {
     pub(super) fn new(sql: impl Into<String>, kind: Kind) -> Self {
         Self {
             sql: sql.into(),
@@ -56,13 +56,13 @@ impl Written {
 
 impl Writer<'_> {
     /// A value.
-    pub(super) fn value(self, expr: &Expr) -> Result<Written, FilterError> {
+    pub(super) fn value(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
         let own = self.inner()?;
         if let Some(sql) = own.predicate(expr)? {
             if own.has(Language::Sqlserver) {
                 return Err(wrong(format!("`{expr}` is no value in SQL Server")));
             }
-            return Ok(Written::new(sql, Kind::Other));
+            return Ok(SqliteValue::new(sql, Kind::Other));
         }
         match expr {
             Expr::Nested(inner) => own.value(inner),
@@ -120,7 +120,7 @@ impl Writer<'_> {
         }
     }
 
-    fn column(self, names: &[Ident]) -> Result<Written, FilterError> {
+    fn column(self, names: &[Ident]) -> Result<SqliteValue, FilterError> {
         let no_such = || {
             let shown: Vec<String> = names.iter().map(ToString::to_string).collect();
             wrong(format!("no such column: {}", shown.join(".")))
@@ -139,7 +139,7 @@ impl Writer<'_> {
             _ => Kind::Number,
         };
         let sql = format!("{}.{}", identifier(self.table.name), identifier(found));
-        Ok(Written::new(sql, kind))
+        Ok(SqliteValue::new(sql, kind))
     }
 
     /// Whether a name in the condition is that of a table or column.
@@ -151,14 +151,14 @@ impl Writer<'_> {
         }
     }
 
-    fn signed(self, op: UnaryOperator, value: &Expr) -> Result<Written, FilterError> {
+    fn signed(self, op: UnaryOperator, value: &Expr) -> Result<SqliteValue, FilterError> {
         let sign = match op {
             UnaryOperator::Minus => '-',
             UnaryOperator::Plus => '+',
             _ => return Err(NOT_PLAIN),
         };
         let value = self.value(value)?.sql;
-        Ok(Written::new(format!("({sign} {value})"), Kind::Number))
+        Ok(SqliteValue::new(format!("({sign} {value})"), Kind::Number))
     }
 
     fn computed(
@@ -166,7 +166,7 @@ impl Writer<'_> {
         left: &Expr,
         op: &BinaryOperator,
         right: &Expr,
-    ) -> Result<Written, FilterError> {
+    ) -> Result<SqliteValue, FilterError> {
         use BinaryOperator as Op;
         let (left, right) = (self.value(left)?, self.value(right)?);
         let has_text = left.kind == Kind::Text || right.kind == Kind::Text;
@@ -193,7 +193,7 @@ impl Writer<'_> {
             Kind::Number
         };
         let sql = format!("({} {sign} {})", left.sql, right.sql);
-        Ok(Written::new(sql, kind).collated(left.collation.or(right.collation)))
+        Ok(SqliteValue::new(sql, kind).collated(left.collation.or(right.collation)))
     }
 
     fn case(
@@ -201,7 +201,7 @@ impl Writer<'_> {
         operand: Option<&Expr>,
         branches: &[CaseWhen],
         otherwise: Option<&Expr>,
-    ) -> Result<Written, FilterError> {
+    ) -> Result<SqliteValue, FilterError> {
         let mut results = Vec::new();
         let mut sql = "(CASE".to_owned();
         if let Some(operand) = operand {
@@ -225,7 +225,7 @@ impl Writer<'_> {
         }
         let kind = common_kind(&results);
         let collation = results.iter().find_map(|result| result.collation);
-        Ok(Written::new(sql + " END)", kind).collated(collation))
+        Ok(SqliteValue::new(sql + " END)", kind).collated(collation))
     }
 
     fn cast(
@@ -233,7 +233,7 @@ impl Writer<'_> {
         kind: &CastKind,
         value: &Expr,
         data_type: &DataType,
-    ) -> Result<Written, FilterError> {
+    ) -> Result<SqliteValue, FilterError> {
         match (kind, self.language) {
             (CastKind::Cast, _) | (CastKind::DoubleColon, Language::Postgresql) => {}
             (CastKind::DoubleColon, _) => return Err(wrong("only PostgreSQL has `::`")),
@@ -251,12 +251,12 @@ impl Writer<'_> {
         } else {
             value.collation
         };
-        Ok(Written::new(sql, kind).collated(collation))
+        Ok(SqliteValue::new(sql, kind).collated(collation))
     }
 
     /// What SQL Server makes of a column that stands alone in JSON, which shows its type:
     /// `(SELECT column AS name FOR JSON PATH, WITHOUT_ARRAY_WRAPPER)`.
-    fn json_of_column(self, query: &Query) -> Result<Written, FilterError> {
+    fn json_of_column(self, query: &Query) -> Result<SqliteValue, FilterError> {
         let SetExpr::Select(select) = query.body.as_ref() else {
             return Err(NOT_PLAIN);
         };
@@ -267,16 +267,16 @@ impl Writer<'_> {
         if !self.has(Language::Sqlserver) || query.to_string() != form {
             return Err(NOT_PLAIN);
         }
-        let (value, name) = (self.value(expr)?.sql, Written::text(&alias.value).sql);
+        let (value, name) = (self.value(expr)?.sql, SqliteValue::text(&alias.value).sql);
         let sql = format!(
             "(CASE WHEN {value} IS NULL THEN '{{}}' ELSE json_object({name}, {value}) END)"
         );
-        Ok(Written::new(sql, Kind::Text))
+        Ok(SqliteValue::new(sql, Kind::Text))
     }
 }
 
 /// The kind that all values have.
-pub(super) fn common_kind(values: &[Written]) -> Kind {
+pub(super) fn common_kind(values: &[SqliteValue]) -> Kind {
     let is_all = |kind| values.iter().all(|value| value.kind == kind);
     let kinds = [Kind::Text, Kind::Number];
     kinds
@@ -285,21 +285,21 @@ pub(super) fn common_kind(values: &[Written]) -> Kind {
         .unwrap_or(Kind::Other)
 }
 
-fn constant(value: &Value) -> Result<Written, FilterError> {
+fn constant(value: &Value) -> Result<SqliteValue, FilterError> {
     match value {
-        Value::Number(text, false) => Ok(Written::new(text.clone(), Kind::Number)),
+        Value::Number(text, false) => Ok(SqliteValue::new(text.clone(), Kind::Number)),
         Value::Boolean(is_true) => {
             let word = if *is_true { "TRUE" } else { "FALSE" };
-            Ok(Written::new(word, Kind::Other))
+            Ok(SqliteValue::new(word, Kind::Other))
         }
-        Value::Null => Ok(Written::new("NULL", Kind::Other)),
+        Value::Null => Ok(SqliteValue::new("NULL", Kind::Other)),
         Value::Placeholder(name) => Err(wrong(format!("nothing is given for `{name}`"))),
         Value::SingleQuotedString(text)
         | Value::DoubleQuotedString(text)
         | Value::EscapedStringLiteral(text)
         | Value::UnicodeStringLiteral(text)
-        | Value::NationalStringLiteral(text) => Ok(Written::text(text)),
-        Value::DollarQuotedString(quoted) => Ok(Written::text(&quoted.value)),
+        | Value::NationalStringLiteral(text) => Ok(SqliteValue::text(text)),
+        Value::DollarQuotedString(quoted) => Ok(SqliteValue::text(&quoted.value)),
         _ => Err(NOT_PLAIN),
     }
 }

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 
 use super::super::runs::CellState;
 use super::super::text::{prose, visible};
-use super::{One, Place, Rule};
+use super::{One, Rule, SectionRules};
 
 /// A table of rules, with a column for each implementation.
 pub(super) fn grid(
     up: &str,
-    place: &Place<'_>,
+    place: &SectionRules<'_>,
     rules: &[Rule<'_>],
     columns: &[&One<'_>],
 ) -> Markup {
@@ -36,7 +36,7 @@ pub(super) fn grid(
 }
 
 /// What a rule comes to, which leads to its exchanges.
-pub(super) fn tick(up: &str, place: &Place<'_>, rule: Rule<'_>, one: &One<'_>) -> Markup {
+pub(super) fn tick(up: &str, place: &SectionRules<'_>, rule: Rule<'_>, one: &One<'_>) -> Markup {
     let mark = one.mark(rule.id);
     let words = html! { span.target { (visible(&one.title)) ": " (mark.words()) } };
     html! {

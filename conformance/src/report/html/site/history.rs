@@ -6,7 +6,7 @@ use super::super::text::{visible, written};
 use super::grid::grid;
 use super::layout::Layout;
 use super::sections::{judged, table};
-use super::{One, Page, Place, Rule, Site, title};
+use super::{One, Page, Rule, SectionRules, Site, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let groups = site.with_versions();
@@ -38,7 +38,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
                 section {
                     h2 { (visible(&first.of.name)) }
                     p.lead { "Rules kept in each version, by section; a section leads to all of its rules. Below stand the rules whose verdict changed." }
-                    @let places: Vec<&Place<'_>> = site.sections.iter().collect();
+                    @let places: Vec<&SectionRules<'_>> = site.sections.iter().collect();
                     (table("", &format!("history/{}/", first.folder), &places, group))
                     @for place in &site.sections {
                         @let changed: Vec<Rule<'_>> = changed(place, group);
@@ -54,7 +54,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
 }
 
 /// The rules that some version keeps and another breaks.
-fn changed<'a>(place: &Place<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
+fn changed<'a>(place: &SectionRules<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
     let changed = |rule: &&Rule<'_>| {
         let kept = || group.iter().filter_map(|one| one.keeps(rule.id));
         kept().any(|kept| kept) && kept().any(|kept| !kept)
@@ -62,7 +62,7 @@ fn changed<'a>(place: &Place<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
     place.rules.iter().filter(changed).copied().collect()
 }
 
-fn one(place: &Place<'_>, group: &[&One<'_>]) -> Markup {
+fn one(place: &SectionRules<'_>, group: &[&One<'_>]) -> Markup {
     let name = group.first().map_or("", |first| first.of.name.as_str());
     let title = format!("{}: {}", title(place.document), place.name);
     let layout = Layout {

@@ -9,7 +9,7 @@ use super::super::text::{prose, shown, visible, written};
 use super::grid::share;
 use super::layout::Layout;
 use super::overview::cell;
-use super::{One, Page, Place, Site, badge_of, documents, slug, title};
+use super::{One, Page, SectionRules, Site, badge_of, documents, slug, title};
 use crate::judge::verdict::Verdict;
 use crate::report::{Outcome, failure};
 
@@ -17,7 +17,7 @@ use crate::report::{Outcome, failure};
 const DIFFERS_SHOWN: usize = 240;
 
 pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
-    let places: Vec<(&Place<'_>, &Section<'_>)> = places(site, one);
+    let places: Vec<(&SectionRules<'_>, &Section<'_>)> = places(site, one);
     let first = format!("{}/index.html", one.path);
     let mut pages = vec![(first, written(overview(one, &places)))];
     for (place, section) in &places {
@@ -37,8 +37,11 @@ pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
 }
 
 /// The sections that something was judged of.
-fn places<'s, 'a>(site: &'s Site<'a>, one: &'s One<'a>) -> Vec<(&'s Place<'a>, &'s Section<'a>)> {
-    let section = |place: &'s Place<'a>| {
+fn places<'s, 'a>(
+    site: &'s Site<'a>,
+    one: &'s One<'a>,
+) -> Vec<(&'s SectionRules<'a>, &'s Section<'a>)> {
+    let section = |place: &'s SectionRules<'a>| {
         let mut sections = one.runs.sections.iter();
         let of = |section: &&Section<'_>| slug(section.document, section.name) == place.slug;
         let section = sections.find(of)?;
@@ -47,7 +50,7 @@ fn places<'s, 'a>(site: &'s Site<'a>, one: &'s One<'a>) -> Vec<(&'s Place<'a>, &
     site.sections.iter().filter_map(section).collect()
 }
 
-fn overview(one: &One<'_>, places: &[(&Place<'_>, &Section<'_>)]) -> Markup {
+fn overview(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Markup {
     let layout = Layout {
         depth: 2,
         kind: "Implementation",
@@ -105,7 +108,7 @@ fn overview(one: &One<'_>, places: &[(&Place<'_>, &Section<'_>)]) -> Markup {
     })
 }
 
-fn failures(one: &One<'_>, places: &[(&Place<'_>, &Section<'_>)]) -> Markup {
+fn failures(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Markup {
     let failing: Vec<_> = places
         .iter()
         .flat_map(|(place, section)| {
@@ -137,7 +140,7 @@ fn failures(one: &One<'_>, places: &[(&Place<'_>, &Section<'_>)]) -> Markup {
     }
 }
 
-fn rules(one: &One<'_>, place: &Place<'_>, section: &Section<'_>) -> Markup {
+fn rules(one: &One<'_>, place: &SectionRules<'_>, section: &Section<'_>) -> Markup {
     let layout = Layout {
         depth: 2,
         kind: &format!("{}: {}", one.title, title(place.document)),

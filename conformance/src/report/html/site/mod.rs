@@ -56,7 +56,7 @@ pub fn site(implementations: &[Implementation]) -> Vec<Page> {
 struct Site<'a> {
     all: Vec<One<'a>>,
     /// The sections that something was judged of, in the order of the documents.
-    sections: Vec<Place<'a>>,
+    sections: Vec<SectionRules<'a>>,
 }
 
 /// One implementation, with its place on the site.
@@ -76,7 +76,7 @@ struct One<'a> {
 }
 
 /// A section, and its rules.
-struct Place<'a> {
+struct SectionRules<'a> {
     document: Option<Document>,
     name: &'a str,
     /// Its part of file names.
@@ -103,7 +103,7 @@ impl<'a> Site<'a> {
             })
             .collect();
         set_folders(&mut all);
-        let mut places: BTreeMap<(usize, &str), Place<'a>> = BTreeMap::new();
+        let mut places: BTreeMap<(usize, &str), SectionRules<'a>> = BTreeMap::new();
         for section in all.iter().flat_map(|one| &one.runs.sections) {
             for entry in &section.clauses {
                 let mut rows = entry.rows.iter().flatten();
@@ -111,7 +111,7 @@ impl<'a> Site<'a> {
                     continue;
                 }
                 let key = (super::runs::order(section), section.name);
-                let place = places.entry(key).or_insert_with(|| Place {
+                let place = places.entry(key).or_insert_with(|| SectionRules {
                     document: section.document,
                     name: super::score::name(section),
                     slug: slug(section.document, section.name),
@@ -123,7 +123,7 @@ impl<'a> Site<'a> {
                 }
             }
         }
-        let mut sections: Vec<Place<'a>> = places.into_values().collect();
+        let mut sections: Vec<SectionRules<'a>> = places.into_values().collect();
         let order = Catalogue::embedded().map_or(&[][..], |known| known.clauses());
         let order: HashMap<&str, usize> =
             order.iter().map(|one| one.id.as_str()).zip(0..).collect();

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::text::{visible, written};
 use super::grid::{grid, share};
 use super::layout::Layout;
-use super::{One, Page, Place, Site, documents, title};
+use super::{One, Page, SectionRules, Site, documents, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let latest = site.latest();
@@ -21,7 +21,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
 }
 
 /// The implementations that a section was judged on.
-pub(super) fn judged<'s, 'a>(all: &[&'s One<'a>], place: &Place<'_>) -> Vec<&'s One<'a>> {
+pub(super) fn judged<'s, 'a>(all: &[&'s One<'a>], place: &SectionRules<'_>) -> Vec<&'s One<'a>> {
     let judged = |one: &&&One<'_>| one.score(&place.rules).1 > 0;
     all.iter().filter(judged).copied().collect()
 }
@@ -35,7 +35,7 @@ fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
     };
     layout.page(&html! {
         @for document in documents() {
-            @let places: Vec<&Place<'_>> = site.sections.iter().filter(|place| place.document == document).collect();
+            @let places: Vec<&SectionRules<'_>> = site.sections.iter().filter(|place| place.document == document).collect();
             @let columns: Vec<&One<'_>> = latest.iter().filter(|one| one.has(document)).copied().collect();
             @if !places.is_empty() && !columns.is_empty() {
                 section {
@@ -49,7 +49,12 @@ fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
 }
 
 /// Sections by implementations, each section leading to a page of a folder.
-pub(super) fn table(up: &str, folder: &str, places: &[&Place<'_>], columns: &[&One<'_>]) -> Markup {
+pub(super) fn table(
+    up: &str,
+    folder: &str,
+    places: &[&SectionRules<'_>],
+    columns: &[&One<'_>],
+) -> Markup {
     html! {
         div.wide role="region" tabindex="0" aria-label="Rules kept by section" {
             table.scores {
@@ -79,7 +84,7 @@ pub(super) fn table(up: &str, folder: &str, places: &[&Place<'_>], columns: &[&O
     }
 }
 
-fn one(place: &Place<'_>, columns: &[&One<'_>]) -> Markup {
+fn one(place: &SectionRules<'_>, columns: &[&One<'_>]) -> Markup {
     let layout = Layout {
         depth: 1,
         kind: title(place.document),

@@ -221,7 +221,7 @@ impl Index {
         resolve: impl Fn(&IndexKey) -> Resolved<'v>,
         mut take: impl FnMut(Match),
     ) -> bool {
-        let mut known = Known {
+        let mut known = ResolvedKeys {
             subjects: &self.subjects,
             values: SmallVec::new(),
             resolve,
@@ -229,7 +229,7 @@ impl Index {
         };
         let mut gives: Option<&Gives> = None;
         let mut early_exit = true;
-        let mut keep = |known: &mut Known<'_, 'v, _>, entry: usize| {
+        let mut keep = |known: &mut ResolvedKeys<'_, 'v, _>, entry: usize| {
             let Some(entry) = self.entries.get(entry) else {
                 return;
             };
@@ -282,7 +282,7 @@ impl Index {
 }
 
 /// What the subjects are, each asked for once.
-struct Known<'i, 'v, R> {
+struct ResolvedKeys<'i, 'v, R> {
     subjects: &'i [IndexKey],
     values: SmallVec<[Option<Resolved<'v>>; 4]>,
     resolve: R,
@@ -290,7 +290,7 @@ struct Known<'i, 'v, R> {
     is_vague: bool,
 }
 
-impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> Known<'_, 'v, R> {
+impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
     /// Whether a test of each subject holds.
     fn allow(&mut self, way: &Way<usize>) -> bool {
         way.iter().all(|(subject, tests)| match self.get(*subject) {

@@ -56,7 +56,7 @@ pub(super) fn order(body: &[Expr], module_set: &ModuleSet, bound: &mut BoundVars
         }
         candidate.is_queued = false;
         match candidate.look(module_set, bound) {
-            Look::Ready(binds) => {
+            Readiness::Ready(binds) => {
                 candidate.is_taken = true;
                 order.push(index);
                 for var in binds {
@@ -75,7 +75,7 @@ pub(super) fn order(body: &[Expr], module_set: &ModuleSet, bound: &mut BoundVars
                     }
                 }
             }
-            Look::WaitsFor(vars) => {
+            Readiness::WaitsFor(vars) => {
                 for var in vars {
                     waiting.entry(var).or_default().push(index);
                 }
@@ -101,7 +101,7 @@ struct Candidate<'t> {
     is_queued: bool,
 }
 
-enum Look {
+enum Readiness {
     Ready(Vec<Var>),
     WaitsFor(Vec<Var>),
 }
@@ -137,9 +137,9 @@ impl<'t> Candidate<'t> {
         vars.filter(|var| !bound.contains(var))
     }
 
-    fn look(&self, module_set: &ModuleSet, bound: &BoundVars) -> Look {
+    fn look(&self, module_set: &ModuleSet, bound: &BoundVars) -> Readiness {
         if self.open(bound).next().is_none() {
-            return Look::Ready(Vec::new());
+            return Readiness::Ready(Vec::new());
         }
         let binds = of_expr(self.expr, module_set, &|var| bound.contains(var));
         let missing: Vec<_> = self
@@ -147,14 +147,14 @@ impl<'t> Candidate<'t> {
             .filter(|var| !binds.contains(*var))
             .collect();
         if missing.is_empty() && !self.closes_over_itself(&binds) {
-            return Look::Ready(binds.into_iter().cloned().collect());
+            return Readiness::Ready(binds.into_iter().cloned().collect());
         }
         // What the expression can never bind itself must be bound before, so one such variable
         // is enough to wait for. Otherwise any variable can make the difference.
         let own = could_bind(self.expr, module_set);
         match missing.iter().find(|var| !own.contains(**var)) {
-            Some(var) => Look::WaitsFor(vec![(*var).clone()]),
-            None => Look::WaitsFor(self.open(bound).cloned().collect()),
+            Some(var) => Readiness::WaitsFor(vec![(*var).clone()]),
+            None => Readiness::WaitsFor(self.open(bound).cloned().collect()),
         }
     }
 

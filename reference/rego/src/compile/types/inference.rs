@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::Type;
 use super::environment::TypeNode;
 use super::scope::Scope;
-use super::topological::{self, Known};
+use super::topological::{self, InferredType};
 use crate::Value;
 use crate::compile::Diagnostics;
 use crate::compile::build::Build;
 use crate::compile::graph::selected;
-use crate::compile::rule_tree::{CompiledRule, Written};
+use crate::compile::rule_tree::{CompiledRule, SourceNames};
 use crate::compile::terms::Path;
 use crate::compile::visit::{self, Visit};
 use crate::error::LanguageError;
@@ -22,7 +22,7 @@ use crate::syntax::{Rule, Term, TermValue, Var};
 /// Types the rules that have changed, then those whose types follow from theirs.
 pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
     let written = parallel::each(&mut build.units, |unit| {
-        Written::new(unit.written.iter().cloned().collect())
+        SourceNames::new(unit.written.iter().cloned().collect())
     });
     let mut types = TypeNode::clone(&build.module_set.types);
     let mut mistakes: BTreeMap<Path, Diagnostics> = BTreeMap::new();
@@ -37,11 +37,11 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
         let mut known = match has_others || types.has_children() {
             true => Vec::new(),
             false => match topological::find(&rules, &ordered) {
-                Known::All(all) => {
+                InferredType::All(all) => {
                     types = all;
                     break;
                 }
-                Known::Some(known) => known,
+                InferredType::Some(known) => known,
             },
         };
         let order = ordered.order.iter().copied().enumerate();
@@ -110,11 +110,11 @@ impl<'r> Pass<'r> {
 /// The rules of the units and of all other modules.
 pub(super) struct Rules<'b> {
     pub(super) build: &'b Build,
-    units: HashMap<&'b str, (usize, Written)>,
+    units: HashMap<&'b str, (usize, SourceNames)>,
 }
 
 impl<'b> Rules<'b> {
-    fn new(build: &'b Build, written: Vec<Written>) -> Self {
+    fn new(build: &'b Build, written: Vec<SourceNames>) -> Self {
         let units = build.units.iter().zip(written).enumerate();
         let units = units.map(|(at, (unit, written))| (&*unit.id, (at, written)));
         Self {

@@ -10,7 +10,7 @@ use crate::builtins::signature;
 use crate::compile::equals;
 use crate::compile::graph::selected;
 use crate::compile::module_set::ModuleSet;
-use crate::compile::rule_tree::Written;
+use crate::compile::rule_tree::SourceNames;
 use crate::compile::terms::{
     Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
 };
@@ -34,18 +34,18 @@ pub(crate) struct Scope<'w> {
     rules: Option<Arc<TypeNode>>,
     layers: Vec<Layer>,
     /// The names that authors wrote, by the generated variables that took their place.
-    written: Written,
+    written: SourceNames,
     /// The terms for which generated variables stand.
     stands_for: HashMap<Var, Term>,
     /// The comprehensions that were looked at, by the addresses of their bodies.
-    known: HashMap<usize, Known>,
+    known: HashMap<usize, ComprehensionType>,
     /// The state that comes next.
     next: usize,
 }
 
 /// What is known of a comprehension.
 #[derive(Debug)]
-struct Known {
+struct ComprehensionType {
     of: Option<Type>,
     /// What its layer was in when that was found.
     state: usize,
@@ -79,7 +79,7 @@ impl<'w> Scope<'w> {
             module_set,
             rules: None,
             layers: vec![Layer::default()],
-            written: Written::default(),
+            written: SourceNames::default(),
             stands_for: HashMap::default(),
             known: HashMap::default(),
             next: 1,
@@ -87,7 +87,11 @@ impl<'w> Scope<'w> {
     }
 
     /// A scope that knows the types of rules, and the names that errors show.
-    pub(crate) fn of_rules(module_set: &'w ModuleSet, rules: &TypeNode, written: Written) -> Self {
+    pub(crate) fn of_rules(
+        module_set: &'w ModuleSet,
+        rules: &TypeNode,
+        written: SourceNames,
+    ) -> Self {
         let has_rules = rules.has_children();
         Self {
             rules: has_rules.then(|| Arc::new(rules.clone())),
@@ -293,7 +297,7 @@ impl<'w> Scope<'w> {
             (of, found)
         });
         let state = state.unwrap_or_default();
-        let known = Known { of, state, looks };
+        let known = ComprehensionType { of, state, looks };
         self.known.insert(address(body), known);
         found
     }

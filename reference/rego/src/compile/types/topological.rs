@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::syntax::TermValue;
 
 /// What is known before places have their turns.
-pub(super) enum Known {
+pub(super) enum InferredType {
     /// The types of all places.
     All(TypeNode),
     /// For some of the places, by their numbers, what their rules give.
@@ -67,7 +67,7 @@ fn is_plain(root: &Node, dependency: &Dependency) -> bool {
 }
 
 /// Finds the types that can be found so, where none is known yet.
-pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> Known {
+pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> InferredType {
     let mut known = vec![None; round.places.len()];
     let mut types = TypeNode::default();
     let layers = layers(round);
@@ -75,7 +75,7 @@ pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> Known {
         let found = parallel::each(&mut layer, |(_, path)| rules.check(path, &types));
         for ((number, path), (of, mistakes)) in layer.into_iter().zip(found) {
             if !mistakes.is_empty() {
-                return Known::Some(Vec::new());
+                return InferredType::Some(Vec::new());
             }
             if let Some(known) = known.get_mut(number) {
                 *known = Some(of.clone());
@@ -84,8 +84,8 @@ pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> Known {
         }
     }
     match known.iter().all(Option::is_some) {
-        true => Known::All(types),
-        false => Known::Some(known),
+        true => InferredType::All(types),
+        false => InferredType::Some(known),
     }
 }
 

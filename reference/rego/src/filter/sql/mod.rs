@@ -39,17 +39,17 @@ trait Writer {
     }
 
     /// A comparison with a boolean, a number or a string.
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written;
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered;
 
     /// A comparison of two columns, where two without values are equal.
     fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String;
 
     /// Whether a column is one of these values, of which there is at least one; all are
     /// booleans, all numbers or all strings.
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written;
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered;
 
     /// Whether a column is a string that has a text somewhere.
-    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Written;
+    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered;
 
     /// A constant that is compared with a column of its type; absent if the database does not
     /// have exactly this value, or does not tell it from all others.
@@ -61,7 +61,7 @@ trait Writer {
 }
 
 /// A test, or why the database cannot say it.
-type Written = Result<String, String>;
+type Rendered = Result<String, String>;
 
 /// A column and what is known of it.
 struct Subject {
@@ -169,7 +169,7 @@ impl Clause<'_> {
         }
     }
 
-    fn test(&self, test: &Test, negated: bool) -> Written {
+    fn test(&self, test: &Test, negated: bool) -> Rendered {
         let column = self.subject(&test.column)?;
         let effective = |comparison: Comparison| match negated {
             true => comparison.opposite(),
@@ -221,7 +221,7 @@ impl Clause<'_> {
     }
 
     /// Whether a column with a value is one of these; empty if they are all null.
-    fn among(&self, column: &Subject, values: &[Value]) -> Written {
+    fn among(&self, column: &Subject, values: &[Value]) -> Rendered {
         let scalars: Vec<Scalar> = values.iter().filter_map(Scalar::of).collect();
         let mut tests = Vec::new();
         for kind in [1, 2, 4] {
@@ -251,7 +251,7 @@ impl Clause<'_> {
         })
     }
 
-    fn name(&self, column: &Column) -> Written {
+    fn name(&self, column: &Column) -> Rendered {
         let place = self.mappings.place(column);
         let mut names = Vec::new();
         for name in place.table.iter().chain([&place.column]) {

@@ -2,7 +2,7 @@
 //! that strings are compared by their bytes in UTF-8; the comparison beside that is for an index.
 
 use super::type_guards::TypeGuards;
-use super::{MatchPosition, Scalar, Written, literal, names, number, pattern};
+use super::{MatchPosition, Rendered, Scalar, literal, names, number, pattern};
 
 pub(super) struct MySql;
 
@@ -54,7 +54,7 @@ impl TypeGuards for MySql {
         format!("{left} <=> {right}")
     }
 
-    fn constant(&self, value: &Scalar) -> Written {
+    fn constant(&self, value: &Scalar) -> Rendered {
         match value {
             Scalar::Bool(value) => Ok(if *value { "TRUE" } else { "FALSE" }.to_owned()),
             Scalar::Number(value) => number::digits(value, MOST_DIGITS),

@@ -4,7 +4,7 @@
 //! is looked at. Where a condition compares a column with several kinds, it becomes JSON first.
 
 use super::{
-    Comparison, MatchPosition, Scalar, Subject, Writer, Written, literal, number, pattern,
+    Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number, pattern,
 };
 
 pub(super) struct PostgreSql;
@@ -13,7 +13,7 @@ pub(super) struct PostgreSql;
 const MOST_DIGITS: usize = 1_000;
 
 impl Writer for PostgreSql {
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written {
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered {
         let name = &column.name;
         if let Scalar::Text(text) = value {
             return Ok(match text.split_once('\0') {
@@ -75,7 +75,7 @@ impl Writer for PostgreSql {
         }
     }
 
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written {
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered {
         let name = &column.name;
         let texts: Option<Vec<&String>> = values
             .iter()
@@ -120,7 +120,7 @@ impl Writer for PostgreSql {
         })
     }
 
-    fn text(&self, column: &Subject, place: MatchPosition, part: &str) -> Written {
+    fn text(&self, column: &Subject, place: MatchPosition, part: &str) -> Rendered {
         if part.contains('\0') {
             return Ok(self.constant(false).to_owned());
         }
@@ -191,7 +191,7 @@ fn needs_json(comparison: Comparison, value: &Scalar) -> bool {
 }
 
 /// A comparison with a boolean or number in the order of all kinds.
-fn compare_json(name: &str, comparison: Comparison, value: &Scalar) -> Written {
+fn compare_json(name: &str, comparison: Comparison, value: &Scalar) -> Rendered {
     let (same, below, above) = match value {
         Scalar::Bool(_) => ("= 'boolean'", None, "IN ('number', 'string')"),
         _ => ("= 'number'", Some("= 'boolean'"), "= 'string'"),
@@ -227,7 +227,7 @@ fn text(column: &str) -> String {
     format!("(to_jsonb({column}) #>> '{{}}') COLLATE \"C\"")
 }
 
-fn constant(value: &Scalar) -> Written {
+fn constant(value: &Scalar) -> Rendered {
     match value {
         Scalar::Bool(value) => Ok(if *value { "TRUE" } else { "FALSE" }.to_owned()),
         Scalar::Number(value) => number::digits(value, MOST_DIGITS),

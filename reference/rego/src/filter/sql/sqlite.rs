@@ -5,12 +5,12 @@
 //! 1 in a numeric column; a `+` before the column's name prevents that. `typeof` does the same
 //! and leaves the comparison to an index.
 
-use super::{Comparison, MatchPosition, Scalar, Subject, Writer, Written, literal, number};
+use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number};
 
 pub(super) struct Sqlite;
 
 impl Writer for Sqlite {
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written {
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered {
         let column = &column.name;
         let is_text = matches!(value, Scalar::Text(_));
         let is_boolean = matches!(value, Scalar::Bool(_));
@@ -58,7 +58,7 @@ impl Writer for Sqlite {
         }
     }
 
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written {
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered {
         let column = &column.name;
         let is_text = matches!(values, [Scalar::Text(_), ..]);
         let values: Vec<String> = values.iter().filter_map(|value| item(value)).collect();
@@ -76,7 +76,7 @@ impl Writer for Sqlite {
         })
     }
 
-    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Written {
+    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered {
         let column = &column.name;
         let kind = kind(column, true);
         if text.is_empty() {

@@ -2,7 +2,7 @@
 //! strings are compared in a binary collation with a full stop behind both.
 
 use super::type_guards::TypeGuards;
-use super::{MatchPosition, Scalar, Written, literal, number, pattern};
+use super::{MatchPosition, Rendered, Scalar, literal, number, pattern};
 
 pub(super) struct SqlServer;
 
@@ -60,7 +60,7 @@ impl TypeGuards for SqlServer {
         format!("({left} = {right} OR ({left} IS NULL AND {right} IS NULL))")
     }
 
-    fn constant(&self, value: &Scalar) -> Written {
+    fn constant(&self, value: &Scalar) -> Rendered {
         match value {
             Scalar::Bool(value) => Ok(if *value { "1" } else { "0" }.to_owned()),
             Scalar::Number(value) => number::digits(value, MOST_DIGITS),

@@ -2,7 +2,7 @@
 //! The type of a column is tested beside each comparison, by its text in JSON; booleans are the
 //! numbers 0 and 1.
 
-use super::{Comparison, MatchPosition, Scalar, Subject, Writer, Written, literal, names};
+use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, names};
 
 /// How such a database says what the comparisons need.
 pub(super) trait TypeGuards {
@@ -31,7 +31,7 @@ pub(super) trait TypeGuards {
     fn equal(&self, left: &str, right: &str) -> String;
 
     /// A boolean or number.
-    fn constant(&self, value: &Scalar) -> Written;
+    fn constant(&self, value: &Scalar) -> Rendered;
 
     /// How a name is written between quotes.
     fn quoted(&self, name: &str) -> String {
@@ -47,7 +47,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
         self.0.quoted(name)
     }
 
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written {
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered {
         let column = &*column.name;
         if let Scalar::Text(text) = value {
             return Ok(self.compare_text(column, comparison, text));
@@ -70,7 +70,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
         })
     }
 
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written {
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered {
         let column = &*column.name;
         let texts: Vec<&str> = values
             .iter()
@@ -136,7 +136,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
         }
     }
 
-    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Written {
+    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered {
         let column = &*column.name;
         let kind = self.0.is_text(column, true);
         Ok(if text.is_empty() {

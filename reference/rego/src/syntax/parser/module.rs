@@ -4,7 +4,7 @@ use thin_vec::ThinVec;
 
 use super::bare::bare_rule;
 use super::expressions::append;
-use super::rules::{RuleRead, Written};
+use super::rules::{RuleRead, RuleSyntax};
 use super::{Location, Parser, Token};
 use crate::Errors;
 use crate::error::{Code, LanguageError};
@@ -99,9 +99,9 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
                 };
                 match bare_rule(body) {
                     Ok(rule) => {
-                        let written = Written {
+                        let written = RuleSyntax {
                             generated_body: true,
-                            ..Written::default()
+                            ..RuleSyntax::default()
                         };
                         check(&rule, &[written], &mut refused);
                         module.rules.push(rule);
@@ -307,7 +307,7 @@ impl Statement {
 }
 
 /// Collects what the language asks of a rule besides its grammar, and of the branches behind it.
-fn check(rule: &Rule, written: &[Written], errors: &mut Vec<LanguageError>) {
+fn check(rule: &Rule, written: &[RuleSyntax], errors: &mut Vec<LanguageError>) {
     let mut branch = Some(rule);
     for written in written {
         let Some(rule) = branch else {
@@ -318,7 +318,7 @@ fn check(rule: &Rule, written: &[Written], errors: &mut Vec<LanguageError>) {
     }
 }
 
-fn check_branch(rule: &Rule, written: &Written, errors: &mut Vec<LanguageError>) {
+fn check_branch(rule: &Rule, written: &RuleSyntax, errors: &mut Vec<LanguageError>) {
     let kind = if rule.head.args.is_empty() {
         "rule"
     } else {

@@ -12,7 +12,7 @@ const MAX_COPIED_HEADS: usize = 4 * 1024 * 1024;
 
 /// How a rule was written, as far as the tree does not tell.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Written {
+pub(super) struct RuleSyntax {
     pub(super) if_keyword: bool,
     pub(super) contains: bool,
     pub(super) generated_body: bool,
@@ -22,7 +22,7 @@ pub(super) struct Written {
 #[derive(Debug)]
 pub(super) struct RuleRead {
     pub(super) rule: Rule,
-    pub(super) written: Vec<Written>,
+    pub(super) written: Vec<RuleSyntax>,
 }
 
 impl Parser<'_> {
@@ -50,7 +50,7 @@ impl Parser<'_> {
         if !contains {
             complete_head(&mut head, if_keyword)?;
         }
-        let mut written = Written {
+        let mut written = RuleSyntax {
             if_keyword,
             contains,
             generated_body: false,
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
         Some(vec![RuleRead {
             rule,
-            written: vec![Written::default()],
+            written: vec![RuleSyntax::default()],
         }])
     }
 
@@ -168,7 +168,7 @@ impl Parser<'_> {
         }
     }
 
-    fn first_else(&mut self, head: &Head, written: &mut Vec<Written>) -> Option<Rule> {
+    fn first_else(&mut self, head: &Head, written: &mut Vec<RuleSyntax>) -> Option<Rule> {
         let variables = !head.reference.iter().skip(1).all(Term::is_ground);
         if head.reference.len() > 1 && variables {
             self.error_here("else keyword cannot be used on rules with variables in head");
@@ -181,11 +181,11 @@ impl Parser<'_> {
         self.else_rule(head, written)
     }
 
-    fn else_rule(&mut self, first: &Head, written: &mut Vec<Written>) -> Option<Rule> {
+    fn else_rule(&mut self, first: &Head, written: &mut Vec<RuleSyntax>) -> Option<Rule> {
         self.nested(|parser| parser.else_here(first, written))
     }
 
-    fn else_here(&mut self, first: &Head, written: &mut Vec<Written>) -> Option<Rule> {
+    fn else_here(&mut self, first: &Head, written: &mut Vec<RuleSyntax>) -> Option<Rule> {
         let (location, start) = (self.here(), self.offset());
         let mut head = first.clone();
         head.value_generated = false;
@@ -207,16 +207,16 @@ impl Parser<'_> {
         }
         let if_keyword = self.token() == Token::If;
         if !if_keyword && self.token() != Token::LeftBrace {
-            written.push(Written {
+            written.push(RuleSyntax {
                 generated_body: true,
-                ..Written::default()
+                ..RuleSyntax::default()
             });
             let location = self.until_last(&location, start);
             return Some(rule(head, generated_body(&location), location));
         }
-        written.push(Written {
+        written.push(RuleSyntax {
             if_keyword,
-            ..Written::default()
+            ..RuleSyntax::default()
         });
         if if_keyword {
             self.scan();

@@ -33,11 +33,11 @@ pub(super) struct Speculative<'s> {
     /// The bracket that opens a list of its kind.
     open: char,
     read: ScopedJoinHandle<'s, Result<Rest, Stop>>,
-    _told: Told,
+    _told: CancelOnDrop,
 }
 
 /// Tells the thread that nobody waits for it any more, when this is dropped.
-struct Told(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
 /// The rest of a list that was read ahead.
 struct Rest {
@@ -52,7 +52,7 @@ pub(super) enum Parts {
     Members(Vec<Part<Member>>),
 }
 
-impl Drop for Told {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -86,7 +86,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
             depth,
             open: T::OPEN,
             read,
-            _told: Told(useless),
+            _told: CancelOnDrop(useless),
         });
     }
 

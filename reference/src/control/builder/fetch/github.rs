@@ -38,7 +38,7 @@ static TOKENS: LazyLock<Mutex<Tokens>> = LazyLock::new(Mutex::default);
 
 /// What the answer about a token says.
 #[derive(Deserialize)]
-struct Answered {
+struct TokenResponse {
     token: String,
 }
 
@@ -108,7 +108,7 @@ async fn exchanged(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<S
         .post(url)
         .bearer_auth(signed(app, since.map_err(FetchError::sync)?)?)
         .header(ACCEPT, "application/vnd.github+json");
-    Ok(http::ask::<Answered>(request).await?.token)
+    Ok(http::ask::<TokenResponse>(request).await?.token)
 }
 
 /// A JSON Web Token that says who asks, signed by RS256.

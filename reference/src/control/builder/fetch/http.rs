@@ -235,7 +235,7 @@ async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, FetchError>
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-struct Answered {
+struct TokenResponse {
     token_endpoint: String,
     access_token: String,
 }
@@ -259,7 +259,9 @@ async fn token(
         let about = format!("{issuer}/.well-known/openid-configuration");
         // Whoever answers this says where the secret is sent.
         let about = guarded(&about, "issuer")?;
-        endpoint = ask::<Answered>(client.get(about)).await?.token_endpoint;
+        endpoint = ask::<TokenResponse>(client.get(about))
+            .await?
+            .token_endpoint;
     }
     let endpoint = guarded(&endpoint, "token_endpoint")?;
     let escape = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
@@ -276,7 +278,7 @@ async fn token(
         )
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(form);
-    match ask::<Answered>(request).await?.access_token {
+    match ask::<TokenResponse>(request).await?.access_token {
         token if token.is_empty() => Err(FetchError::sync("the token endpoint gave no token")),
         token => Ok(token),
     }

@@ -20,7 +20,7 @@ use self::directory_walk::Steps;
 use super::budget::Budget;
 use super::file_selection::{FileQuota, Files, Patterns, Selection};
 use super::revision::{self, Origins};
-use super::transform::{self, Transform, World};
+use super::transform::{self, Transform, TransformContext};
 use super::{Access, BuildError, Job, Limits, SourceInput};
 use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::blocking;
@@ -357,7 +357,7 @@ impl Fetched {
         };
         let (policies, longest, budget) = (limits.policies, limits.file, Arc::clone(budget));
         let transformed = blocking::run(limits.work, move |cancelled| {
-            let world = World {
+            let world = TransformContext {
                 others: &self.layers,
                 policies,
                 longest,

@@ -2,12 +2,12 @@
 
 use std::error::Error;
 
-use super::{World, plain};
+use super::{TestFolders, plain};
 
 #[tokio::test]
 async fn definitions_make_archives() -> Result<(), Box<dyn Error>> {
     for (note, job, expected) in CASES {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let found = world.listing(job).await?;
         assert_eq!(found, plain(expected), "{note}");
     }

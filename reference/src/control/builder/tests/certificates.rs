@@ -8,7 +8,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-use super::World;
+use super::TestFolders;
 use super::remotes::server_with;
 use super::repositories::repository;
 
@@ -30,7 +30,7 @@ fn config(
 
 #[tokio::test]
 async fn certificates_are_checked_and_shown() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let served = world.folder.path().join("served");
     repository(&served.join("repo"))?;
     let own = || rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]);

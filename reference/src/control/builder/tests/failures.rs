@@ -2,12 +2,12 @@
 
 use std::error::Error;
 
-use super::World;
+use super::TestFolders;
 
 #[tokio::test]
 async fn failures_say_what_and_where() -> Result<(), Box<dyn Error>> {
     for (job, expected) in CASES {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         std::fs::write(world.folder.path().join("secret.json"), "{}")?;
         for folder in ["", "library/", "library/linked/"] {
             std::fs::create_dir_all(world.root().join(folder))?;
@@ -100,7 +100,7 @@ async fn limits_end_builds() -> Result<(), Box<dyn Error>> {
             "BUILD BUILD_FAILED",
         ),
     ] {
-        let mut world = World::new()?;
+        let mut world = TestFolders::new()?;
         world.access.limits = limits;
         let found = world.listing(JOB).await?;
         let limits = &world.access.limits;

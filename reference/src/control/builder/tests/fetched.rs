@@ -5,7 +5,7 @@ use std::error::Error;
 use test_server::{Request, Response, TestServer, header, respond};
 use tokio::net::TcpListener;
 
-use super::{World, plain};
+use super::{TestFolders, plain};
 
 /// Answers by the path.
 async fn answer(request: Request) -> Response {
@@ -119,7 +119,7 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
         ),
         (s3, "", vec!["GET /bucket/key "]),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let text = job(datasource, secret, "package p", &address)
             .replace("issuer: ADDRESS", &format!("issuer: {address}"));
         let job = world.job(&text)?;
@@ -128,7 +128,7 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
         let found = asked(&server).split_off(before);
         assert_eq!(found, expected, "{datasource} {secret}");
     }
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let secret = "type: aws_auth, access_key_id: AKID, secret_access_key: key-of-tests";
     let text = job(
         &format!("credentials: s, {s3}"),
@@ -162,7 +162,7 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
         ("data.p.net", "[]"),
         ("data.pushed.x", "7"),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let data = format!("type: http, config: {{url: ADDRESS/list}}, transform_query: '{query}'");
         let policy = POLICY.replace("\\n", "\n\n");
         let mut job = world.job(&job(&data, "", &policy, &address))?;
@@ -182,7 +182,7 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
         ("[data.p.loop]", "all evaluations of a build together may"),
         ("f(1)", "rego_type_error: undefined function f"),
     ] {
-        let mut world = World::new()?;
+        let mut world = TestFolders::new()?;
         if query == "data.p.loop" {
             world.access.limits.work = std::time::Duration::from_millis(500);
             world.access.limits.evaluations = super::EvaluationBounds {
@@ -206,7 +206,7 @@ async fn old_modules_transform_documents() -> Result<(), Box<dyn Error>> {
     let server = TestServer::start(answer).await?;
     let address = server.url();
     let data = "type: http, config: {url: ADDRESS/list}, transform_query: data.p.ids";
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let policy = "package p\n\nids[x] { x := input[_].id }";
     let job = world.job(&job(data, "", policy, &address))?;
     let root = world.root().join("a/.manifest");
@@ -370,7 +370,7 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
             "header `host` cannot be set",
         ),
     ] {
-        let mut world = World::new()?;
+        let mut world = TestFolders::new()?;
         world.access.limits.file = 1000;
         let found = world
             .listing(&job(datasource, secret, "package p", &address))
@@ -398,7 +398,7 @@ async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
             "\n        SYNC CONFIG_ERROR: source `a`: two datasources are placed at `d/data.json`",
         ),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let job = format!(
             "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{datasources: [{both}]}}}}}}"
         );
@@ -412,7 +412,7 @@ async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
 async fn storages_send_nobody_elsewhere() -> Result<(), Box<dyn Error>> {
     let server = TestServer::start(answer).await?;
     let address = server.url();
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let datasource =
         "type: s3, credentials: s, config: {bucket: bucket, key: moved, endpoint: ADDRESS}";
     let secret = "type: aws_auth, access_key_id: i, secret_access_key: k, session_token: t";
@@ -450,7 +450,7 @@ async fn objects_are_counted_as_they_come() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}", listener.local_addr()?);
     tokio::spawn(understating(listener));
-    let mut world = World::new()?;
+    let mut world = TestFolders::new()?;
     world.access.limits.file = 1000;
     let s3 = "type: s3, config: {bucket: bucket, key: key, endpoint: ADDRESS}";
     let found = world.listing(&job(s3, "", "package p", &address)).await?;

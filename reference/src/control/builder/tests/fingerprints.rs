@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-use super::World;
+use super::TestFolders;
 
 #[tokio::test]
 async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let job = world.job(
         "{bundle: {requirements: [{source: a}, {source: b}]}, \
          sources: {a: {directory: ROOT/a}, b: {}}, data: {b: {y/data.json: '1'}}, \
@@ -50,7 +50,7 @@ async fn not_every_bundle_has_a_fingerprint() -> Result<(), Box<dyn Error>> {
         ("revision: '\"r\"',", "directory: ROOT/a", None),
         ("revision: '',", "", Some(true)),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let job = world.job(&format!(
             "{{bundle: {{{bundle} requirements: [{{source: s}}]}}, sources: {{s: {{{source}}}}}, \
              files: {{a/p.rego: package a, local-library/lib/l.rego: package l, \

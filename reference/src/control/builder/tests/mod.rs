@@ -26,7 +26,7 @@ use super::*;
 /// A job as YAML. `ROOT` in it stands for the folder that holds `files`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Written {
+struct JobFile {
     bundle: Bundle,
     stacks: BTreeMap<String, Stack>,
     sources: BTreeMap<String, Source>,
@@ -39,12 +39,12 @@ struct Written {
 
 /// Folders for one build after the other.
 #[derive(Debug)]
-struct World {
+struct TestFolders {
     folder: tempfile::TempDir,
     access: Access,
 }
 
-impl World {
+impl TestFolders {
     fn new() -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let root = folder.path().join("root");
@@ -74,7 +74,7 @@ impl World {
     /// Writes the files of a job and reads the rest of it.
     fn job(&self, text: &str) -> Result<Job, Box<dyn Error>> {
         let text = text.replace("ROOT", &self.root().to_string_lossy());
-        let mut written: Written = serde_yaml::from_str(&text)?;
+        let mut written: JobFile = serde_yaml::from_str(&text)?;
         for (path, text) in &written.files {
             let path = self.root().join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;

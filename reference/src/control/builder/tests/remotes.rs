@@ -9,7 +9,7 @@ use test_server::{Request, Response, TestServer, empty, header, respond};
 use tokio_rustls::TlsAcceptor;
 
 use super::repositories::{commit, files, repository};
-use super::{World, upload_pack};
+use super::{TestFolders, upload_pack};
 
 /// The header of the one who may fetch: `ann` with the password `pass`.
 pub(super) const ANN: &str = "Basic YW5uOnBhc3M=";
@@ -83,7 +83,7 @@ fn job(git: &str, secret: &str) -> String {
 
 #[tokio::test]
 async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let served = world.folder.path().join("served");
     let (first, second) = repository(&served.join("repo"))?;
     let server = server(&served).await?;
@@ -141,7 +141,7 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn remotes_that_cannot_be_fetched_fail_the_build() -> Result<(), Box<dyn Error>> {
-    let mut world = World::new()?;
+    let mut world = TestFolders::new()?;
     let served = world.folder.path().join("served");
     repository(&served.join("repo"))?;
     let server = server(&served).await?;

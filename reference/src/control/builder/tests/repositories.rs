@@ -9,7 +9,7 @@ use gix::actor::SignatureRef;
 use gix::objs::tree::{Entry, EntryKind};
 use gix::refs::transaction::PreviousValue;
 
-use super::{World, plain};
+use super::{TestFolders, plain};
 
 /// A file of a commit: its path, what it is, and its text (of a submodule, its commit).
 pub(super) type File<'f> = (&'f str, EntryKind, &'f str);
@@ -99,7 +99,7 @@ pub(super) fn repository(folder: &Path) -> Result<(String, String), Box<dyn Erro
 
 #[tokio::test]
 async fn repositories_are_read_at_a_commit() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let (first, second) = repository(&world.root().join("repo"))?;
     let one = r#"
         /data.json {"sub":{"n":1}}
@@ -179,7 +179,7 @@ async fn repositories_are_read_at_a_commit() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let inside = world.root().join("repo");
     repository(&inside)?;
     let outside = world.folder.path().join("outside");

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::World;
+use super::TestFolders;
 
 /// Two sources, of which one has a document.
 const SOURCES: &str = r#"
@@ -25,7 +25,7 @@ async fn expressions_make_revisions() -> Result<(), Box<dyn Error>> {
         ("count(input.bundle.hash)", "64"),
         ("input.sources.a.sql.hash", ONE),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let revision = serde_json::Value::from(expression);
         let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
         let built = world.build(&job).await?;
@@ -41,7 +41,7 @@ async fn revisions_that_cannot_be_stored_are_refused() -> Result<(), Box<dyn Err
         (r#""a\u0000b""#, "NUL"),
         (r#"json.unmarshal("\"a\\u0000b\"")"#, "NUL"),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let revision = serde_json::Value::from(expression);
         let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
         let failure = world.build(&job).await.err().ok_or(expression)?;
@@ -53,7 +53,7 @@ async fn revisions_that_cannot_be_stored_are_refused() -> Result<(), Box<dyn Err
 #[tokio::test]
 async fn revisions_follow_what_they_are_made_of() -> Result<(), Box<dyn Error>> {
     let revision = |expression: &'static str, text: &'static str| async move {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let job = format!(
             "{{bundle: {{revision: '{expression}', requirements: [{{source: a}}, {{source: b}}]}}, \
              sources: {{a: {{}}, b: {{}}}}, data: {{a: {{x/data.json: '{text}'}}}}}}"
@@ -111,7 +111,7 @@ async fn expressions_end_at_the_limits_of_their_build() -> Result<(), Box<dyn Er
         ),
         ("1 / 0".to_owned(), false, "the expression has no value"),
     ] {
-        let mut world = World::new()?;
+        let mut world = TestFolders::new()?;
         world.access.limits.evaluations.time = Some(std::time::Duration::from_millis(100));
         let revision = serde_json::Value::from(expression.as_str());
         let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;

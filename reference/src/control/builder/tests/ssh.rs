@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use super::{Limits, World};
+use super::{Limits, TestFolders};
 use crate::HANG_LIMIT;
 
 /// What a build over ssh comes to.
-async fn built(world: &World, secret: &str) -> Result<String, Box<dyn Error>> {
+async fn built(world: &TestFolders, secret: &str) -> Result<String, Box<dyn Error>> {
     let secret: serde_json::Value = serde_json::from_str(secret)?;
     let job = format!(
         "{{bundle: {{requirements: [{{source: a}}]}}, secrets: {{s: {secret}}}, sources: {{a: \
@@ -22,7 +22,7 @@ async fn fetches_that_come_to_no_end_are_ended() -> Result<(), Box<dyn Error>> {
         r#"{"type":"ssh_key","key":"sleep 3600 &\nwait"}"#,
         r#"{"type":"ssh_key","key":"exit 1","fingerprints":["x"]}"#,
     ] {
-        let mut world = World::new()?;
+        let mut world = TestFolders::new()?;
         world.access.limits.fetch = Duration::from_millis(500);
         let found = built(&world, stuck).await?;
         assert!(found.contains("not done within"), "{found}");
@@ -58,7 +58,7 @@ async fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn Error>> {
         ("it's", refused),
         ("", opened),
     ] {
-        let world = World::new()?;
+        let world = TestFolders::new()?;
         let secret = format!(r#"{{{key},"passphrase":"{passphrase}"}}"#);
         let found = built(&world, &secret).await?;
         assert!(found.starts_with(expected), "{passphrase}: {found}");
@@ -68,7 +68,7 @@ async fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn keys_of_killed_servers_go() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     built(&world, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
     let work = world.folder.path().join("work");
     let bundle = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use gix::objs::tree::EntryKind::{Blob, Commit};
 
-use super::World;
+use super::TestFolders;
 use super::remotes::{ANN, server};
 use super::repositories::commit;
 
@@ -15,7 +15,7 @@ fn module(path: &str, url: &str) -> String {
 
 #[tokio::test]
 async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     // The same repositories on the disk and behind two servers.
     let root = world.root();
     let (serving, elsewhere) = (server(&root).await?, server(&root).await?);
@@ -95,7 +95,7 @@ async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn submodules_end() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let folder = world.root().join("deep");
     let modules = module("d", "./");
     let mut last = commit(&folder, &[("data.json", Blob, "{}")])?;
@@ -120,7 +120,7 @@ async fn submodules_end() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
-    let world = World::new()?;
+    let world = TestFolders::new()?;
     let id = "0123456789012345678901234567890123456789";
     let modules = module("vendor", "https://elsewhere.example/x");
     let files = [
@@ -152,7 +152,7 @@ async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn submodules_in_many_places_count_once() -> Result<(), Box<dyn Error>> {
-    let mut world = World::new()?;
+    let mut world = TestFolders::new()?;
     let root = world.root();
     let server = server(&root).await?;
     let address = server.url();

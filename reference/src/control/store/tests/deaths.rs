@@ -45,7 +45,7 @@ async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
     .into_iter()
     .enumerate()
     {
-        for world in World::all(&format!("redeem_{at}")).await? {
+        for world in TestDatabase::all(&format!("redeem_{at}")).await? {
             let store = world.store().await?;
             condemn(&store).await?;
             change(&store, happens).await?;
@@ -59,7 +59,7 @@ async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
 
 #[tokio::test]
 async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
-    for world in World::all("suspicion").await? {
+    for world in TestDatabase::all("suspicion").await? {
         let store = world.store().await?;
         change(&store, "bundle b {}").await?;
         store.pass_on_changes().await?;
@@ -92,7 +92,7 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
 /// Owners take turns: each is there once, with its oldest, and without what is suspected.
 #[tokio::test]
 async fn owners_wait_with_their_oldest_bundle() -> Tested {
-    for world in World::all("turns").await? {
+    for world in TestDatabase::all("turns").await? {
         let store = world.store().await?;
         let mut keys = Keys::default();
         for name in ["a", "b", "c"] {

@@ -27,7 +27,7 @@ async fn given_up_after<T>(times: usize, future: impl Future<Output = T>) -> Opt
 
 #[tokio::test]
 async fn what_is_given_up_leaves_no_transaction_open() -> Tested {
-    for world in World::all("gave_up").await? {
+    for world in TestDatabase::all("gave_up").await? {
         let store = world.store().await?;
         let mut dropped = 0;
         for times in (1..8).cycle().take(70) {

@@ -25,12 +25,12 @@ type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 const LEASE: Duration = Duration::from_secs(3600);
 
 /// An empty database of a kind.
-struct World {
+struct TestDatabase {
     url: DatabaseUrl,
     _folder: Option<TempDir>,
 }
 
-impl World {
+impl TestDatabase {
     /// The databases that are there, each with nothing in it but the schema.
     async fn all(test: &str) -> Tested<Vec<Self>> {
         let folder = TempDir::new()?;
@@ -208,7 +208,7 @@ async fn changes_make_the_bundles_due_that_they_concern() -> Tested {
         ("delete bundle b", &[]),
         ("bundle b {}", &["b"]),
     ];
-    for world in World::all("changes").await? {
+    for world in TestDatabase::all("changes").await? {
         let store = world.store().await?;
         for (line, expected) in script {
             change(&store, line).await?;
@@ -221,7 +221,7 @@ async fn changes_make_the_bundles_due_that_they_concern() -> Tested {
 
 #[tokio::test]
 async fn many_changes_are_passed_on_whole() -> Tested {
-    for world in World::all("many").await? {
+    for world in TestDatabase::all("many").await? {
         let store = world.store().await?;
         let mut entries = Vec::new();
         for at in 0..1300 {
@@ -248,7 +248,7 @@ async fn many_changes_are_passed_on_whole() -> Tested {
 /// A start declares all that it declared before.
 #[tokio::test]
 async fn what_is_declared_again_is_no_change() -> Tested {
-    for world in World::all("declared").await? {
+    for world in TestDatabase::all("declared").await? {
         let store = world.store().await?;
         let declared = |body: &str| {
             let user = "{\"requirements\":[{\"source\":\"s\"}]}";
@@ -280,7 +280,7 @@ async fn what_is_declared_again_is_no_change() -> Tested {
 
 #[tokio::test]
 async fn a_bundle_has_one_owner() -> Tested {
-    for world in World::all("owners").await? {
+    for world in TestDatabase::all("owners").await? {
         let (old, new) = (world.store().await?, world.store().await?);
         change(&old, "bundle b {}").await?;
         old.pass_on_changes().await?;
@@ -344,7 +344,7 @@ async fn a_bundle_has_one_owner() -> Tested {
 #[tokio::test]
 async fn a_change_comes_before_what_is_only_built_again() -> Tested {
     const BUNDLES: usize = 1000;
-    for world in World::all("queues").await? {
+    for world in TestDatabase::all("queues").await? {
         let store = world.store().await?;
         let mut entries = Vec::new();
         for at in 0..BUNDLES {
@@ -383,7 +383,7 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
 /// Databases that were made before bundles had two queues.
 #[tokio::test]
 async fn what_older_programs_have_built_is_no_change() -> Tested {
-    for world in World::all("older").await? {
+    for world in TestDatabase::all("older").await? {
         let store = world.store().await?;
         change(&store, "bundle old {}").await?;
         store.pass_on_changes().await?;
@@ -415,7 +415,7 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
 
 #[tokio::test]
 async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
-    let worlds = World::all("restart").await?;
+    let worlds = TestDatabase::all("restart").await?;
     let world = worlds.first().ok_or("there is always SQLite")?;
     let store = world.store().await?;
     change(&store, "bundle b {}").await?;
@@ -432,7 +432,7 @@ async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
 
 #[tokio::test]
 async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
-    for world in World::all("statuses").await? {
+    for world in TestDatabase::all("statuses").await? {
         let store = world.store().await?;
         let who = administrator()?;
         change(&store, "bundle b {}").await?;
@@ -504,7 +504,7 @@ struct Board {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
-    for world in World::all("crowd").await? {
+    for world in TestDatabase::all("crowd").await? {
         let store = world.store().await?;
         for at in 0..6 {
             change(&store, &format!("source s{at} {{}}")).await?;

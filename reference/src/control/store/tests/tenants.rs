@@ -8,7 +8,7 @@ use crate::control::store::schema::STEPS;
 
 #[tokio::test]
 async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
-    for world in World::all("tenants").await? {
+    for world in TestDatabase::all("tenants").await? {
         let store = world.store().await?;
         drop_everything(&store).await?;
         let identity = store.locking(
@@ -91,7 +91,7 @@ async fn builds_take_places_and_leave_them() -> Tested {
         let text = format!(r#"{{"filesystem":{{"path":"{path}"}}}}"#);
         Ok(serde_json::from_str(&text)?)
     };
-    for world in World::all("places").await? {
+    for world in TestDatabase::all("places").await? {
         let store = world.store().await?;
         let put = async |bundle: &str, path: &str| {
             let body = format!(r#"{{"object_storage":{{"filesystem":{{"path":"{path}"}}}}}}"#);

@@ -29,7 +29,7 @@ pub(super) enum Part {
 
 /// What is known of a value that was looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct MaskedPart {
     digest: u64,
     /// The bytes of its JSON, roughly.
     size: usize,
@@ -41,7 +41,7 @@ pub(super) struct Digests(RandomState);
 
 impl Digests {
     /// Of a value that has no others in it.
-    pub(super) fn scalar(&self, value: &Value) -> Seen {
+    pub(super) fn scalar(&self, value: &Value) -> MaskedPart {
         let mut hasher = self.0.build_hasher();
         let size = match value {
             Value::Bool(truth) => {
@@ -60,14 +60,18 @@ impl Digests {
                 text.len() + 2
             }
         };
-        Seen {
+        MaskedPart {
             digest: hasher.finish(),
             size,
         }
     }
 
     /// Of an array, an object or a set, of what was seen in it one after the other.
-    pub(super) fn whole(&self, value: &Value, inner: impl IntoIterator<Item = Seen>) -> Seen {
+    pub(super) fn whole(
+        &self,
+        value: &Value,
+        inner: impl IntoIterator<Item = MaskedPart>,
+    ) -> MaskedPart {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(u8::from(value.as_object().is_some()));
         let mut size = 1;
@@ -75,14 +79,14 @@ impl Digests {
             hasher.write_u64(seen.digest);
             size += seen.size + 1;
         }
-        Seen {
+        MaskedPart {
             digest: hasher.finish(),
             size,
         }
     }
 
     /// Shows each part of a value, the inner ones first.
-    pub(super) fn each_part(&self, value: &Value, show: &mut impl FnMut(Part)) -> Seen {
+    pub(super) fn each_part(&self, value: &Value, show: &mut impl FnMut(Part)) -> MaskedPart {
         let mut inner = Vec::new();
         match value {
             Value::Null
@@ -112,7 +116,7 @@ impl Digests {
         whole
     }
 
-    fn key(&self, key: &Value, show: &mut impl FnMut(Part)) -> Seen {
+    fn key(&self, key: &Value, show: &mut impl FnMut(Part)) -> MaskedPart {
         match key.as_lossy() {
             None => self.each_part(key, show),
             Some(_) => {
@@ -124,7 +128,7 @@ impl Digests {
     }
 }
 
-impl Seen {
+impl MaskedPart {
     /// What an array, an object or a set is recognised by as a whole, unless it is too short.
     pub(super) fn part(self) -> Option<Part> {
         (self.size >= SHORTEST_WHOLE).then_some(Part::Whole(self.digest))

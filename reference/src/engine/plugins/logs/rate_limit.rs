@@ -5,11 +5,11 @@ use std::time::Instant;
 
 /// What is left of the rate that the configuration allows.
 #[derive(Debug, Default)]
-pub(super) struct RateLimiter(Mutex<Option<Left>>);
+pub(super) struct RateLimiter(Mutex<Option<Allowance>>);
 
 /// How many events may still come, and since when.
 #[derive(Debug, Clone, Copy)]
-struct Left {
+struct Allowance {
     events: f64,
     since: Instant,
 }
@@ -20,14 +20,14 @@ impl RateLimiter {
         let now = Instant::now();
         let most = rate.max(1.0);
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Left { events, since } = left.unwrap_or(Left {
+        let Allowance { events, since } = left.unwrap_or(Allowance {
             events: most,
             since: now,
         });
         let earned = now.saturating_duration_since(since).as_secs_f64() * rate;
         let events = (events + earned).min(most);
         let comes = events >= 1.0;
-        *left = Some(Left {
+        *left = Some(Allowance {
             events: if comes { events - 1.0 } else { events },
             since: now,
         });

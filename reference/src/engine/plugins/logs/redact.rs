@@ -6,7 +6,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use rego::Value;
 use rego::value::{Number, Object, Set};
 
-use super::parts::{Digests, Part, Seen, is_long_enough};
+use super::parts::{Digests, MaskedPart, Part, is_long_enough};
 use super::spelling;
 
 /// The members of events that may repeat what another one holds.
@@ -91,7 +91,7 @@ impl MaskedValues {
 
     /// A value without the hidden arrays, objects and sets, if it has any, and what is known of it
     /// as it was.
-    fn without_wholes(&self, value: &Value) -> (Seen, Option<Value>) {
+    fn without_wholes(&self, value: &Value) -> (MaskedPart, Option<Value>) {
         if let Value::Null
         | Value::Bool(_)
         | Value::Number(_)

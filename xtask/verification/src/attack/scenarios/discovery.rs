@@ -56,12 +56,12 @@ fn policy(turn: u64) -> String {
 
 /// What the server of bundles was asked for.
 #[derive(Debug, Default)]
-struct Asked {
+struct BundleRequests {
     discovery: AtomicU64,
     elsewhere: AtomicU64,
 }
 
-impl Asked {
+impl BundleRequests {
     fn answer(&self, asked: &Message) -> PeerScript {
         let path = asked.first.split(' ').nth(1).unwrap_or_default();
         match path {
@@ -83,7 +83,7 @@ impl Asked {
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let asked = Arc::new(Asked::default());
+    let asked = Arc::new(BundleRequests::default());
     let told = Arc::clone(&asked);
     let peer = Peer::start(0, move |message| {
         let said = told.answer(&message);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::malformed::Wanted::{self, Answered, Refused};
+use super::malformed::ExpectedOutcome::{self, Answered, Refused};
 use super::malformed::{SOUND, malformed};
 use crate::attack::findings::Findings;
 use crate::attack::frames::{
@@ -46,7 +46,7 @@ async fn try_one(
     to: SocketAddr,
     name: &'static str,
     bytes: Vec<u8>,
-    wanted: Wanted,
+    wanted: ExpectedOutcome,
 ) -> (&'static str, Result<(), Failure>) {
     let outcome = async {
         let mut client = Frames::connect(to, ATTACKER, &[]).await?;

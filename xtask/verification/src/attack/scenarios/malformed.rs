@@ -7,14 +7,14 @@ use crate::attack::frames::{
 
 /// What may come of a connection.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum ExpectedOutcome {
     /// A reset, an error of the connection, or 400.
     Refused,
     /// 200.
     Answered,
 }
 
-use Wanted::{Answered, Refused};
+use ExpectedOutcome::{Answered, Refused};
 
 /// The headers of a sound request.
 pub(super) const SOUND: &[(&str, &str)] = &[
@@ -35,7 +35,7 @@ fn with(name: &str, value: &str) -> Vec<u8> {
 }
 
 /// Those that are no HTTP/2, and two that are.
-pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, Wanted)> {
+pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, ExpectedOutcome)> {
     let without = |name: &str| {
         let kept: Vec<_> = SOUND
             .iter()

@@ -19,7 +19,7 @@ const WRITERS: u64 = 4;
 
 /// What a writer knows.
 #[derive(Debug, Default)]
-struct Known {
+struct WriterState {
     acknowledged: u64,
     sent: u64,
     refused: u64,
@@ -82,9 +82,9 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Writes one number after the other until it is over.
-async fn write(admin: User, writer: u64, over: Arc<AtomicBool>) -> (u64, Known) {
+async fn write(admin: User, writer: u64, over: Arc<AtomicBool>) -> (u64, WriterState) {
     let path = format!("/v1/sources/w{writer}/data/count");
-    let mut known = Known::default();
+    let mut known = WriterState::default();
     while !over.load(Ordering::SeqCst) {
         known.sent += 1;
         let answer = admin.send("PUT", &path, &json!(known.sent)).await;
@@ -106,7 +106,7 @@ async fn judge(
     findings: &mut Findings,
     admin: User,
     what: &str,
-    (writer, known): (u64, Known),
+    (writer, known): (u64, WriterState),
 ) -> Result<(), Failure> {
     let path = format!("/v1/sources/w{writer}/data/count");
     let (_, said) = admin.send("GET", &path, &Value::Null).await?;

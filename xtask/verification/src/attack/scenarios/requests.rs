@@ -2,7 +2,7 @@
 
 /// What may come of the bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum ExpectedOutcome {
     /// An error or nothing, and the end of the connection.
     Refused,
     /// At most one answer, and the end of the connection.
@@ -13,10 +13,10 @@ pub(super) enum Wanted {
     Status(u16),
 }
 
-use Wanted::{Answers, Last, Refused, Status};
+use ExpectedOutcome::{Answers, Last, Refused, Status};
 
 /// Heads and bodies; `POST` is a path that takes a body, `HIDDEN` the hidden request.
-pub(super) const CASES: &[(&str, &str, Wanted)] = &[
+pub(super) const CASES: &[(&str, &str, ExpectedOutcome)] = &[
     (
         "CL and TE",
         "POST\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nHIDDEN",

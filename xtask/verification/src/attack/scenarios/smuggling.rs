@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::requests::CASES;
-use super::requests::Wanted::{self, Answers, Last, Refused, Status};
+use super::requests::ExpectedOutcome::{self, Answers, Last, Refused, Status};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::tenancy;
@@ -67,7 +67,7 @@ async fn try_one(
     path: &str,
     name: &'static str,
     text: &str,
-    wanted: Wanted,
+    wanted: ExpectedOutcome,
 ) -> (&'static str, Result<(), String>) {
     let text = match text.strip_prefix("POST") {
         Some(rest) if rest.starts_with("\r\n") => format!("POST {path} HTTP/1.1{rest}"),
@@ -81,7 +81,7 @@ async fn try_one(
     (name, exchange(to, &text, wanted).await)
 }
 
-async fn exchange(to: SocketAddr, text: &str, wanted: Wanted) -> Result<(), String> {
+async fn exchange(to: SocketAddr, text: &str, wanted: ExpectedOutcome) -> Result<(), String> {
     let client = Wire::connect(to, ATTACKER).await;
     let mut client = client.map_err(|why| why.to_string())?;
     // The server may refuse before it has everything.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::hyper_baseline::HyperBaseline;
 use super::scaling::{LARGE, users};
 use super::side_by_side::Programs;
-use super::{Bound, Wanted, median};
+use super::{Bound, Limit, median};
 use crate::bundles::archive::packed;
 use crate::report;
 use crate::servers::{Client, Server};
@@ -53,11 +53,11 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     let theirs = beside(&programs.theirs, programs.peer.serve)?;
     let what = "99th percentile beside activations of 100 MB, to that without";
     Ok(vec![
-        Bound::new(format!("{what}, ours"), ours, Wanted::AtMost(2.0)).towards(1.2),
+        Bound::new(format!("{what}, ours"), ours, Limit::AtMost(2.0)).towards(1.2),
         Bound::new(
             format!("{what}, {}", programs.peer.name),
             theirs,
-            Wanted::Any,
+            Limit::Any,
         ),
     ])
 }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use serde_json::Value;
 
 use super::side_by_side::{SideBySide, TIMER};
-use super::{Bound, Wanted, load, median};
+use super::{Bound, Limit, load, median};
 use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::root;
@@ -34,7 +34,7 @@ pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
         load(&mut theirs, policy)?;
         let ratio = compare(policy, (&mut ours, TIMER), (&mut theirs, pair.peer.timer))?;
         let what = format!("evaluator, {}, {} to ours", policy.told, pair.peer.name);
-        bounds.push(Bound::new(what, ratio, Wanted::AtLeast(least)));
+        bounds.push(Bound::new(what, ratio, Limit::AtLeast(least)));
     }
     Ok(bounds)
 }

@@ -144,13 +144,13 @@ impl Bounds {
 pub(super) struct Bound {
     what: String,
     ratio: f64,
-    wanted: Wanted,
+    wanted: Limit,
     /// What it should be, where noise needs a looser bound.
     goal: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum Limit {
     AtLeast(f64),
     AtMost(f64),
     /// Only shown.
@@ -158,7 +158,7 @@ pub(super) enum Wanted {
 }
 
 impl Bound {
-    pub(super) fn new(what: impl Into<String>, ratio: f64, wanted: Wanted) -> Self {
+    pub(super) fn new(what: impl Into<String>, ratio: f64, wanted: Limit) -> Self {
         Self {
             what: what.into(),
             ratio,
@@ -177,17 +177,17 @@ impl Bound {
 
     fn misses(&self, goal: f64) -> bool {
         match self.wanted {
-            Wanted::AtLeast(_) => self.ratio < goal,
-            Wanted::AtMost(_) => self.ratio > goal,
-            Wanted::Any => false,
+            Limit::AtLeast(_) => self.ratio < goal,
+            Limit::AtMost(_) => self.ratio > goal,
+            Limit::Any => false,
         }
     }
 
     fn holds(&self) -> bool {
         match self.wanted {
-            Wanted::AtLeast(least) => self.ratio >= least,
-            Wanted::AtMost(most) => self.ratio <= most,
-            Wanted::Any => true,
+            Limit::AtLeast(least) => self.ratio >= least,
+            Limit::AtMost(most) => self.ratio <= most,
+            Limit::Any => true,
         }
     }
 
@@ -200,9 +200,9 @@ impl Bound {
             _ => "",
         };
         match self.wanted {
-            Wanted::AtLeast(least) => format!("{ratio:.2}x ({goal}at least {least}x){missed}"),
-            Wanted::AtMost(most) => format!("{ratio:.2}x ({goal}at most {most:.2}x){missed}"),
-            Wanted::Any => format!("{ratio:.2}x"),
+            Limit::AtLeast(least) => format!("{ratio:.2}x ({goal}at least {least}x){missed}"),
+            Limit::AtMost(most) => format!("{ratio:.2}x ({goal}at most {most:.2}x){missed}"),
+            Limit::Any => format!("{ratio:.2}x"),
         }
     }
 }

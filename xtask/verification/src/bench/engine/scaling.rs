@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use super::side_by_side::SideBySide;
-use super::{Bound, Wanted, median};
+use super::{Bound, Limit, median};
 use crate::report;
 use crate::servers::{Client, Server};
 
@@ -42,7 +42,7 @@ pub(super) fn policies(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
                 &format!("{milliseconds:.2} ms (goal {goal} ms{missed})"),
             );
             let what = format!("{what}, to 10");
-            bounds.push(Bound::new(what, time / few, Wanted::AtMost(3.0)));
+            bounds.push(Bound::new(what, time / few, Limit::AtMost(3.0)));
         }
     }
     Ok(bounds)
@@ -114,22 +114,22 @@ pub(super) fn documents(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>>
         Bound::new(
             format!("resident memory with 100 MB of documents, ours to {name}"),
             memory,
-            Wanted::AtMost(0.25),
+            Limit::AtMost(0.25),
         ),
         Bound::new(
             "PATCH into 100 MB, to 1 MB",
             large / small,
-            Wanted::AtMost(3.0),
+            Limit::AtMost(3.0),
         ),
         Bound::new(
             "PATCH into an array of 100 MB, to 1 MB",
             many / few,
-            Wanted::AtMost(3.0),
+            Limit::AtMost(3.0),
         ),
         Bound::new(
             format!("PATCH into 100 MB, {name} to ours"),
             their_patch / large,
-            Wanted::Any,
+            Limit::Any,
         ),
     ])
 }

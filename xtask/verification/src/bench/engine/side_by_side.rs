@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use super::{Bound, Wanted};
+use super::{Bound, Limit};
 use crate::servers::Server;
 use crate::stored_evidence::on_search_path;
 use crate::{real_opa, release_build, report};
@@ -120,7 +120,7 @@ impl SideBySide {
     pub(super) fn startup(&self) -> Bound {
         let ratio = self.theirs.startup.as_secs_f64() / self.ours.startup.as_secs_f64();
         let what = format!("start-up, {} to ours", self.peer.name);
-        Bound::new(what, ratio, Wanted::AtLeast(1.0))
+        Bound::new(what, ratio, Limit::AtLeast(1.0))
     }
 
     /// Resident memory, ours to the peer's.

@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::scaling::{LARGE, module, users};
 use super::side_by_side::Programs;
-use super::{Bound, Wanted};
+use super::{Bound, Limit};
 use crate::bundles::archive::packed;
 use crate::report;
 use crate::servers::Server;
@@ -84,7 +84,7 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     bounds.extend(compared("100 MB of JSON", (&ours, &peer), &JSON, 3.0));
     let to_bytes = |what, memory: f64, most| {
         let what = format!("{what} memory with 100 MB of JSON, to its bytes");
-        Bound::new(what, memory / bytes, Wanted::AtMost(most))
+        Bound::new(what, memory / bytes, Limit::AtMost(most))
     };
     bounds.push(to_bytes("resident", ours.memory, 1.6));
     bounds.push(to_bytes("the most", ours.peak, 2.6));
@@ -159,12 +159,12 @@ fn compared(
         Bound::new(
             format!("start with {what}, {name} to ours"),
             theirs.seconds / ours.seconds,
-            Wanted::AtLeast(least),
+            Limit::AtLeast(least),
         ),
         Bound::new(
             format!("resident memory with {what}, ours to {name}"),
             ours.memory / theirs.memory,
-            Wanted::AtMost(1.0),
+            Limit::AtMost(1.0),
         ),
     ]
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::hyper_baseline::HyperBaseline;
 use super::side_by_side::SideBySide;
-use super::{Bound, Wanted, load, median, processors};
+use super::{Bound, Limit, load, median, processors};
 use crate::servers::{Client, Server};
 use rego_generate::measured::ROLES;
 
@@ -87,12 +87,12 @@ pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
         Bound::new(
             format!("throughput, ours to {name}"),
             rate,
-            Wanted::AtLeast(pair.peer.throughput),
+            Limit::AtLeast(pair.peer.throughput),
         ),
         Bound::new(
             format!("99th percentile, ours to {name}"),
             tail,
-            Wanted::AtMost(1.0 / 3.0),
+            Limit::AtMost(1.0 / 3.0),
         ),
     ])
 }
@@ -117,11 +117,11 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
             in_turns(ours, &bare, &beside)?
         };
         let what = format!("answers per second, {}, ours to bare HTTP", beside.told);
-        let least = Wanted::AtLeast(beside.least);
+        let least = Limit::AtLeast(beside.least);
         bounds.push(Bound::new(what, median(&mut rates), least).towards(RATE));
         let what = format!("99th percentile, {}, ours to bare HTTP", beside.told);
         let [goal, most] = TAIL;
-        bounds.push(Bound::new(what, median(&mut tails), Wanted::AtMost(most)).towards(goal));
+        bounds.push(Bound::new(what, median(&mut tails), Limit::AtMost(most)).towards(goal));
     }
     Ok(bounds)
 }
@@ -160,7 +160,7 @@ pub(super) fn two_threads(ours: &Server) -> Result<Bound, Box<dyn Error>> {
     }
     let what = "own processor time of an answer, two threads to one";
     let [goal, most] = SHARED;
-    Ok(Bound::new(what, median(&mut ratios), Wanted::AtMost(most)).towards(goal))
+    Ok(Bound::new(what, median(&mut ratios), Limit::AtMost(most)).towards(goal))
 }
 
 /// The processor time of an answer outside of the kernel, in seconds.

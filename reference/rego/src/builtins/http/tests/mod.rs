@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use super::client::MAX_BODY;
 use crate::Value;
 use crate::builtins::{Caches, Call, Failure, Outside, Session, function};
-use crate::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
+use crate::host::{Cancellation, Host, HostError, HttpRequest, HttpResponse};
 use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
 use crate::value::from_json;
@@ -103,7 +103,11 @@ fn answer(request: &HttpRequest, number: usize) -> Result<HttpResponse, HostErro
 }
 
 impl Host for Script {
-    fn send(&self, request: HttpRequest, _wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
+    fn send(
+        &self,
+        request: HttpRequest,
+        _wanted: Cancellation<'_>,
+    ) -> Result<HttpResponse, HostError> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(request.clone());
         answer(&request, asked.len())
@@ -127,7 +131,7 @@ impl Host for Script {
         }
     }
 
-    fn pause(&self, time: Duration, _wanted: Wanted<'_>) -> Result<(), Ended> {
+    fn pause(&self, time: Duration, _wanted: Cancellation<'_>) -> Result<(), Ended> {
         let mut pauses = self.pauses.lock().unwrap_or_else(PoisonError::into_inner);
         pauses.push(time);
         Ok(())

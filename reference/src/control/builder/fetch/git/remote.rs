@@ -27,7 +27,7 @@ pub(super) const FETCHED: &str = "refs/fetched/reference";
 const PACKS: usize = 50;
 
 /// How a repository is asked.
-type Asked<'r> = Connection<'r, 'static, 'r, Box<dyn Transport + Send>>;
+type RemoteConnection<'r> = Connection<'r, 'static, 'r, Box<dyn Transport + Send>>;
 
 /// A fetch of what a repository is wanted for.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Fetch<'_> {
         Ok(remote.map_err(failed)?.with_fetch_tags(Tags::None))
     }
 
-    fn receive(&self, connection: Asked<'_>) -> Result<(), FetchError> {
+    fn receive(&self, connection: RemoteConnection<'_>) -> Result<(), FetchError> {
         let prepared = connection.prepare_fetch(Discard, Default::default());
         let received = prepared.and_then(|prepared| prepared.receive(Discard, self.cancelled));
         received.map(drop).map_err(failed)

@@ -35,12 +35,12 @@ struct Answer {
 #[derive(Deserialize)]
 struct Outcome {
     #[serde(rename = "Credentials")]
-    credentials: Given,
+    credentials: StsCredentials,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Given {
+struct StsCredentials {
     access_key_id: Option<String>,
     secret_access_key: Option<String>,
     session_token: Option<String>,

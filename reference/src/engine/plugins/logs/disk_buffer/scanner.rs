@@ -20,7 +20,7 @@ pub(super) struct Scanner {
 
 /// A whole record.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct Record {
     pub(super) number: u64,
     pub(super) event: Vec<u8>,
 }
@@ -38,7 +38,7 @@ impl Scanner {
     }
 
     /// The next whole record of which all bytes lie before `end`. Damaged bytes are passed over.
-    pub(super) fn next(&mut self, end: u64) -> io::Result<Option<Found>> {
+    pub(super) fn next(&mut self, end: u64) -> io::Result<Option<Record>> {
         let mut at = self.at;
         loop {
             if let Some(found) = self.record(at, end)? {
@@ -53,7 +53,7 @@ impl Scanner {
     }
 
     /// The record at a place, if there is a whole one.
-    fn record(&self, at: u64, end: u64) -> io::Result<Option<Found>> {
+    fn record(&self, at: u64, end: u64) -> io::Result<Option<Record>> {
         let Some(room) = end.checked_sub(at.saturating_add(HEADER as u64)) else {
             return Ok(None);
         };
@@ -71,7 +71,7 @@ impl Scanner {
         let mut event = vec![0; header.length as usize];
         let whole = self.read(&mut event, at + HEADER as u64)? && header.fits(&event);
         let number = header.number;
-        Ok(whole.then_some(Found { number, event }))
+        Ok(whole.then_some(Record { number, event }))
     }
 
     /// The first place from one on where a record seems to begin.

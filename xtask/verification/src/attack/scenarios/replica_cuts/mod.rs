@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use self::writers::{Known, Written, bundle, count, define, listen, object, write};
+use self::writers::{WriterState, WrittenCounts, bundle, count, define, listen, object, write};
 use crate::attack::findings::Findings;
 use crate::attack::harness::Harness;
 use crate::attack::storage::Storage;
@@ -43,7 +43,7 @@ const SLOW: Duration = Duration::from_millis(700);
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let postgres = Postgres::start().map_err(|why| why.to_string())?;
-    let (storage, written) = (Storage::new(), Written::default());
+    let (storage, written) = (Storage::new(), WrittenCounts::default());
     let peer = listen(&storage, &written).await?;
     let (mut planes, mut proxies) = (Vec::new(), Vec::new());
     for _ in 0..REPLICAS {
@@ -137,7 +137,7 @@ async fn judge(
     planes: &[ControlPlane],
     storage: &Storage,
     owner: &'static str,
-    known: &Known,
+    known: &WriterState,
 ) -> Result<(), Failure> {
     findings.hold(format!("{owner}: {:?}", known.wrong), known.wrong.is_none());
     findings.hold(
@@ -188,7 +188,7 @@ async fn judge(
 }
 
 /// The storage honours conditions, so that nothing older was put over anything newer.
-fn older(findings: &mut Findings, written: &Written) {
+fn older(findings: &mut Findings, written: &WrittenCounts) {
     for (name, counts) in written
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

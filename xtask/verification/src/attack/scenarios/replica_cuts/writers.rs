@@ -14,11 +14,11 @@ use crate::attack::tenancy::User;
 use crate::servers::{Failure, Peer, PeerScript};
 
 /// The counts that each object has had, in the order in which they were written.
-pub(super) type Written = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
+pub(super) type WrittenCounts = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
 
 /// What a writer knows.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct WriterState {
     pub(super) acknowledged: u64,
     pub(super) sent: u64,
     pub(super) refused: u64,
@@ -37,7 +37,7 @@ pub(super) fn count(storage: &Storage, name: &str) -> Option<u64> {
 }
 
 /// A storage that notes what it takes, and a slow source.
-pub(super) async fn listen(storage: &Storage, written: &Written) -> Result<Peer, Failure> {
+pub(super) async fn listen(storage: &Storage, written: &WrittenCounts) -> Result<Peer, Failure> {
     let (storage, written) = (storage.clone(), Arc::clone(written));
     let peer = Peer::start(0, move |asked| {
         let (method, path) = target(&asked);
@@ -92,9 +92,9 @@ pub(super) async fn write(
     owner: &'static str,
     people: Vec<User>,
     over: Arc<AtomicBool>,
-) -> (&'static str, Known) {
+) -> (&'static str, WriterState) {
     let path = format!("/v1/sources/{owner}-source/data/{owner}/count");
-    let mut known = Known::default();
+    let mut known = WriterState::default();
     for person in people.iter().cycle() {
         if over.load(Ordering::SeqCst) {
             break;

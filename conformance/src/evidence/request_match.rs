@@ -25,7 +25,7 @@ pub(crate) struct Secrets {
 
 /// What a told request is to one that is sent.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum RequestMatch {
     /// The same, to this address.
     Same(String),
     /// Another one.
@@ -88,12 +88,12 @@ fn is_shown_redacted(value: &str) -> bool {
 }
 
 /// What a told request, asked by this identity, is to one that is sent.
-pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secrets) -> Told {
+pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secrets) -> RequestMatch {
     let (base, parts) = match wire {
         Wire::Raw(bytes) if told.method == RAW => (told.url.clone(), raw(told, bytes, secrets)),
         Wire::Http(request) if told.method == request.method => {
             let Some(base) = base(&told.url, &request.path, secrets) else {
-                return Told::Other;
+                return RequestMatch::Other;
             };
             let body = payload(&told.body, &request.body, secrets);
             (
@@ -101,17 +101,17 @@ pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secret
                 body.and_then(|()| headers(told, identity, request, secrets)),
             )
         }
-        _ => return Told::Other,
+        _ => return RequestMatch::Other,
     };
     match parts {
         // An address with a query would take the path for a part of it.
         Ok(()) if !Base::parse(&base).is_ok_and(|known| known.url == base) => {
-            Told::Untrue(format!("`{base}` is no address of a server"))
+            RequestMatch::Untrue(format!("`{base}` is no address of a server"))
         }
-        Ok(()) => Told::Same(base),
-        Err(Differs::Other) => Told::Other,
+        Ok(()) => RequestMatch::Same(base),
+        Err(Differs::Other) => RequestMatch::Other,
         Err(Differs::Redacted(what)) => {
-            Told::Untrue(format!("{what} is redacted where no token was sent"))
+            RequestMatch::Untrue(format!("{what} is redacted where no token was sent"))
         }
     }
 }
