@@ -4,6 +4,7 @@ mod citations;
 mod conformance;
 mod imports;
 mod language;
+mod names;
 mod pinned;
 mod reference;
 mod routes;

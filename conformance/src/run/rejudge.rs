@@ -6,7 +6,7 @@ use super::recorded::addresses;
 use super::{Inner, Suite, SuiteError};
 use crate::catalogue::Catalogue;
 use crate::evidence::recording::Recording;
-use crate::evidence::told::Secrets;
+use crate::evidence::request_match::Secrets;
 use crate::evidence::{Event, Exchange, Judged, RunStarted, sequence};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::target::Target;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::catalogue::{Document, Level};
 use crate::evidence::recording::{self, Recording};
-use crate::evidence::told::Secrets;
+use crate::evidence::request_match::Secrets;
 use crate::evidence::{Event, Exchange, Payload, Received};
 use crate::faults::{Alteration, ObservedRequest, Recipient};
 use crate::http_client::answer::Answer;

@@ -8,7 +8,7 @@ use futures_util::stream;
 
 use crate::catalogue::Level;
 use crate::evidence::recording::{self, Recording};
-use crate::evidence::told::Secrets;
+use crate::evidence::request_match::Secrets;
 use crate::evidence::{Exchange, Payload, Received};
 use crate::faults::{Mutations, mutants};
 use crate::http_client::answer::Answer;
