@@ -1,4 +1,4 @@
-//! Cargo, as whoever called `cargo xtask` would start it.
+//! Invocation of cargo.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The checks by name.
+//! Names of the checks.
 
 /// Every check, with what `cargo xtask --help` says of it. A test of the package `verification`, which
 /// reads this file, holds the list against what its program takes.

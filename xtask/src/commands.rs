@@ -1,4 +1,4 @@
-//! Commands that are run to their end.
+//! Runs commands to their end.
 
 use std::process::Command;
 

@@ -1,7 +1,6 @@
-//! No crate is compiled twice by the two commands of the README, `cargo conformance` and
-//! `cargo test --workspace`. A crate is compiled anew for each set of features that it is asked
-//! for, and so is everything that depends on it; what a command asks for depends on which
-//! packages it chooses. Cargo's resolver is asked, nothing is compiled.
+//! Checks that no crate is compiled twice by the two commands of the README, `cargo conformance`
+//! and `cargo test --workspace`. Cargo compiles a crate, and all that depend on it, for each set of
+//! features requested, which follows from the selected packages. Only cargo's resolver runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Licences, banned crates and sources of the dependencies, as `deny.toml` allows them. Known
-//! advisories are read from GitHub, which not every machine reaches; the workflows look for these.
+//! Checks the licences, bans and sources of dependencies by `deny.toml`. Advisories are checked by
+//! the workflows, since not every machine reaches GitHub.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! The program of the checks, which is compiled when one is asked for.
+//! Builds and runs the package `verification`.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal as _, stderr};

@@ -7,10 +7,10 @@ mod merged;
 mod payload;
 pub(crate) mod recording;
 mod redact;
+pub(crate) mod request_match;
 pub(crate) mod sequence;
 mod texts;
 mod title;
-pub(crate) mod request_match;
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A copy of the sources, in which files may be changed and everything built from nothing.
+//! A copy of the sources for builds from scratch.
 
 use std::fs;
 use std::io::ErrorKind;

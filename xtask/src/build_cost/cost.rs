@@ -1,4 +1,4 @@
-//! What a command costs.
+//! Cost of a command.
 
 use std::ops::AddAssign;
 use std::process::Command;

@@ -1,5 +1,4 @@
-//! What building costs, measured from nothing: a copy of the sources is built in a folder of its
-//! own below `target`, which is removed afterwards. Dependencies are downloaded beforehand.
+//! Build cost, measured from scratch in a copy of the sources.
 
 mod copy;
 mod cost;

@@ -1,4 +1,4 @@
-//! The files that differ from a revision.
+//! Files changed since a revision.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! The checks beside the two commands of the README, in three stages: of a commit, of a night, of a
-//! week. CONTRIBUTING.md has the same table, with how long each step takes.
+//! Checks beside the two commands of the README, in three stages: commit, nightly and weekly.
+//! CONTRIBUTING.md has the same table, with durations.
 
 mod changes;
 mod steps;

@@ -1,4 +1,4 @@
-//! The table of the checks.
+//! Table of the CI steps.
 
 use super::Stage;
 use crate::{Failure, build_cost, compiled_once, deny, format, lint};

@@ -1,4 +1,4 @@
-//! Debian's packages, for the servers that checks need.
+//! Debian packages of the servers that checks need.
 
 use std::error::Error;
 use std::path::Path;

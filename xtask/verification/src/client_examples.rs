@@ -1,4 +1,4 @@
-//! The examples of `conformance client`: clients of the registries, judged behind their adapters.
+//! Examples of `conformance client`: published clients, tested behind adapters.
 
 use std::error::Error;
 use std::fmt::Write as _;

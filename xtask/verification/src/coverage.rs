@@ -1,5 +1,5 @@
-//! `cargo xtask coverage`: the tables of `conformance coverage`, which fails when a rule has
-//! neither a scenario nor a pending capability.
+//! `cargo xtask coverage`: the tables of `conformance coverage`. Fails if a rule has neither a
+//! scenario nor a pending capability.
 
 use std::io::Write as _;
 use std::process::ExitCode;

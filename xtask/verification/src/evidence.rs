@@ -1,4 +1,4 @@
-//! Evidence that is kept in `results/`: the events of runs, compressed.
+//! Stored evidence in `results/`: compressed events of runs.
 
 use std::error::Error;
 use std::fs;

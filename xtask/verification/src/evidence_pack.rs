@@ -1,5 +1,4 @@
-//! Evidence of several runs in one file, packed by `xz`: what runs have in common, which is most of
-//! it, takes room once.
+//! Packs the evidence of several runs into one `xz` file, which stores common parts once.
 
 use std::error::Error;
 use std::fs;

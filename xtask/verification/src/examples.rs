@@ -1,4 +1,4 @@
-//! Folders of examples, each of which is tried with the built program.
+//! Example folders, run with the built program.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Plays the reproducers of the pages of `findings/` on the real servers.
+//! Runs the reproducers of `findings/` on the real servers.
 //!
 //! Below a heading of the second level stand the findings of one server; its name begins with that
 //! of a [`Peer`]. A finding is a heading of the third level, with commands in a block `sh` and what

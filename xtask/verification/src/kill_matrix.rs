@@ -1,5 +1,5 @@
-//! `cargo xtask kill-matrix`: breaks the reference in every way that the faults say and in the
-//! general ways, and holds what the rules notice against what is written down.
+//! `cargo xtask kill-matrix`: injects all faults and mutants into the reference, and compares the
+//! rules that notice with the recorded ones.
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! What lock files name, installed by the ordinary clients of the registries.
+//! Installs the packages of lock files with the usual package managers.
 
 use std::error::Error;
 use std::fs;

@@ -1,5 +1,4 @@
-//! The checks that take long or need others, which `cargo xtask` starts: they need the suite, the servers and other crates, and
-//! most of them programs of others.
+//! Checks that take long or need other programs, started by `cargo xtask`.
 
 mod apt;
 mod attack;

@@ -1,4 +1,4 @@
-//! The examples of `conformance mock`: in each language a small client is tested with it.
+//! Examples of `conformance mock`: a small client in each language, tested with it.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Compares what the engine and the real OPA write about the same requests to their logs: the keys
-//! of the lines, and the types of the values.
+//! Compares the logs of the engine and of OPA for the same requests: keys of lines, and types of
+//! values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

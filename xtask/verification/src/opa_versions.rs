@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: the whole suite on released versions of the real OPA, on the reference,
-//! and what is kept of other servers, as one table.
+//! `cargo xtask matrix`: the suite on released versions of OPA, on the reference and on stored
+//! evidence, as one table.
 
 use std::error::Error;
 use std::fmt::Write as _;

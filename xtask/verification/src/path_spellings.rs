@@ -1,5 +1,5 @@
-//! Compares what the authorization policy of the engine and of the real OPA is shown of a path, and
-//! what it forbids and permits, for every route and every spelling of its path.
+//! Compares what the authorization policies of the engine and of OPA see and decide, for every
+//! route and spelling of a path.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of our own, for the tests that need a real one.
+//! A PostgreSQL server.
 
 use std::{
     error::Error,

@@ -1,4 +1,4 @@
-//! The store suite of the control plane on a real PostgreSQL.
+//! Store tests of the control plane on PostgreSQL.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! The suite's program, in this process.
+//! The program of the suite, in this process.
 
 use std::error::Error;
 

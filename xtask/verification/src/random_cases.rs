@@ -1,4 +1,4 @@
-//! Generated cases, the same ones for the same seed.
+//! Random cases by seed.
 
 use std::error::Error;
 use std::ops::Range;

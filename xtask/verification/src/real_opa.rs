@@ -1,4 +1,4 @@
-//! Builds the real peers at their pinned versions and judges them by the whole suite.
+//! Builds OPA and other peers at pinned versions, and runs the suite on them.
 
 use std::{error::Error, path::PathBuf, process::Command};
 

@@ -1,4 +1,4 @@
-//! The reference as it is given out, for what is measured and attacked.
+//! Release build of the reference, for benchmarks and attacks.
 
 use std::error::Error;
 use std::path::PathBuf;

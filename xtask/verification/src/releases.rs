@@ -1,4 +1,4 @@
-//! Released versions of the real OPA: which there are, and which are known to be bad.
+//! Released versions of OPA, including known bad ones.
 
 use std::error::Error;
 use std::fmt::Write as _;

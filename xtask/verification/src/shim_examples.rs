@@ -1,4 +1,4 @@
-//! The examples of `conformance shim`: libraries without a server, judged behind it.
+//! Examples of `conformance shim`: libraries without a server.
 
 use std::error::Error;
 use std::fs::{self, Permissions};

@@ -1,5 +1,5 @@
-//! Servers that no registry offers: what a run of the suite saw of them is kept in `results/`,
-//! and judged again by the rules of today.
+//! Servers that no registry offers: stored evidence in `results/` is judged again by the current
+//! rules.
 
 use std::collections::BTreeMap;
 use std::error::Error;

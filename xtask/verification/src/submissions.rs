@@ -1,5 +1,4 @@
-//! `cargo xtask submissions`: judges what implementers published again, so that nobody has to be
-//! believed.
+//! `cargo xtask submissions`: verifies published submissions.
 
 use std::error::Error;
 use std::fs;

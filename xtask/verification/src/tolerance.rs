@@ -1,5 +1,5 @@
-//! `cargo xtask tolerance`: plays the suite on servers that answer otherwise than the reference,
-//! as the documents allow, and holds that no rule fails.
+//! `cargo xtask tolerance`: runs the suite on servers that differ from the reference as the
+//! documents permit, and fails if a rule fails.
 
 use std::error::Error;
 

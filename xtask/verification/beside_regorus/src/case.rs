@@ -1,4 +1,4 @@
-//! What is compared: the measured policies, and those that others publish.
+//! Benchmark cases: our measured policies, and published ones.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the figures should be, and what they must be.
+//! Goals and bounds of the figures.
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
-//! Policies that others publish to measure with, read where their sources are: nothing of them is
-//! part of this project.
+//! Published benchmark policies, read from their own sources: none of them is part of this project.
 
 use std::collections::HashMap;
 use std::error::Error;

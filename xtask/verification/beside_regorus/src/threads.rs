@@ -1,5 +1,5 @@
-//! How much two threads decide in the time of one: with the same policy and documents, and each
-//! with its own. What the second gains depends on the machine; what sharing costs of that does not.
+//! Throughput of two threads relative to one: with the same policy and documents, and with separate
+//! ones.
 
 use std::error::Error;
 use std::thread;

@@ -1,4 +1,4 @@
-//! One case, answered in turns.
+//! One case, measured in alternating turns.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Generated policies: our answers beside those of regorus, where it takes the policy.
+//! Results of generated policies, compared with regorus where it accepts the policy.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! What is tried on the pages.
+//! Checks of pages.
 
 use std::error::Error;
 

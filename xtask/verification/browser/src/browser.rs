@@ -1,4 +1,4 @@
-//! Chromium, driven through its driver.
+//! Chromium over WebDriver.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is tried on the pages of the site.
+//! Checks of the pages of the site.
 
 use std::error::Error;
 

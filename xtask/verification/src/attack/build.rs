@@ -1,4 +1,4 @@
-//! The program under attack.
+//! Builds the program under attack.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What an attack came to.
+//! Results of an attack.
 
 use rustix::process::Signal;
 

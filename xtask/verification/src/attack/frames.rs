@@ -1,4 +1,4 @@
-//! HTTP/2 frame by frame, so that a client can say what no library would.
+//! HTTP/2 frame by frame, for clients that send what no library would.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Where attacks are played: the program, its flags, and folders.
+//! Harness of attacks: program, flags and folders.
 
 use std::fs;
 use std::net::SocketAddr;

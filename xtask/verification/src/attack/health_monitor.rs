@@ -1,5 +1,5 @@
-//! A steady client that an attack must not reach: it asks from another address, on a thread of
-//! its own, and remembers how long every answer took.
+//! Health monitor: a steady client, from another address and on its own thread, that records the
+//! latency of every response during an attack.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! Attacks on running servers, beside a bystander who must not notice. Each is played as an
-//! attacker plays it, over the network and from an address of its own.
+//! Attacks on running servers over the network, while a health monitor checks that other clients
+//! are unaffected.
 
 pub(crate) mod build;
 mod findings;

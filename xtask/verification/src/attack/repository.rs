@@ -1,4 +1,4 @@
-//! A git repository with a server.
+//! A Git repository with an HTTP server.
 
 use std::path::PathBuf;
 use std::process::Stdio;

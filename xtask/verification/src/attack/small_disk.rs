@@ -1,4 +1,4 @@
-//! A disk that is soon full.
+//! A small disk.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};

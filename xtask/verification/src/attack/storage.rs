@@ -1,4 +1,4 @@
-//! A storage that a task sets in a mood.
+//! A storage with switchable failure modes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

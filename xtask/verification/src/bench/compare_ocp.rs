@@ -1,4 +1,4 @@
-//! Definitions written and read beside OPA Control Plane, in turns, where many are stored.
+//! Comparison with OPA Control Plane: writes and reads of definitions, in alternating turns.
 
 use std::error::Error;
 use std::fs;

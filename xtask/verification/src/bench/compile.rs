@@ -1,5 +1,4 @@
-//! Residuals and filters beside the real OPA, each program at its best build, alternately in one
-//! run, and how their cost grows with modules that have nothing to do with them.
+//! Comparison with OPA: residuals and filters, and their cost as unrelated modules are added.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! How the control plane's cost grows with the number of bundles it holds.
+//! Scaling of the control plane with the number of bundles.
 
 use std::{error::Error, fs, path::PathBuf, time::Instant};
 

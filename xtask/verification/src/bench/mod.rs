@@ -1,5 +1,4 @@
-//! Measurements, always as ratios taken in one run: how cost grows with what is stored, and
-//! what the suite adds to a request.
+//! Benchmarks, always as ratios within one run.
 
 mod compare_ocp;
 mod compile;

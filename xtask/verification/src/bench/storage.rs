@@ -1,5 +1,4 @@
-//! How long a change takes until its bundle is in storage, and how many bundles are built a
-//! second, beside bundles that have not changed.
+//! Latency from a change to its bundle in storage, and build throughput.
 
 use std::error::Error;
 use std::fs;

@@ -1,5 +1,5 @@
-//! What the suite adds to a request: its own run beside a bare client that sends the same
-//! requests in the same order to the same server.
+//! Overhead of the suite: a run compared with a plain client that sends the same requests in the
+//! same order.
 
 use std::{error::Error, fs, path::Path, time::Instant};
 

@@ -1,4 +1,4 @@
-//! What a built bundle holds, and bundles to serve.
+//! Contents of built bundles, and bundles to serve.
 
 use std::error::Error;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! A control plane of ours, as a process that can be killed.
+//! Our control plane as a process that can be killed.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A control plane that is killed over and over, while it takes changes and builds.
+//! Crashes: a control plane that is killed repeatedly during changes and builds.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Bundles on their way from a definition to a decision, with real servers on every side.
+//! End-to-end checks of bundles, from a definition to a decision, with real servers on every side.
 
 pub(crate) mod archive;
 mod control_plane;

@@ -1,4 +1,4 @@
-//! Control planes that share a PostgreSQL database, of which one is killed while it builds.
+//! Replicas on one PostgreSQL database, one of which is killed during a build.
 
 use std::collections::BTreeMap;
 use std::error::Error;

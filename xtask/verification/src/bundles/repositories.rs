@@ -1,4 +1,4 @@
-//! Git repositories behind real servers, over https and ssh.
+//! Git repositories on real servers, over HTTPS and SSH.
 
 use std::error::Error;
 use std::fs;

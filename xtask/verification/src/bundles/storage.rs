@@ -1,4 +1,4 @@
-//! Object storage servers, and bundles that are built into each.
+//! Object storage servers and builds into each.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Bundles in every kind of object storage.
+//! Uploads to every kind of object storage.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a program prints: one line of JSON for each case.
+//! Output of client programs: one line of JSON per case.
 
 use std::collections::BTreeSet;
 use std::error::Error;

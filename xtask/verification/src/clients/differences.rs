@@ -1,4 +1,4 @@
-//! Where callers see something else of the engine than of the real OPA, and why.
+//! Known differences between the engine and OPA for client libraries, with reasons.
 
 use std::collections::BTreeSet;
 use std::error::Error;

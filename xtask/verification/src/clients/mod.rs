@@ -1,5 +1,5 @@
-//! Client libraries of others: small programs that use them print what their callers see, of the
-//! real OPA and of the engine. Both must be the same, but for what `differences.toml` lists.
+//! Client libraries of others: small programs print what their callers see of OPA and of the
+//! engine, which must be the same except for known differences.
 
 mod answers;
 mod differences;

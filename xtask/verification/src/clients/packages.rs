@@ -1,4 +1,4 @@
-//! The client libraries, at the versions of the lock files.
+//! Client libraries, at the versions of the lock files.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The policies that are tried, those that are hard to get right.
+//! Handwritten policies that are hard to translate.
 
 use rego::Value;
 use rego::value::from_json;

@@ -1,4 +1,4 @@
-//! The databases that run clauses: SQLite in this process, PostgreSQL and MariaDB beside it.
+//! Databases: SQLite in process, PostgreSQL and MariaDB as servers.
 
 use std::collections::BTreeSet;
 use std::error::Error;

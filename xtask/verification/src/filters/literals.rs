@@ -1,5 +1,4 @@
-//! Constants that are hostile to the databases which run a filter, under every setting that changes
-//! how strings are read: no other statement may be run, and no condition may become true of all rows.
+//! SQL injection: hostile constants, under every setting that changes how strings are parsed.
 
 use std::collections::BTreeSet;
 use std::error::Error;

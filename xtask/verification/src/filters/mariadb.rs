@@ -1,4 +1,4 @@
-//! A MariaDB server of our own.
+//! A MariaDB server.
 
 use std::error::Error;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Compares filters with the policies they come from: the rows that databases select, and those
-//! that UCAST selects, with the rows for which the rule is true.
+//! Compares filters with their policies: the rows that databases and UCAST select, and the rows for
+//! which the rule is true.
 
 mod cases;
 mod databases;

@@ -1,5 +1,4 @@
-//! The tables that databases have: with the names of the policies, with others, which mappings tell,
-//! or with types that are told, too.
+//! Tables with the names of the policies, with mapped names, and with column types.
 
 use rego::Value;
 use rego::filter::{ColumnTypes, Dialect, Mappings, Target};

@@ -1,6 +1,4 @@
-//! A session with PostgreSQL that is sent bytes as they are, in whatever encoding they claim to be:
-//! drivers send UTF-8 alone. A message may hold several statements, which a filter must not make of
-//! itself.
+//! Raw PostgreSQL sessions, in any claimed encoding.
 
 use std::collections::BTreeSet;
 use std::error::Error;

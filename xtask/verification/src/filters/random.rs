@@ -1,4 +1,4 @@
-//! Random policies on the table: comparisons of all kinds, joined, negated, behind helpers.
+//! Random policies: comparisons of all kinds, combined, negated and behind helpers.
 
 use proptest::collection::vec;
 use proptest::prelude::any;

@@ -1,4 +1,4 @@
-//! The tables on which filters are tried: hard values of every kind.
+//! Tables of difficult values.
 
 use rego::Value;
 use rego::value::Number;

@@ -1,5 +1,4 @@
-//! What a UCAST condition says about a row: values have one order, and a column without a value
-//! is null.
+//! UCAST evaluation.
 
 use rego::Value;
 

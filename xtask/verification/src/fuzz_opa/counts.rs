@@ -1,4 +1,4 @@
-//! How much was really compared.
+//! Counts of compared results.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Where OPA is known to be wrong.
+//! Known bugs of OPA.
 
 use super::alike;
 

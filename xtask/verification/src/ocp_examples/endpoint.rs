@@ -1,4 +1,4 @@
-//! The server that datasources of the examples ask.
+//! HTTP server of the datasources in the examples.
 
 use std::io;
 use std::net::SocketAddr;

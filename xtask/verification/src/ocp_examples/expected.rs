@@ -1,4 +1,4 @@
-//! What OPA Control Plane makes of the examples, as the file of the check says it.
+//! Expected bundles of OPA Control Plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

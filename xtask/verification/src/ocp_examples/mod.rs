@@ -1,5 +1,5 @@
-//! Plays the end-to-end examples of OPA Control Plane on the reference's control plane, and
-//! compares which files each bundle comes to hold.
+//! Runs the end-to-end examples of OPA Control Plane on our control plane, and compares the files
+//! of each bundle.
 //!
 //! The examples are read from a checkout of their repository. What OPA Control Plane makes of them
 //! stands in `xtask/verification/ocp-examples.toml`: names of bundles and of their files.

@@ -1,4 +1,4 @@
-//! Plays an example on a control plane.
+//! Runs one example.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! The text of an example: commands, and the files that they find.
+//! Parser of examples: commands and files.
 
 use std::error::Error;
 

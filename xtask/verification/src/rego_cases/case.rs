@@ -1,4 +1,4 @@
-//! One language case: modules, documents, a query and what must come of it.
+//! Language cases: modules, documents, a query and the expected result.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs the language cases that come with the pinned OPA module through the crate `rego`.
+//! Runs the language cases of the pinned OPA module.
 
 use std::collections::BTreeMap;
 use std::error::Error;

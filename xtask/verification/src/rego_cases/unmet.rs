@@ -1,4 +1,4 @@
-//! The cases that the crate does not meet, and why.
+//! Cases that are not met, with reasons.
 
 use std::error::Error;
 use std::fs;

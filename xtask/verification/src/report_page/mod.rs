@@ -1,5 +1,5 @@
-//! The HTML report in a real browser: pages of the reference, of a server that breaks every rule
-//! and answers with markup of its own, and of both side by side.
+//! HTML report in a real browser: pages of the reference, of a server that fails every rule and
+//! injects markup, and of both side by side.
 //!
 //! Screenshots are left in `target/report-page`, for eyes.
 

@@ -1,4 +1,4 @@
-//! The pages that are tried, and the server that the browser gets them from.
+//! Pages under test, and their server.
 
 use std::collections::BTreeSet;
 use std::error::Error;

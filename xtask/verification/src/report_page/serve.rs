@@ -1,4 +1,4 @@
-//! A server of pages for the browser.
+//! Web server for the browser.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -1,5 +1,5 @@
-//! Compares what partial evaluation leaves of generated policies with what they mean: residuals
-//! are loaded as policies, the unknowns get values, and both must hold for the same ones.
+//! Compares residuals with the meaning of their policies: residuals are loaded as policies,
+//! unknowns get values, and the results must be the same.
 
 mod policy;
 

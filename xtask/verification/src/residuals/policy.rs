@@ -1,5 +1,5 @@
-//! Random policies whose rules are conditions on the input and on documents: unlike those of
-//! `rego_generate`, nearly all compile, and most depend on what is unknown.
+//! Random policies with conditions on the input and documents. Unlike those of `rego_generate`,
+//! nearly all compile, and most depend on unknowns.
 
 use rego_generate::Choices;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! A client that costs little, so that a server's share of the time is large.
+//! A client with little overhead.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Programs of others that tasks start.
+//! External programs as child processes.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! HTTP/1 messages as they come, read without a library that would mend them.
+//! HTTP/1 messages, parsed without a library that would correct them.
 
 use std::io;
 

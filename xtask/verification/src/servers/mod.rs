@@ -1,4 +1,4 @@
-//! Servers that tasks start, and the client that asks them.
+//! Servers and clients for checks.
 
 mod client;
 mod external_process;

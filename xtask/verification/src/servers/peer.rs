@@ -1,4 +1,4 @@
-//! A server of others that does what a task says: it answers, hangs, or hangs up.
+//! A scripted server: answers, hangs or closes the connection.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! A program of ours as a process that is looked at from outside.
+//! One of our programs as a process, observed from outside.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! What stands between two servers, and can be cut, blocked and slowed down.
+//! A TCP proxy that can cut, block and delay.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! The real OPA, started again whenever a request makes it panic.
+//! OPA, restarted whenever a request makes it panic.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A sink for decision logs that a task sets in a mood, and that remembers what it was told.
+//! A sink for decision logs with switchable failure modes.
 
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Connections of which a task decides every byte, and from which address they come.
+//! Raw connections with a chosen source address.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

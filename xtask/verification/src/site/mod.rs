@@ -1,5 +1,4 @@
-//! `cargo xtask site`: static pages about everything that evidence is kept of, and about the
-//! reference, which is judged for it.
+//! `cargo xtask site`: static pages about all stored evidence and the reference.
 
 mod screenshots;
 mod sources;

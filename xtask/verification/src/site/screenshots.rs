@@ -1,4 +1,4 @@
-//! The site in a real browser: every kind of page, in every look.
+//! The site in a real browser: every kind of page, light and dark, wide and narrow.
 
 use std::error::Error;
 use std::fs;

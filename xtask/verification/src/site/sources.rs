@@ -1,5 +1,4 @@
-//! What the site is made of: evidence of releases of OPA, of other servers, of submissions, and of
-//! the reference.
+//! Evidence of the site: releases of OPA, other servers, submissions and the reference.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Clients, each of which owns what it writes and so knows what it must read.
+//! Soak clients, each of which owns the data that it writes.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What runs during the soak: both servers, the place that bundles go through, and the sink.
+//! Soak environment: both servers, storage and sink.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! Both servers in use for a long time: every answer is held against a model of its client,
-//! every decision must come to the sink once, and memory must not grow.
+//! Soak test of both servers: every response is compared with a model, every decision must reach
+//! the sink once, and memory must not grow.
 
 mod clients;
 mod environment;

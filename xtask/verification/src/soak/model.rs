@@ -1,4 +1,4 @@
-//! What a client knows of the documents that are its own.
+//! Model of the documents of a client.
 
 use std::collections::BTreeMap;
 

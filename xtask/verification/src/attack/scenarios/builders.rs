@@ -1,6 +1,5 @@
-//! An owner against the builders of all tenants: endless builds, a revision that unfolds to 2^60
-//! values, a build during which the process ends, twice, and stacks with as many patterns as there
-//! may be.
+//! Builder exhaustion by one tenant: endless builds, a revision that expands to 2^60 values, builds
+//! that end the process, and stacks with as many patterns as allowed.
 
 use std::time::{Duration, Instant};
 

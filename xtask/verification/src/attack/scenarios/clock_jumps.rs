@@ -1,4 +1,4 @@
-//! Clocks that jump, back and forth.
+//! Clock jumps, forwards and backwards.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Clients that take connections and say little or nothing on them.
+//! Connection exhaustion by clients that send little or nothing.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,4 @@
-//! Decisions that were acknowledged, and a sink for them that is away, fails, hangs or lies,
-//! while the engine is killed.
+//! Decision logs with a sink that is unavailable, fails, hangs or lies, while the engine is killed.
 
 use std::collections::BTreeSet;
 use std::fs;

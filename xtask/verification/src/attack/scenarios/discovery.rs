@@ -1,5 +1,4 @@
-//! A discovery whose bundle configures another discovery, another place of its own, and all that
-//! it was told, at once and anew each time.
+//! Recursive discovery: a bundle that configures another discovery.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

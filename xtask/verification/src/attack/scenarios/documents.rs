@@ -1,4 +1,4 @@
-//! JSON and YAML that cost more to read than to send, and bodies in many pieces.
+//! JSON and YAML that are expensive to parse, and bodies in many chunks.
 
 use std::time::Duration;
 

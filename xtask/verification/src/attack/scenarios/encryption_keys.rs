@@ -1,4 +1,4 @@
-//! Keys that are lost, wrong, gone or replaced, and files that others could read.
+//! Encryption keys that are lost, wrong or replaced, and files that others can read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! HTTP/2 that is malformed, and floods of its frames.
+//! HTTP/2 floods.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

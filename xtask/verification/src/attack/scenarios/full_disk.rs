@@ -1,5 +1,5 @@
-//! A disk that is full for each file that an engine writes: its decisions, and the bundles that it
-//! keeps. A limit of the size of files stands in for it.
+//! Full disk of an engine: decisions and persisted bundles. A limit on file sizes stands for the
+//! full disk.
 
 use std::fs;
 use std::path::Path;

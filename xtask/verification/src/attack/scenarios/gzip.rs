@@ -1,4 +1,4 @@
-//! Bodies that are small until they are unpacked.
+//! Decompression bombs.
 
 use std::io::Write as _;
 

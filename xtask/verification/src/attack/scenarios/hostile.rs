@@ -1,5 +1,4 @@
-//! Hundreds of requests of every kind that was ever found to hold an engine up, one behind the
-//! other, beside a bystander.
+//! Known hostile requests, hundreds of each kind in sequence.
 
 use std::time::Duration;
 

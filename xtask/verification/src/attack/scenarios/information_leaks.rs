@@ -1,5 +1,4 @@
-//! What an engine must tell nobody: masked values, headers of services, and lines in its log that
-//! clients have written.
+//! Information leaks: masked values, headers of services, and log lines written by clients.
 
 use serde_json::json;
 

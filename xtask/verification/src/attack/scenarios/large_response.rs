@@ -1,5 +1,4 @@
-//! Answers that are far larger than what is evaluated for them, whose clients leave or read
-//! nothing.
+//! Large responses whose clients disconnect or do not read.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! HTTP/2 that no client may send.
+//! Malformed HTTP/2.
 
 use crate::attack::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, RST_STREAM, SETTINGS,

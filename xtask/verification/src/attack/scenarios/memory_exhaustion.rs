@@ -1,4 +1,4 @@
-//! Evaluations that make more values than a machine has memory for.
+//! Memory exhaustion by evaluations.
 
 use tokio::task::JoinSet;
 

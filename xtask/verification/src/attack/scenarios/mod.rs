@@ -1,4 +1,4 @@
-//! The attacks, one in each file.
+//! Attack scenarios, one per file.
 
 use std::pin::Pin;
 

@@ -1,4 +1,4 @@
-//! A PostgreSQL that restarts, crashes, is cut off and stops answering, under writes.
+//! PostgreSQL that restarts, crashes, is partitioned and hangs during writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

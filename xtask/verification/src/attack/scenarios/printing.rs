@@ -1,4 +1,4 @@
-//! Policies that print and trace without an end, into a log that others read and into answers.
+//! Endless printing and tracing by policies.
 
 use serde_json::json;
 use tokio::task::JoinSet;

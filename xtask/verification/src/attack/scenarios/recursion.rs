@@ -1,5 +1,4 @@
-//! Policies and queries that are recursive by `with`: functions whose replacements call them, and
-//! replacements within replacements.
+//! Recursion through `with`: replacements that call what they replace.
 
 use serde_json::json;
 

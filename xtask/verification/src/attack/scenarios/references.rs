@@ -1,5 +1,5 @@
-//! Tenants of a control plane who name sources that are not theirs, in bundles, in sources and in
-//! stacks; and what each role may do with the administrator's things.
+//! References of tenants to sources of others, in bundles, sources and stacks; and the rights of
+//! each role on definitions of the administrator.
 
 use std::os::unix::fs::symlink;
 use std::time::Duration;

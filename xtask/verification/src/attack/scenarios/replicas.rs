@@ -1,5 +1,4 @@
-//! A replica that is frozen in the middle of an upload, and woken when another has written newer
-//! bytes.
+//! A replica that is frozen during an upload, and resumed after another has written newer bytes.
 
 use std::fs;
 use std::sync::Arc;

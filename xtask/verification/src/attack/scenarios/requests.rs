@@ -1,4 +1,4 @@
-//! Requests of HTTP/1 that two servers in a row could read differently.
+//! HTTP/1 requests that two servers in a row could parse differently.
 
 /// What may come of the bytes.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,4 @@
-//! Evaluations without an end in the policy that decides on requests, where also the way to the
-//! answer is one.
+//! Runaway evaluations of the authorization policy.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Evaluations without an end, by every endpoint that evaluates, from clients that leave in every
-//! way. A path is made to look quick first.
+//! Runaway evaluations through every endpoint, by clients that disconnect in every way. A path is
+//! made to look quick first.
 
 use std::time::Duration;
 

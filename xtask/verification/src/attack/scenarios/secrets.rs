@@ -1,4 +1,4 @@
-//! Tenants of a control plane who have secrets sent to a host of theirs.
+//! Secrets sent to a host of the tenant.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A server that is told to stop while clients keep coming.
+//! Shutdown under load.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,5 +1,4 @@
-//! Clients that ask for much and read nothing: small receive buffers, and windows of HTTP/2 that
-//! are never opened.
+//! Slow readers: small receive buffers, and HTTP/2 windows that are never opened.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

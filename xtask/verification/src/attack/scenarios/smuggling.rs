@@ -1,4 +1,4 @@
-//! Requests that two servers in a row could read differently.
+//! HTTP/1 request smuggling.
 
 use std::net::SocketAddr;
 use std::time::Duration;

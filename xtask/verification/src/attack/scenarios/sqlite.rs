@@ -1,4 +1,4 @@
-//! Databases of a control plane that are locked, damaged, foreign or full.
+//! SQLite databases that are locked, corrupt, foreign or full.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Tenants of a control plane who want the places of bundles that others have.
+//! Storage locations of other tenants.
 
 use std::time::Duration;
 

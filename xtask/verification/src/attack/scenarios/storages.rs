@@ -1,4 +1,4 @@
-//! Storages that lose, change, refuse and never answer what they are given.
+//! Storages that lose, change and refuse objects, or hang.
 
 use std::fs;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Decisions while a bundle of 100 MB is fetched and activated again and again, beside decisions
-//! of a server that has no bundle.
+//! Latency of decisions during activations of a 100 MB bundle.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The evaluator alone: the time that each server says it took.
+//! Evaluation time, as reported by each server.
 
 use std::error::Error;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! A server that does nothing but speak HTTP: what ours cannot be faster than.
+//! Baseline: a server that only speaks HTTP.
 
 use std::convert::Infallible;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Our engine beside the real OPA and EOPA, each at its best build, alternately in one run.
+//! Comparison with OPA and EOPA, in alternating turns.
 
 mod activation;
 mod evaluator;

@@ -1,4 +1,4 @@
-//! The processors that programs run on.
+//! CPU pinning of programs.
 //!
 //! A client and a server that take turns mostly wait for one another to be woken. On two processors
 //! that takes tens of microseconds on virtual machines, and how often it has to be done is up to

@@ -1,4 +1,4 @@
-//! How the cost of a change grows with what is loaded.
+//! Scaling of changes with the amount of loaded data.
 
 use std::error::Error;
 use std::fmt::Write;

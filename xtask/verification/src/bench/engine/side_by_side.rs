@@ -1,4 +1,4 @@
-//! Our server and another one.
+//! Our server and a peer, side by side.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
-//! From the start of a program with much to load to its first answer, and the memory that it
-//! takes then.
+//! Start time and memory with much to load.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Decisions over HTTP.
+//! Throughput of decisions over HTTP.
 
 use std::error::Error;
 use std::net::SocketAddr;

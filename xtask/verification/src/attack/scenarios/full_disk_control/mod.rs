@@ -1,5 +1,4 @@
-//! A disk that is full for each file that a control plane writes: bundles, repositories, its
-//! database, the encryption key and the log.
+//! Full disk of a control plane: bundles, repositories, database, encryption key and log.
 
 mod own;
 

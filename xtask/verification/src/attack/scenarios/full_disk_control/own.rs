@@ -1,4 +1,4 @@
-//! The files that a control plane has for itself: its database, the encryption key and the log.
+//! Files of the control plane itself: database, encryption key and log.
 
 use std::fs;
 use std::process::Command;

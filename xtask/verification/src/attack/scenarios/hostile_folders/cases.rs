@@ -1,4 +1,4 @@
-//! What is put into a submission, or in its place.
+//! Hostile contents of submissions.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};

@@ -1,5 +1,4 @@
-//! Submissions that a stranger proposes to harm whoever judges them: `submissions` and `site`, as
-//! programs, on folders that hold what no run has written.
+//! Hostile submissions: the commands `submissions` and `site` on folders that no run has written.
 
 mod cases;
 

@@ -1,4 +1,4 @@
-//! The lies, each with what must come of it.
+//! Lies of storages, each with its expected outcome.
 
 use std::io::Write as _;
 use std::time::Duration;

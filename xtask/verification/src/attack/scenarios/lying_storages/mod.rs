@@ -1,4 +1,4 @@
-//! Storages of three providers that each lie about many objects, about each in another way.
+//! Lying storages of three providers.
 
 mod liar;
 mod lies;

@@ -1,5 +1,4 @@
-//! Three replicas on one PostgreSQL, each cut off from it again and again in many ways, while owners
-//! write by all of them and bundles are built.
+//! Network partitions of three replicas on one PostgreSQL, during writes and builds.
 
 mod writers;
 

@@ -1,4 +1,4 @@
-//! Who writes, and the storage that takes what is built.
+//! Writers, and the storage of built bundles.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
