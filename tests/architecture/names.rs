@@ -1,0 +1,98 @@
+//! Names of files and types are terms of the field: words that say nothing about their purpose are
+//! refused.
+
+use std::collections::BTreeSet;
+
+use super::imports::code;
+use super::sources::{Source, sources};
+
+/// Folders of sources.
+const FOLDERS: &[&str] = &[
+    "conformance/src",
+    "reference/rego/src",
+    "reference/src",
+    "xtask/src",
+    "xtask/verification/src",
+];
+
+/// Refused names of files and folders, with better ones.
+const FILES: &[(&str, &str)] = &[
+    ("aside", "offload"),
+    ("door", "listening_socket"),
+    ("held", "binding"),
+    ("hints_at", "hints"),
+    ("keep", "preserve"),
+    ("kept", "cache"),
+    ("look", "detect"),
+    ("mistake", "error"),
+    ("mood", "failure_mode"),
+    ("places", "paths"),
+    ("proofs", "verification"),
+    ("refusal", "error"),
+    ("room", "scratch"),
+    ("seen", "cache"),
+    ("shown", "unparse"),
+    ("stand_in", "mock"),
+    ("told", "reply"),
+    ("trouble", "error"),
+    ("vacuous", "trivial_servers"),
+    ("world", "context"),
+];
+
+/// Refused names of types. Participles and pronouns fit any type; what a type is for does not follow
+/// from them.
+const TYPES: &[&str] = &[
+    "Around", "Asked", "Found", "Given", "Held", "Kept", "Left", "Look", "Made", "Mood", "Said",
+    "Seen", "Shelf", "Told", "Trouble", "Vacuity", "Wanted", "World", "Written",
+];
+
+/// What is refused in a file.
+fn refused(source: &Source) -> Vec<String> {
+    let path = &source.path;
+    let mut found = Vec::new();
+    for part in path.trim_end_matches(".rs").split('/') {
+        if let Some((_, better)) = FILES.iter().find(|(name, _)| *name == part) {
+            found.push(format!(
+                "{path}: invalid name `{part}`: expected a term such as `{better}`"
+            ));
+        }
+    }
+    let code = code(&source.text);
+    let words: Vec<&str> = code.split_whitespace().collect();
+    for pair in words.windows(2) {
+        let [keyword, rest] = pair else { continue };
+        if !matches!(*keyword, "struct" | "enum" | "trait" | "type" | "union") {
+            continue;
+        }
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+        if TYPES.contains(&name.as_str()) {
+            found.push(format!(
+                "{path}: invalid name `{name}`: expected what the type is for"
+            ));
+        }
+    }
+    found
+}
+
+#[test]
+fn files_and_types_are_named_by_terms() {
+    let all = FOLDERS.iter().flat_map(|folder| sources(folder));
+    let found: BTreeSet<String> = all.flat_map(|source| refused(&source)).collect();
+    assert_eq!(found, BTreeSet::new());
+}
+
+#[test]
+fn refused_names_are_noticed() {
+    for (path, text, expected) in [
+        ("eval/held.rs", "", 1),
+        ("stand_in/mod.rs", "", 1),
+        ("eval/binding.rs", "pub(super) struct Held<'p> {}", 1),
+        ("a.rs", "type Found = Vec<u8>;", 1),
+        ("a.rs", "enum Wanted { A }\nstruct Made(u8);", 2),
+        ("a.rs", "// struct Held\nlet x = \"enum Kept\";", 0),
+        ("a.rs", "struct Binding;\nlet made = Found::new();", 0),
+    ] {
+        let found = refused(&Source::new(path, text));
+        assert_eq!(found.len(), expected, "{path}: {text}: {found:?}");
+    }
+}
