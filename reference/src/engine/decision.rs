@@ -7,7 +7,7 @@ use rego::value::Object;
 use rego::{EvalError, Value};
 
 use crate::http::Request;
-use crate::http::request::InlineAttempt;
+use crate::http::request::Abandoned;
 
 /// What is decided about.
 #[derive(Debug, Clone, Copy)]
@@ -68,24 +68,27 @@ pub(super) enum DecisionError {
     /// There is no document where one has to be.
     #[error("no document at `{0}`")]
     Undefined(String),
-    /// A trial would have to do what may take long.
-    #[error("this takes longer than a trial")]
-    GivenUp,
+    /// An inline attempt was abandoned.
+    #[error("the inline attempt was abandoned")]
+    Abandoned,
 }
 
 impl DecisionError {
-    /// A failed evaluation for a request. If that was a trial that takes too long, it is given up.
+    /// A failed evaluation for a request. An inline attempt that takes too long is abandoned.
     pub(super) fn of(request: &Request, error: EvalError) -> Self {
-        match (error.code, &request.trial) {
-            (EvalCode::Trial, Some(trial)) => Self::give_up(trial),
+        match (error.code, &request.inline_attempt) {
+            (EvalCode::Trial, Some(attempt)) => {
+                attempt.abandon();
+                Self::Abandoned
+            }
             _ => Self::Evaluation(error),
         }
     }
+}
 
-    /// Gives a trial up that would have to do what may take long.
-    pub(super) fn give_up(trial: &InlineAttempt) -> Self {
-        trial.give_up();
-        Self::GivenUp
+impl From<Abandoned> for DecisionError {
+    fn from(_: Abandoned) -> Self {
+        Self::Abandoned
     }
 }
 

@@ -10,6 +10,7 @@ use super::active_bundles::OwnedByBundle;
 use super::decision::DecisionError;
 use super::plugins::Unlogged;
 use crate::diagnostic;
+use crate::http::request::Abandoned;
 use crate::http::{ApiError, Code};
 
 /// The message of every evaluation that failed.
@@ -36,11 +37,17 @@ impl From<OwnedByBundle> for ApiError {
 
 /// `undefined_document` when there is no document, `unavailable` when there was no memory left,
 /// `internal_error` when the evaluation failed.
+impl From<Abandoned> for ApiError {
+    fn from(abandoned: Abandoned) -> Self {
+        DecisionError::from(abandoned).into()
+    }
+}
+
 impl From<DecisionError> for ApiError {
     fn from(error: DecisionError) -> Self {
         match error {
             DecisionError::Undefined(_) => Self::new(Code::UndefinedDocument, error.to_string()),
-            DecisionError::GivenUp => Self::new(Code::InternalError, error.to_string()),
+            DecisionError::Abandoned => Self::new(Code::InternalError, error.to_string()),
             DecisionError::Evaluation(failure) => evaluation(failure),
         }
     }

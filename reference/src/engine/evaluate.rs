@@ -1,7 +1,6 @@
 //! Evaluation of queries for requests.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use rego::value::Object;
 use rego::{EvalError, Evaluation, Query, Solution, Value};
@@ -47,7 +46,7 @@ impl Engine {
     /// All answers of a query, and what explains them if that was asked for.
     ///
     /// # Errors
-    /// When the evaluation fails, or is a trial that takes too long.
+    /// When the evaluation fails, or is an inline attempt that takes too long.
     pub(super) fn evaluate(
         &self,
         state: &State,
@@ -137,10 +136,8 @@ impl Engine {
         path: &[String],
         options: &EvalOptions<'_>,
     ) -> Result<Option<Value>, DecisionError> {
-        if let Some(trial) = &options.request.trial
-            && state.cached_read(path).is_none()
-        {
-            return Err(DecisionError::give_up(trial));
+        if state.cached_read(path).is_none() {
+            options.request.leave_inline_attempt()?;
         }
         let prepared = state.read(path);
         Ok(self.document(state, &prepared, path, options)?.result)
@@ -153,30 +150,21 @@ impl Engine {
     pub(super) fn prepared<'k>(
         &self,
         state: &State,
-        cache: &'k Snapshot<Prepared>,
+        snapshot: &'k Snapshot<Prepared>,
         request: &Request,
         metrics: &mut Metrics,
     ) -> Result<CacheEntry<'k, Prepared>, DecisionError> {
-        let cached = cache.get(request.path.cache_key());
-        metrics.count(
-            "counter_server_query_cache_hit",
-            u64::from(cached.is_some()),
-        );
-        if let Some(cached) = cached {
-            return Ok(CacheEntry::Hit(cached));
-        }
-        if let Some(trial) = &request.trial {
-            return Err(DecisionError::give_up(trial));
-        }
-        let stage = "timer_compile_stage_resolve_path_ns";
-        let steps = metrics.stage(stage, || state.resolve(request.path.open()));
-        let prepared = metrics.time("timer_rego_query_compile_ns", || {
-            Arc::new(state.prepare(&steps))
-        });
-        let stage = "timer_query_compile_stage_all_ns";
-        metrics.also(stage, "timer_rego_query_compile_ns");
-        let decisions = state.decisions(&request.method);
-        decisions.put(request.path.cache_key(), &prepared);
-        Ok(CacheEntry::Miss(prepared))
+        let key = request.path.cache_key();
+        let is_hit = snapshot.get(key).is_some();
+        metrics.count("counter_server_query_cache_hit", u64::from(is_hit));
+        let cache = state.decisions(&request.method);
+        cache.get_or_compile(snapshot, key, request, || {
+            let stage = "timer_compile_stage_resolve_path_ns";
+            let steps = metrics.stage(stage, || state.resolve(request.path.open()));
+            let prepared = metrics.time("timer_rego_query_compile_ns", || state.prepare(&steps));
+            let stage = "timer_query_compile_stage_all_ns";
+            metrics.also(stage, "timer_rego_query_compile_ns");
+            Ok(prepared)
+        })
     }
 }

@@ -9,22 +9,22 @@ use crate::http::Request;
 /// Work that takes longer is not tried by the threads that serve connections.
 const QUICK: Duration = Duration::from_micros(500);
 
-/// After as many trials in a row that ended without an answer pauses get no longer.
+/// After as many inline attempts in a row that ended without an answer pauses get no longer.
 const MAX_FAILURES: u32 = 10;
 
-/// Whether a trial of some work is likely to succeed. For what never was done it is not.
+/// Whether an inline attempt of some work is likely to succeed. For what never was done it is not.
 #[derive(Debug, Default)]
 pub(super) struct InlinePolicy {
     /// Whether it was quick when it was last done.
     quick: AtomicBool,
-    /// Trials in a row that ended without an answer.
+    /// Inline attempts in a row that ended without an answer.
     failures: AtomicU32,
     /// Requests that are not tried because of them.
     pause: AtomicU32,
 }
 
 impl InlinePolicy {
-    /// Whether the next request is worth a trial. This counts the requests of a pause.
+    /// Whether the next request is worth an inline attempt. This counts the requests of a pause.
     pub(super) fn is_quick(&self) -> bool {
         if !self.quick.load(Ordering::Relaxed) {
             return false;
@@ -38,13 +38,13 @@ impl InlinePolicy {
         }
     }
 
-    /// Does it for a request, and takes note of how long it took, or whether the trial succeeded.
+    /// Does it for a request, and takes note of how long it took, or whether the attempt succeeded.
     pub(super) fn of<T>(&self, request: &Request, work: impl FnOnce() -> T) -> T {
-        let Some(trial) = &request.trial else {
+        let Some(attempt) = &request.inline_attempt else {
             return self.time(work);
         };
         let done = work();
-        self.note_trial(!trial.is_given_up());
+        self.note_attempt(!attempt.is_abandoned());
         done
     }
 
@@ -56,8 +56,8 @@ impl InlinePolicy {
         done
     }
 
-    /// After each trial that ended without an answer the pause is twice as long.
-    fn note_trial(&self, succeeded: bool) {
+    /// After each attempt that ended without an answer the pause is twice as long.
+    fn note_attempt(&self, succeeded: bool) {
         let failures = self.failures.load(Ordering::Relaxed);
         if succeeded {
             if failures > 0 {
@@ -76,7 +76,7 @@ mod tests {
     use super::InlinePolicy;
 
     #[test]
-    fn failed_trials_become_rare() {
+    fn failed_attempts_become_rare() {
         let latency = InlinePolicy::default();
         assert!(!latency.is_quick(), "nothing was done yet");
         // Unless others had the processor meanwhile, doing nothing is quick.
@@ -87,12 +87,12 @@ mod tests {
         for _ in 0..10_000 {
             if latency.is_quick() {
                 tried += 1;
-                latency.note_trial(false);
+                latency.note_attempt(false);
             }
         }
         assert!((5..30).contains(&tried), "{tried}");
         while !latency.is_quick() {}
-        latency.note_trial(true);
+        latency.note_attempt(true);
         assert!(latency.is_quick());
     }
 }

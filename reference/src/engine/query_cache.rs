@@ -6,6 +6,9 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, Guard};
 use rpds::HashTrieMapSync;
 
+use crate::http::Request;
+use crate::http::request::Abandoned;
+
 /// Entries of one cache; when there are more, all are removed.
 const MAX_ENTRIES: usize = 1024;
 
@@ -53,6 +56,26 @@ impl<T> QueryCache<T> {
     /// that use the same entry would wait for each other.
     pub(super) fn snapshot(&self) -> Guard<Arc<Snapshot<T>>> {
         self.0.load()
+    }
+
+    /// The entry of a snapshot, compiled and added if it is missing.
+    ///
+    /// # Errors
+    /// Those of compiling, and [`Abandoned`] when it would be an inline attempt that compiles.
+    pub(super) fn get_or_compile<'k, E: From<Abandoned>>(
+        &self,
+        snapshot: &'k Snapshot<T>,
+        key: &str,
+        request: &Request,
+        compile: impl FnOnce() -> Result<T, E>,
+    ) -> Result<CacheEntry<'k, T>, E> {
+        if let Some(entry) = snapshot.get(key) {
+            return Ok(CacheEntry::Hit(entry));
+        }
+        request.leave_inline_attempt()?;
+        let entry = Arc::new(compile()?);
+        self.put(key, &entry);
+        Ok(CacheEntry::Miss(entry))
     }
 
     /// Adds an entry.

@@ -269,9 +269,9 @@ impl Engine {
         };
         let mut reply = self.reply(destination, request);
         if request
-            .trial
+            .inline_attempt
             .as_ref()
-            .is_some_and(|trial| trial.is_given_up())
+            .is_some_and(|attempt| attempt.is_abandoned())
         {
             return reply;
         }

@@ -87,7 +87,7 @@ impl Engine {
         }
     }
 
-    /// Whether the policy that decides on requests, if there is one, is worth a trial.
+    /// Whether the policy that decides on requests, if there is one, is worth an inline attempt.
     fn permits_quickly(&self) -> bool {
         if !self.authorizes() {
             return true;
@@ -97,7 +97,7 @@ impl Engine {
         kept.is_some_and(|query| query.latency.is_quick())
     }
 
-    /// Whether a request for a decision or a residual is worth a trial.
+    /// Whether a request for a decision or a residual is worth an inline attempt.
     fn is_quick(&self, workload: Workload, request: &Request) -> bool {
         self.may_be_quick(request) && self.was_quick(workload, request)
     }
@@ -140,11 +140,11 @@ impl Engine {
 
     /// The answer to a request, if it can be had at once.
     fn attempt(&self, destination: &Destination, request: &mut Request) -> Option<Reply> {
-        let trial = Arc::new(InlineAttempt::within(INLINE_BUDGET));
-        request.trial = Some(Arc::clone(&trial));
+        let attempt = Arc::new(InlineAttempt::within(INLINE_BUDGET));
+        request.inline_attempt = Some(Arc::clone(&attempt));
         let reply = self.respond_at(destination.clone(), request);
-        request.trial = None;
-        (!trial.is_given_up()).then_some(reply)
+        request.inline_attempt = None;
+        (!attempt.is_abandoned()).then_some(reply)
     }
 }
 

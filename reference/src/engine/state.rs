@@ -137,8 +137,8 @@ impl State {
         request: &Request,
         host: &'s SystemHost,
     ) -> Evaluation<'s> {
-        let limits = match &request.trial {
-            Some(trial) => limits::trial(trial.deadline),
+        let limits = match &request.inline_attempt {
+            Some(attempt) => limits::trial(attempt.deadline),
             None => self.limits.begin(),
         };
         Evaluation {

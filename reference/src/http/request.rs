@@ -47,7 +47,7 @@ pub struct Request {
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
     /// Present while the thread that serves the connection tries to answer at once.
-    pub trial: Option<Arc<InlineAttempt>>,
+    pub inline_attempt: Option<Arc<InlineAttempt>>,
 }
 
 /// How a request came.
@@ -62,12 +62,16 @@ pub(crate) struct Arrival {
     pub(crate) authority: Option<Authority>,
 }
 
-/// An attempt to answer at once, which is given up if that takes too long.
+/// Error of an inline attempt that is abandoned because what follows may take long.
+#[derive(Debug)]
+pub struct Abandoned;
+
+/// Inline attempt: a response on the connection thread, abandoned if it takes too long.
 #[derive(Debug)]
 pub struct InlineAttempt {
-    /// When it is given up.
+    /// When it is abandoned.
     pub deadline: Instant,
-    given_up: AtomicBool,
+    abandoned: AtomicBool,
 }
 
 impl InlineAttempt {
@@ -75,18 +79,18 @@ impl InlineAttempt {
     pub fn within(time: Duration) -> Self {
         Self {
             deadline: Instant::now() + time,
-            given_up: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
         }
     }
 
-    /// Gives up: whatever is answered counts for nothing.
-    pub fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
+    /// Abandons the attempt: its response is discarded.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was given up.
-    pub fn is_given_up(&self) -> bool {
-        self.given_up.load(Ordering::Relaxed)
+    /// Whether it was abandoned.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 }
 
@@ -112,12 +116,27 @@ impl From<http::Request<Bytes>> for Request {
             span: None,
             memory: RequestMemory::default(),
             cancelled: Arc::default(),
-            trial: None,
+            inline_attempt: None,
         }
     }
 }
 
 impl Request {
+    /// Abandons an inline attempt at this request, because what follows may take long or has
+    /// effects.
+    ///
+    /// # Errors
+    /// In an inline attempt.
+    pub(crate) fn leave_inline_attempt(&self) -> Result<(), Abandoned> {
+        match &self.inline_attempt {
+            None => Ok(()),
+            Some(attempt) => {
+                attempt.abandon();
+                Err(Abandoned)
+            }
+        }
+    }
+
     /// The first value of a query parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let mut values = self.query.iter().filter(|(key, _)| key == name);

@@ -204,7 +204,7 @@ fn failure(error: &DecisionError) -> Value {
         }
         DecisionError::Evaluation(_) => "unavailable",
         DecisionError::Undefined(_) => "undefined_document",
-        DecisionError::GivenUp => "internal_error",
+        DecisionError::Abandoned => "internal_error",
     };
     Value::object([
         ("code", Value::from(code)),

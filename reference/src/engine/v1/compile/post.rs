@@ -42,8 +42,8 @@ fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, A
         .transpose()?;
     let text = text.unwrap_or_default();
     let kept = state.residuals.get(text);
-    if let (None, Some(trial)) = (&kept, &request.trial) {
-        return Err(DecisionError::give_up(trial).into());
+    if kept.is_none() {
+        request.leave_inline_attempt()?;
     }
     let read = metrics.time("timer_rego_query_parse_ns", || match &kept {
         Some(_) => Ok(None),

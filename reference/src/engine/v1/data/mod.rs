@@ -30,11 +30,9 @@ fn answer(
     mut metrics: Metrics,
 ) -> Result<Reply, ApiError> {
     let logged = engine.logs_decisions();
-    if let (true, Some(trial)) = (logged, &request.trial) {
-        // Decisions have begun to be logged meanwhile.
-        return Err(DecisionError::give_up(trial).into());
-    }
     if logged {
+        // Decisions have begun to be logged meanwhile.
+        request.leave_inline_attempt()?;
         metrics.measure();
     }
     let state = engine.state();

@@ -31,12 +31,10 @@ use crate::http::{ApiError, Reply, Request};
 /// `internal_error` when the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let logged = engine.logs_decisions();
-    if let (true, Some(trial)) = (logged, &request.trial) {
-        // What is logged has effects, which no trial may have.
-        return Err(DecisionError::give_up(trial).into());
-    }
     let mut metrics = Metrics::of_decision(request);
     if logged {
+        // Logging is an effect, which no inline attempt may have.
+        request.leave_inline_attempt()?;
         metrics.measure();
     }
     let accepted = accepted(request, engine.vendors())?;
@@ -52,7 +50,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     }
     let state = engine.state();
     let timer = "timer_compile_extract_annotations_unknowns_ns";
-    let prepared = metrics.time(timer, || prepared(&state, request))?;
+    let snapshot = state.filters.snapshot();
+    let prepared = metrics.time(timer, || {
+        let (cache, key) = (&state.filters, request.path.cache_key());
+        cache.get_or_compile(&snapshot, key, request, || compile(&state, request))
+    })?;
     let filter = FilterRequest {
         engine,
         state: &state,
@@ -65,26 +67,18 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     latency.of(request, || filter.answer(&prepared, metrics))
 }
 
-/// The rule that a request asks about, from those that are kept if it is there.
-fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, ApiError> {
-    if let Some(kept) = state.filters.get(request.path.cache_key()) {
-        return Ok(kept);
-    }
-    if let Some(trial) = &request.trial {
-        return Err(DecisionError::give_up(trial).into());
-    }
+/// The query of the rule that a request asks for.
+fn compile(state: &State, request: &Request) -> Result<PreparedFilter, ApiError> {
     let path = state.resolve(request.path.open());
     let declared = declared(state, &path)?;
     let policy = &state.contents().policy;
     let query = PartialQuery::compile(policy, filter::query(&path), &QueryOptions::default());
-    let prepared = Arc::new(PreparedFilter {
+    Ok(PreparedFilter {
         input_references: policy.input_references(&path),
         declared,
         query: query.map_err(|errors| errors::module(&errors))?,
         latency: InlinePolicy::default(),
-    });
-    state.filters.put(request.path.cache_key(), &prepared);
-    Ok(prepared)
+    })
 }
 
 /// A request for a filter, as far as it was read.
