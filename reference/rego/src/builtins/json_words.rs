@@ -43,6 +43,11 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
     }
 }
 
+/// Whether the fault of a text is a `null` behind its value. It and all that follows it is ignored.
+pub(super) fn is_before_null(text: &[u8], error: &SyntaxError) -> bool {
+    error.message == "expected nothing after the value" && behind(text, error).starts_with(b"null")
+}
+
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
