@@ -30,7 +30,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
         "control character in a string" => "in string literal",
         "unknown escape" => "in string escape code",
         "expected four hexadecimal digits" => {
-            let mut digits = rest.iter().skip_while(|byte| **byte == b'u');
+            let mut digits = rest.strip_prefix(b"u").unwrap_or(rest).iter();
             found = digits.find(|byte| !byte.is_ascii_hexdigit()).copied();
             "in \\u hexadecimal character escape"
         }
