@@ -5,6 +5,8 @@ use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
 
+use crate::value::lossy;
+
 /// Decoders do not mind bits that are left over.
 const fn engine(alphabet: &Alphabet, padding: DecodePaddingMode) -> GeneralPurpose {
     let config = GeneralPurposeConfig::new()
@@ -37,7 +39,7 @@ pub(super) fn decode_url(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
         (false, 2) => b"==",
         (false, 3) => b"=",
         _ => {
-            let shown = String::from_utf8_lossy(text);
+            let shown = lossy(text);
             return Err(format!("illegal base64url string: {shown}"));
         }
     };

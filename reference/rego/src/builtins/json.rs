@@ -1,12 +1,12 @@
 //! JSON as strings: `json.marshal`, `json.unmarshal`, `json.is_valid`.
 
 use super::expected::{CallResult, mismatch};
-use super::json_words::explained;
+use super::json_words::{explained, is_before_null};
 use super::marshal::{Layout, marshalled};
 use super::operand::{answer, any, characters, object, refuse};
 use super::{Call, Cost, Group};
 use crate::Value;
-use crate::value::{Literal, from_json};
+use crate::value::{Literal, from_json, from_json_prefix};
 
 pub(super) const BUILTINS: Group = &[
     ("json.is_valid", Cost::Linear, |_, operands| {
@@ -69,7 +69,13 @@ fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let characters = characters(operands, 1)?;
     let text = characters.as_str();
-    match from_json(text.as_bytes()) {
+    let read = from_json(text.as_bytes()).or_else(|error| {
+        match is_before_null(characters.whole(), &error) {
+            true => from_json_prefix(text.as_bytes()),
+            false => Err(error),
+        }
+    });
+    match read {
         Ok(value) if !is_computable(&value) => refuse("invalid number: number too big"),
         Ok(value) => answer(value),
         Err(error) => refuse(explained(characters.whole(), &error)),

@@ -30,7 +30,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
         "control character in a string" => "in string literal",
         "unknown escape" => "in string escape code",
         "expected four hexadecimal digits" => {
-            let mut digits = rest.iter().skip_while(|byte| **byte == b'u');
+            let mut digits = rest.strip_prefix(b"u").unwrap_or(rest).iter();
             found = digits.find(|byte| !byte.is_ascii_hexdigit()).copied();
             "in \\u hexadecimal character escape"
         }
@@ -41,6 +41,11 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
         Some(found) => format!("invalid character {} {within}", shown(found)),
         None => "unexpected EOF".to_owned(),
     }
+}
+
+/// Whether the fault of a text is a `null` behind its value. It and all that follows it is ignored.
+pub(super) fn is_before_null(text: &[u8], error: &SyntaxError) -> bool {
+    error.message == "expected nothing after the value" && behind(text, error).starts_with(b"null")
 }
 
 fn is_blank(byte: u8) -> bool {

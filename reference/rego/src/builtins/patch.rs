@@ -96,7 +96,7 @@ fn depth(value: &Value) -> usize {
 /// The index that a key means in an array of this length; `-` is the end.
 fn index(length: usize, key: &Value) -> Result<usize, Failure> {
     let index = match key {
-        Value::Number(number) => match number.as_i64() {
+        Value::Number(number) => match number.as_whole() {
             Some(index) => index,
             None => return refuse("invalid number type for indexing"),
         },

@@ -4,7 +4,8 @@ use std::net::Ipv6Addr;
 
 use bstr::ByteSlice;
 
-use crate::value::lossy;
+use crate::Value;
+use crate::value::{Literal, lossy};
 
 /// The parts of a URL reference.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -304,19 +305,5 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
 
 /// A text in quotes, as messages show it.
 pub(super) fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            control if control.is_ascii_control() => {
-                quoted.push_str(&format!("\\x{:02x}", u32::from(control)));
-            }
-            plain => quoted.push(plain),
-        }
-    }
-    quoted.push('"');
-    quoted
+    Literal(&Value::from(text)).to_string()
 }

@@ -87,7 +87,8 @@ impl Writer<'_> {
     }
 
     fn member(&mut self, name: &str, value: &Value, indent: usize) -> Result<(), Failure> {
-        if name.contains(is_break) || name.len() > 128 {
+        let is_apart = name.contains(is_break) || name.len() > 128;
+        if is_apart {
             self.out.push_str("? ");
             self.string(name, indent + 2)?;
             self.line(indent);
@@ -101,7 +102,7 @@ impl Writer<'_> {
             Value::Object(members) => members.len(),
             _ => 0,
         };
-        if parts > 0 {
+        if parts > 0 && !is_apart {
             self.line(indent + 2);
         } else {
             self.out.push(' ');
@@ -143,18 +144,22 @@ impl Writer<'_> {
         let length = text.len().saturating_add(lines.saturating_mul(indent));
         bound(self.out.len().saturating_add(length))?;
         self.call.make(length / 16)?;
-        let special = text.chars().any(|c| c != '\n' && !printable(c));
+        let has_lines = text.contains('\n');
+        // A block shows tabs as they are.
+        let special = text
+            .chars()
+            .any(|c| !printable(c) && !(has_lines && matches!(c, '\n' | '\t')));
         let quoted = means_other(text);
         if !quoted
             && !special
-            && text.contains('\n')
+            && has_lines
             && !has_space_at_break(text)
             && !text.ends_with(' ')
         {
             self.block(text, indent.max(2));
             return Ok(());
         }
-        if quoted || special || text.contains('\n') || has_space_at_break(text) {
+        if quoted || special || has_lines || has_space_at_break(text) {
             self.double(text);
             return Ok(());
         }

@@ -1,185 +1,360 @@
 //! Whether fields that answer under the same name can be one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ast::{Argument, Definition, Field, Position, Selection, Type};
+use super::ast::{Argument, Child, Definition, Field, Position, Selection, Type, Value, kind};
 use super::validate::Walk;
-use super::values::shown;
 
 /// So many fields are collected and compared in one document.
 pub(super) const MAX_STEPS: usize = 1_000_000;
 
 const TOO_MANY: &str = "there are too many fields to compare";
 
+/// So many bytes of reasons count as one field that is compared.
+const BYTES_OF_STEP: usize = 16;
+
 /// A field and the type that it is selected on.
-type Selected<'d> = (&'d Field, Option<&'d Definition>);
+type Placed<'d> = (&'d Field, Option<&'d Definition>);
+
+/// The fields of a selection set and of its inline fragments, and the fragments that it spreads.
+#[derive(Debug, Default)]
+struct Selected<'d> {
+    /// The names of the fields in the answer, in the order of the set.
+    names: Vec<&'d str>,
+    fields: BTreeMap<&'d str, Vec<Placed<'d>>>,
+    spreads: Vec<&'d str>,
+}
+
+/// Two fields of one name that cannot be one.
+#[derive(Debug)]
+struct Conflict<'d> {
+    name: &'d str,
+    position: Position,
+    reason: String,
+}
+
+/// What was compared before in a document.
+#[derive(Debug, Default)]
+pub(super) struct Compared<'d> {
+    /// How many fields were collected and compared.
+    steps: usize,
+    /// The fragments that the fields at hand were compared with.
+    fragments: BTreeSet<&'d str>,
+    /// Pairs of fragments, and whether only as parts of objects that never are the same.
+    pairs: BTreeMap<(&'d str, &'d str), bool>,
+}
 
 impl<'d> Walk<'d> {
     /// Looks at all fields that a set selects, and at what these select.
     pub(super) fn overlaps(&mut self, parent: Option<&'d Definition>, set: &'d [Selection]) {
-        if self.steps > MAX_STEPS {
+        if set.is_empty() || self.compared.steps > MAX_STEPS {
             return;
         }
-        let mut fields = BTreeMap::new();
-        self.collect(parent, set, &mut fields, &mut BTreeSet::new());
-        if self.steps > MAX_STEPS {
-            return self.wrong(Position::default(), TOO_MANY);
-        }
-        for (name, fields) in &fields {
+        let mut conflicts = Vec::new();
+        let selected = self.selected(parent, set);
+        for name in &selected.names {
+            let fields = selected.of(name);
             for (at, first) in fields.iter().enumerate() {
                 for second in fields.iter().skip(at + 1) {
-                    if let Some(reason) = self.conflict(*first, *second, false) {
-                        let message = format!(
-                            "Fields \"{name}\" conflict because {reason}. Use different aliases on the fields to fetch both if this was intentional."
-                        );
-                        self.wrong(second.0.position, message);
-                        return;
-                    }
+                    conflicts.extend(self.conflict(*first, *second, false));
                 }
             }
         }
-    }
-
-    /// Collects the fields that a set selects: its own ones before those of fragments.
-    fn collect(
-        &mut self,
-        parent: Option<&'d Definition>,
-        set: &'d [Selection],
-        fields: &mut BTreeMap<&'d str, Vec<Selected<'d>>>,
-        spread: &mut BTreeSet<&'d str>,
-    ) {
-        let mut spreads = Vec::new();
-        self.collect_own(parent, set, fields, &mut spreads);
-        for name in spreads {
-            let Some(fragment) = self.fragments.get(name).copied() else {
-                continue;
-            };
-            if spread.insert(&fragment.name) {
-                let parent = self.types.get(&fragment.type_condition);
-                deep(|| self.collect(parent, &fragment.selection_set, fields, spread));
+        self.compared.fragments.clear();
+        for (at, first) in selected.spreads.iter().enumerate() {
+            self.with_fragment(&selected, first, false, &mut conflicts);
+            for second in selected.spreads.iter().skip(at + 1) {
+                self.fragments_of_set(first, second, false, &mut conflicts);
             }
+        }
+        if self.compared.steps > MAX_STEPS {
+            return self.wrong(Position::default(), TOO_MANY);
+        }
+        for Conflict {
+            name,
+            position,
+            reason,
+        } in conflicts
+        {
+            let message = format!(
+                "Fields \"{name}\" conflict because {reason}. Use different aliases on the fields to fetch both if this was intentional."
+            );
+            self.wrong(position, message);
         }
     }
 
-    fn collect_own(
+    /// Counts a field that is collected or compared. Tells whether the comparison goes on.
+    fn compares(&mut self, units: usize) -> bool {
+        self.compared.steps += 1;
+        self.compared.steps <= MAX_STEPS && self.step(units)
+    }
+
+    fn selected(&mut self, parent: Option<&'d Definition>, set: &'d [Selection]) -> Selected<'d> {
+        let mut selected = Selected::default();
+        self.select(parent, set, &mut selected);
+        selected
+    }
+
+    fn select(
         &mut self,
         parent: Option<&'d Definition>,
         set: &'d [Selection],
-        fields: &mut BTreeMap<&'d str, Vec<Selected<'d>>>,
-        spreads: &mut Vec<&'d str>,
+        selected: &mut Selected<'d>,
     ) {
         for selection in set {
-            self.steps += 1;
-            if self.steps > MAX_STEPS || !self.step(1) {
+            if !self.compares(1) {
                 return;
             }
             match selection {
-                Selection::Field(field) => {
-                    let same = fields.entry(&field.alias).or_default();
-                    same.push((field, parent));
-                }
+                Selection::Field(field) => selected.push((field, parent)),
                 Selection::Inline(fragment) => {
                     let parent = match fragment.type_condition.is_empty() {
                         true => parent,
                         false => self.types.get(&fragment.type_condition),
                     };
-                    self.collect_own(parent, &fragment.selection_set, fields, spreads);
+                    self.select(parent, &fragment.selection_set, selected);
                 }
-                Selection::Spread(one) => spreads.push(&one.name),
+                Selection::Spread(spread) => selected.spreads.push(&spread.name),
             }
         }
     }
 
-    /// Why two fields cannot be one, unless they belong to objects that never are the same.
-    fn conflict(
+    fn fragment_fields(&mut self, name: &str) -> Option<Selected<'d>> {
+        let fragment = self.fragments.get(name).copied()?;
+        let parent = self.types.get(&fragment.type_condition);
+        Some(self.selected(parent, &fragment.selection_set))
+    }
+
+    /// Compares fields of one set with those of another.
+    fn between(
         &mut self,
-        (first, first_parent): Selected<'d>,
-        (second, second_parent): Selected<'d>,
+        first: &Selected<'d>,
+        second: &Selected<'d>,
         apart: bool,
-    ) -> Option<String> {
-        // Of fields of types that nobody knows another rule tells.
-        if std::ptr::eq(first, second) || first_parent.is_none() || second_parent.is_none() {
-            return None;
-        }
-        self.steps += 1;
-        if self.steps > MAX_STEPS || !self.step(2) {
-            return Some(TOO_MANY.to_owned());
-        }
-        let apart = apart
-            || matches!((first_parent, second_parent), (Some(one), Some(other))
-                if one.name != other.name && one.kind == "OBJECT" && other.kind == "OBJECT");
-        if !apart {
-            if first.name != second.name {
-                return Some(format!(
-                    "\"{}\" and \"{}\" are different fields",
-                    first.name, second.name
-                ));
-            }
-            if !same_arguments(&first.arguments, &second.arguments) {
-                return Some("they have differing arguments".to_owned());
-            }
-        }
-        let types = self.types;
-        let kind = |field: &Field, parent: Option<&'d Definition>| {
-            parent
-                .and_then(|parent| types.field(parent, &field.name))
-                .map(|field| &field.kind)
-        };
-        let first_kind = kind(first, first_parent);
-        let second_kind = kind(second, second_parent);
-        if let (Some(one), Some(other)) = (first_kind, second_kind)
-            && self.shapes_differ(one, other)
-        {
-            return Some(format!(
-                "they return conflicting types \"{one}\" and \"{other}\""
-            ));
-        }
-        let mut fields = BTreeMap::new();
-        let mut spread = BTreeSet::new();
-        for (field, kind) in [(first, first_kind), (second, second_kind)] {
-            let parent = kind.and_then(|kind| types.get(kind.name()));
-            self.collect(parent, &field.selection_set, &mut fields, &mut spread);
-        }
-        for (name, fields) in &fields {
-            for (at, one) in fields.iter().enumerate() {
-                for other in fields.iter().skip(at + 1) {
-                    if let Some(reason) = deep(|| self.conflict(*one, *other, apart)) {
-                        return Some(format!("subfields \"{name}\" conflict because {reason}"));
-                    }
+        conflicts: &mut Vec<Conflict<'d>>,
+    ) {
+        for name in &first.names {
+            for one in first.of(name) {
+                for other in second.of(name) {
+                    conflicts.extend(self.conflict(*one, *other, apart));
                 }
             }
         }
-        None
+    }
+
+    /// Compares fields with those of a fragment, and of the fragments that it spreads.
+    fn with_fragment(
+        &mut self,
+        fields: &Selected<'d>,
+        name: &'d str,
+        apart: bool,
+        conflicts: &mut Vec<Conflict<'d>>,
+    ) {
+        if !self.compared.fragments.insert(name) || !self.compares(1) {
+            return;
+        }
+        let Some(others) = self.fragment_fields(name) else {
+            return;
+        };
+        if fields.is_same(&others) {
+            return;
+        }
+        self.between(fields, &others, apart, conflicts);
+        for spread in others.spreads {
+            deep(|| self.with_fragment(fields, spread, apart, conflicts));
+        }
+    }
+
+    /// Compares the fields of two fragments, and of the fragments that they spread.
+    fn fragments_of_set(
+        &mut self,
+        first: &'d str,
+        second: &'d str,
+        apart: bool,
+        conflicts: &mut Vec<Conflict<'d>>,
+    ) {
+        let pairs = &mut self.compared.pairs;
+        let before = pairs.get(&(first, second));
+        if first == second || before.is_some_and(|were_apart| apart || !were_apart) {
+            return;
+        }
+        pairs.insert((first, second), apart);
+        pairs.insert((second, first), apart);
+        if !self.compares(1) {
+            return;
+        }
+        let (Some(of_first), Some(of_second)) =
+            (self.fragment_fields(first), self.fragment_fields(second))
+        else {
+            return;
+        };
+        self.between(&of_first, &of_second, apart, conflicts);
+        for spread in of_second.spreads {
+            deep(|| self.fragments_of_set(first, spread, apart, conflicts));
+        }
+        for spread in of_first.spreads {
+            deep(|| self.fragments_of_set(spread, second, apart, conflicts));
+        }
+    }
+
+    /// Conflict of two fields, unless they belong to objects that never are the same.
+    fn conflict(
+        &mut self,
+        (first, first_parent): Placed<'d>,
+        (second, second_parent): Placed<'d>,
+        apart: bool,
+    ) -> Option<Conflict<'d>> {
+        // Of fields of types that nobody knows another rule tells.
+        let (first_parent, second_parent) = (first_parent?, second_parent?);
+        if std::ptr::eq(first, second) || !self.compares(2) {
+            return None;
+        }
+        let first_kind = self.kind(first, first_parent);
+        let second_kind = self.kind(second, second_parent);
+        let are_objects = first_parent.kind == "OBJECT" && second_parent.kind == "OBJECT";
+        let apart = apart
+            || (are_objects
+                && first_parent.name != second_parent.name
+                && first_kind.is_some()
+                && second_kind.is_some());
+        let reason = if !apart && first.name != second.name {
+            let (first, second) = (&first.name, &second.name);
+            format!("\"{first}\" and \"{second}\" are different fields")
+        } else if !apart && !are_same(&first.arguments, &second.arguments) {
+            "they have differing arguments".to_owned()
+        } else if let (Some(one), Some(other)) = (&first_kind, &second_kind)
+            && self.shapes_differ(one, other)
+        {
+            format!("they return conflicting types \"{one}\" and \"{other}\"")
+        } else {
+            let first_set = self.selected_of(first, first_kind.as_deref());
+            let second_set = self.selected_of(second, second_kind.as_deref());
+            deep(|| self.subfields(&first_set, &second_set, apart))?
+        };
+        self.compared.steps += reason.len() / BYTES_OF_STEP;
+        Some(Conflict {
+            name: &first.alias,
+            position: second.position,
+            reason,
+        })
+    }
+
+    fn kind(&self, field: &Field, parent: &'d Definition) -> Option<Cow<'d, Type>> {
+        if field.name == "__typename" {
+            let named_type = "String".to_owned();
+            return Some(Cow::Owned(Type {
+                named_type,
+                ..Type::default()
+            }));
+        }
+        let definition = self.types.field(parent, &field.name)?;
+        Some(Cow::Borrowed(&definition.kind))
+    }
+
+    fn selected_of(&mut self, field: &'d Field, kind: Option<&Type>) -> Selected<'d> {
+        let parent = kind.and_then(|kind| self.types.get(kind.name()));
+        self.selected(parent, &field.selection_set)
+    }
+
+    /// The conflicts between what two fields select, in one text.
+    fn subfields(
+        &mut self,
+        first: &Selected<'d>,
+        second: &Selected<'d>,
+        apart: bool,
+    ) -> Option<String> {
+        let mut conflicts = Vec::new();
+        self.between(first, second, apart, &mut conflicts);
+        for (fields, spreads) in [(first, &second.spreads), (second, &first.spreads)] {
+            for spread in spreads {
+                self.compared.fragments.clear();
+                self.with_fragment(fields, spread, apart, &mut conflicts);
+            }
+        }
+        for one in &first.spreads {
+            for other in &second.spreads {
+                self.fragments_of_set(one, other, apart, &mut conflicts);
+            }
+        }
+        let mut text = String::new();
+        for Conflict { name, reason, .. } in conflicts {
+            let and = if text.is_empty() { "" } else { " and " };
+            text += &format!("{and}subfields \"{name}\" conflict because {reason}");
+        }
+        (!text.is_empty()).then_some(text)
     }
 
     /// Whether answers of these types look different.
     fn shapes_differ(&self, one: &Type, other: &Type) -> bool {
-        if one.non_null != other.non_null {
-            return true;
-        }
+        let is_leaf = |kind: &Type| {
+            let definition = self.types.get(&kind.named_type);
+            definition.is_some_and(|one| matches!(one.kind.as_str(), "SCALAR" | "ENUM"))
+        };
         match (&one.elem, &other.elem) {
             (Some(one), Some(other)) => self.shapes_differ(one, other),
             (None, None) => {
-                let leaf = |name| {
-                    let definition = self.types.get(name);
-                    definition.is_some_and(|one| matches!(one.kind.as_str(), "SCALAR" | "ENUM"))
-                };
-                let leaves = leaf(&one.named_type) || leaf(&other.named_type);
-                leaves && one.named_type != other.named_type
+                one.non_null != other.non_null
+                    || (one.named_type != other.named_type && is_leaf(one) && is_leaf(other))
             }
             _ => true,
         }
     }
 }
 
-fn same_arguments(first: &[Argument], second: &[Argument]) -> bool {
-    let written = |arguments: &[Argument]| -> BTreeMap<String, String> {
-        let arguments = arguments.iter();
-        arguments
-            .map(|argument| (argument.name.clone(), shown(&argument.value)))
-            .collect()
+impl<'d> Selected<'d> {
+    fn push(&mut self, field: Placed<'d>) {
+        let name = field.0.alias.as_str();
+        let fields = self.fields.entry(name).or_default();
+        if fields.is_empty() {
+            self.names.push(name);
+        }
+        fields.push(field);
+    }
+
+    fn of(&self, name: &str) -> &[Placed<'d>] {
+        self.fields.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether both are the fields of one set.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same = |name: &&str| {
+            let (ours, theirs) = (self.of(name), other.of(name));
+            let mut both = ours.iter().zip(theirs);
+            ours.len() == theirs.len() && both.all(|(one, other)| std::ptr::eq(one.0, other.0))
+        };
+        self.names == other.names && self.names.iter().all(is_same)
+    }
+}
+
+/// Whether two fields have the same arguments.
+fn are_same(first: &[Argument], second: &[Argument]) -> bool {
+    let is_in_second = |one: &Argument| {
+        let mut others = second.iter();
+        others.any(|other| one.name == other.name && is_same(&one.value, &other.value))
     };
-    first.len() == second.len() && (first.is_empty() || written(first) == written(second))
+    first.len() == second.len() && first.iter().all(is_in_second)
+}
+
+/// Whether two values are written alike, but for the order of the members of objects.
+fn is_same(first: &Value, second: &Value) -> bool {
+    let (first_children, second_children) = (children(first), children(second));
+    let mut pairs = first_children.iter().zip(&second_children);
+    first.kind == second.kind
+        && first.raw == second.raw
+        && first_children.len() == second_children.len()
+        && pairs.all(|(one, other)| {
+            one.name == other.name && deep(|| is_same(&one.value, &other.value))
+        })
+}
+
+/// The items of a list, or the members of an object by their names.
+fn children(value: &Value) -> Vec<&Child> {
+    let mut children: Vec<_> = value.children.iter().collect();
+    if value.kind == kind::OBJECT {
+        children.sort_by_key(|child| &child.name);
+    }
+    children
 }
 
 /// Goes on with a larger stack if this one ends soon.

@@ -7,7 +7,7 @@ use super::ast::{
     FragmentSpread, InlineFragment, Operation, Position, Query, Selection,
 };
 use super::mistake::Mistake;
-use super::overlap::deep;
+use super::overlap::{Compared, deep};
 use super::suggest;
 use super::types::Types;
 use super::values::Expected;
@@ -35,8 +35,7 @@ pub(super) struct Walk<'d> {
     /// The fragments whose ways back to themselves are known.
     searched: BTreeSet<&'d str>,
     misplaced: BTreeSet<(&'d str, u32, u32)>,
-    /// How many fields were collected and compared.
-    pub(super) steps: usize,
+    pub(super) compared: Compared<'d>,
     meter: &'d Meter,
     /// Why the evaluation has to end.
     ended: Option<Ended>,
@@ -63,19 +62,14 @@ pub(super) fn check(types: &Types, query: &Query, meter: &Meter) -> Result<Vec<M
         is_past_fragment: false,
         searched: BTreeSet::new(),
         misplaced: BTreeSet::new(),
-        steps: 0,
+        compared: Compared::default(),
         meter,
         ended: None,
         mistakes: Vec::new(),
     };
     let mut names = BTreeSet::new();
     for operation in &query.operations {
-        walk.operation(operation);
-        if !names.insert(&operation.name) {
-            let name = &operation.name;
-            let message = format!("There can be only one operation named \"{name}\".");
-            walk.wrong(operation.position, message);
-        }
+        walk.operation(operation, names.insert(&operation.name));
     }
     let mut names = BTreeSet::new();
     for fragment in &query.fragments {
@@ -104,7 +98,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn operation(&mut self, operation: &'d Operation) {
+    fn operation(&mut self, operation: &'d Operation, is_first: bool) {
         let types = self.types;
         self.operation = Some(operation);
         self.used.clear();
@@ -144,15 +138,21 @@ impl<'d> Walk<'d> {
                 "This anonymous operation must be the only defined operation.",
             );
         }
-        self.variables(operation);
+        self.unused_variables(operation);
         self.overlaps(root, &operation.selection_set);
         if kind == "subscription" && root.is_some() {
             self.subscription(operation);
         }
+        if !is_first {
+            let name = &operation.name;
+            let message = format!("There can be only one operation named \"{name}\".");
+            self.wrong(operation.position, message);
+        }
+        self.variables(operation);
         self.operation = None;
     }
 
-    fn variables(&mut self, operation: &'d Operation) {
+    fn unused_variables(&mut self, operation: &'d Operation) {
         let mut seen = BTreeSet::new();
         let within = match operation.name.is_empty() {
             true => String::new(),
@@ -165,13 +165,22 @@ impl<'d> Walk<'d> {
                 let message = format!("Variable \"${name}\" is never used{within}.");
                 self.wrong(variable.position, message);
             }
-            if !first {
+        }
+    }
+
+    fn variables(&mut self, operation: &'d Operation) {
+        let mut seen = BTreeSet::new();
+        for variable in &operation.variable_definitions {
+            let name = variable.variable.as_str();
+            if !seen.insert(name) {
                 let message = format!("There can be only one variable named \"${name}\".");
                 self.wrong(variable.position, message);
             }
-            let definition = self.types.get(variable.kind.name());
+        }
+        for variable in &operation.variable_definitions {
+            let (name, kind) = (&variable.variable, &variable.kind);
+            let definition = self.types.get(kind.name());
             if definition.is_some_and(|definition| !definition.is_input()) {
-                let kind = &variable.kind;
                 let message = format!("Variable \"${name}\" cannot be non-input type \"{kind}\".");
                 self.wrong(variable.position, message);
             }
@@ -318,13 +327,16 @@ impl<'d> Walk<'d> {
             let of = format!("field \"{}.{}\"", parent.name, field.name);
             self.unknown_arguments(&field.arguments, known, &of, field.position);
         }
+        // Fields of fragments are looked at where an operation spreads these.
+        if self.operation.is_some() {
+            self.overlaps(inner, &field.selection_set);
+        }
         let of = format!("Field \"{}\"", field.name);
         self.missing_arguments(&field.arguments, known, &of, field.position);
         if let Some(inner) = inner {
             self.leaf(field, definition, inner);
         }
         self.unique_arguments(&field.arguments);
-        self.overlaps(inner, &field.selection_set);
     }
 
     /// The types that a value of an abstract type can have, and their interfaces, where they have
@@ -398,26 +410,28 @@ impl<'d> Walk<'d> {
         };
         self.directives(&fragment.directives, "INLINE_FRAGMENT");
         self.selections(inner, &fragment.selection_set);
-        if condition.is_empty() {
-            return;
-        }
         match inner {
+            _ if condition.is_empty() => {}
             None => self.wrong(fragment.position, format!("Unknown type \"{condition}\".")),
             Some(inner) if !inner.is_composite() => self.wrong(
                 fragment.position,
                 format!("Fragment cannot condition on non composite type \"{condition}\"."),
             ),
-            Some(inner) => {
-                if let Some(parent) = parent.filter(|parent| !self.can_be(parent, inner)) {
-                    self.wrong(
-                        fragment.position,
-                        format!(
-                            "Fragment cannot be spread here as objects of type \"{}\" can never be of type \"{condition}\".",
-                            parent.name
-                        ),
-                    );
-                }
-            }
+            Some(_) => {}
+        }
+        self.overlaps(inner, &fragment.selection_set);
+        if let (Some(parent), Some(inner)) = (parent, inner)
+            && !condition.is_empty()
+            && inner.is_composite()
+            && !self.can_be(parent, inner)
+        {
+            self.wrong(
+                fragment.position,
+                format!(
+                    "Fragment cannot be spread here as objects of type \"{}\" can never be of type \"{condition}\".",
+                    parent.name
+                ),
+            );
         }
     }
 

@@ -33,6 +33,8 @@ struct Group {
     /// The flags behind the group.
     flags: Flags,
     alternatives: Vec<Hir>,
+    /// The count of the alternatives that have ended.
+    count: u32,
     parts: Vec<Part>,
 }
 
@@ -57,6 +59,8 @@ impl Group {
     /// Ends an alternative.
     fn end_alternative(&mut self) {
         let parts = std::mem::take(&mut self.parts);
+        let counts = parts.iter().map(|part| part.count);
+        self.count = counts.fold(self.count, u32::max);
         let parts = parts.into_iter().map(|part| part.meaning);
         self.alternatives.push(Hir::concat(parts.collect()));
     }
@@ -205,7 +209,6 @@ impl<'t> Parser<'t> {
             return Err(Kind::ClosingGroup.at(self.whole));
         };
         self.skip(')');
-        let count = self.group.parts.iter().map(|part| part.count).max();
         let mut group = std::mem::replace(&mut self.group, outer);
         group.end_alternative();
         self.flags = group.flags;
@@ -218,7 +221,7 @@ impl<'t> Parser<'t> {
             }),
             None => meaning,
         };
-        let count = count.unwrap_or(1);
+        let count = group.count.max(1);
         self.group.parts.push(Part { meaning, count });
         Ok(())
     }
@@ -230,11 +233,10 @@ impl<'t> Parser<'t> {
         at: &'t str,
         before: Option<&'t str>,
     ) -> Result<&'t str, Mistake> {
-        let written = escape::part(at, self.rest);
         let largest = operator.most.unwrap_or(operator.least);
         let is_upside_down = operator.most.is_some_and(|most| most < operator.least);
         if operator.is_counted && (largest.max(operator.least) > MAX_COUNT || is_upside_down) {
-            return Err(Kind::RepeatCount.at(written));
+            return Err(Kind::RepeatCount.at(escape::part(at, self.rest)));
         }
         let mut is_greedy = !self.flags.is_lazy;
         if let Some(rest) = self.rest.strip_prefix('?') {
@@ -247,12 +249,14 @@ impl<'t> Parser<'t> {
         let Some(Part { meaning, count }) = self.group.parts.pop() else {
             return Err(Kind::NothingToRepeat.at(escape::part(at, self.rest)));
         };
-        let count = match operator.is_counted {
-            true => count.saturating_mul(largest.max(1)),
-            false => count,
+        let count = match operator.most {
+            // What never stands is not counted.
+            Some(0) => 1,
+            _ if operator.is_counted => count.saturating_mul(largest.max(1)),
+            _ => count,
         };
         if operator.is_counted && count > MAX_COUNT {
-            return Err(Kind::RepeatCount.at(written));
+            return Err(Kind::RepeatCount.at(escape::part(at, self.rest)));
         }
         let meaning = Hir::repetition(Repetition {
             min: operator.least,

@@ -47,6 +47,13 @@ fn mistakes_are_named() {
         ("a{1001}", "invalid repeat count: `{1001}`"),
         ("a{5,2}", "invalid repeat count: `{5,2}`"),
         ("a{2}{3,1}?", "invalid repeat count: `{3,1}`"),
+        ("(a{2}){501}?b", "invalid repeat count: `{501}?`"),
+        ("((a{501}|b){2}", "invalid repeat count: `{2}`"),
+        (
+            "(a{1000}){0}{2}",
+            "invalid nested repetition operator: `{0}{2}`",
+        ),
+        ("((a{1000}){0}){2})", "unexpected ): `((a{1000}){0}){2})`"),
     ] {
         let expected = format!("error parsing regexp: {expected}");
         assert_eq!(mistake(expression), expected, "{expression}");

@@ -327,8 +327,7 @@ fn shown(time: &Moment, local: &NaiveDateTime, part: Part) -> String {
         } => {
             let mark = if comma { "," } else { "." };
             let nanoseconds = format!("{:09}", local.nanosecond());
-            let padded = format!("{nanoseconds:0<digits$}");
-            let mut shown = padded.get(..digits).unwrap_or(&padded);
+            let mut shown = nanoseconds.get(..digits).unwrap_or(&nanoseconds);
             if trimmed {
                 shown = shown.trim_end_matches('0');
                 if shown.is_empty() {

@@ -307,14 +307,10 @@ impl Read {
             .count();
         let (name, rest) = text.split_at(letters);
         if name == "GMT" {
-            // The hours behind it are a part of the name only.
-            let Some(hours) = rest.strip_prefix(['+', '-']) else {
-                return Ok(rest);
-            };
-            let behind = hours.trim_start_matches(|c: char| c.is_ascii_digit());
-            let digits = hours.get(..hours.len() - behind.len()).unwrap_or_default();
-            let usual = digits.parse::<u32>().is_ok_and(|hours| hours <= 23);
-            return Ok(if usual { behind } else { rest });
+            return Ok(Self::behind_hours(rest).unwrap_or(rest));
+        }
+        if let Some(rest) = Self::behind_hours(text) {
+            return Ok(rest);
         }
         let known = match letters {
             3 => true,
@@ -323,6 +319,15 @@ impl Read {
             _ => false,
         };
         if known { Ok(rest) } else { Err(Wrong::Other) }
+    }
+
+    /// What follows hours with a sign, which are a part of the name of a zone only.
+    fn behind_hours(text: &str) -> Option<&str> {
+        let hours = text.strip_prefix(['+', '-'])?;
+        let behind = hours.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = hours.get(..hours.len() - behind.len())?;
+        digits.parse::<u32>().ok().filter(|hours| *hours <= 23)?;
+        Some(behind)
     }
 
     /// The nanoseconds since 1970, if there are as many.

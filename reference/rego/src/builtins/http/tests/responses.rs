@@ -176,3 +176,19 @@ fn the_same_request_is_sent_once() {
         assert_eq!(one == next, beyond, "{request} beyond an evaluation");
     }
 }
+
+#[test]
+fn responses_to_requests_with_an_unknown_caching_mode_are_not_kept() {
+    let request = r#"{"method":"get","url":"HOST/kept","force_cache":true,"force_cache_duration_seconds":60,"caching_mode":"MODE","raise_error":false}"#;
+    for (mode, is_kept) in [("unknown", false), ("deserialized", true)] {
+        let shared = Shared::default();
+        let request = request.replace("MODE", mode);
+        let answer = shared.send(&request).expect("an answer");
+        assert_eq!(member(&answer, "status_code"), "200", "{mode}");
+        assert_eq!(member(&answer, "error"), "", "{mode}");
+        let answer = shared.send(&request).expect("an answer");
+        assert_eq!(member(&answer, "status_code"), "200", "{mode}");
+        let requests = if is_kept { 1 } else { 2 };
+        assert_eq!(shared.host.asked().len(), requests, "{mode}");
+    }
+}
