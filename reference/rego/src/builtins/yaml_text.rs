@@ -150,12 +150,7 @@ impl Writer<'_> {
             .chars()
             .any(|c| !printable(c) && !(has_lines && matches!(c, '\n' | '\t')));
         let quoted = means_other(text);
-        if !quoted
-            && !special
-            && has_lines
-            && !has_space_at_break(text)
-            && !text.ends_with(' ')
-        {
+        if !quoted && !special && has_lines && !has_space_at_break(text) && !text.ends_with(' ') {
             self.block(text, indent.max(2));
             return Ok(());
         }
