@@ -148,7 +148,7 @@ impl Writer<'_> {
         // A block shows tabs as they are.
         let special = text
             .chars()
-            .any(|c| !printable(c) && !(has_lines && matches!(c, '\n' | '\t')));
+            .any(|c| !(printable(c) || has_lines && matches!(c, '\n' | '\t')));
         let quoted = means_other(text);
         if !quoted && !special && has_lines && !has_space_at_break(text) && !text.ends_with(' ') {
             self.block(text, indent.max(2));
