@@ -1,5 +1,5 @@
-//! What collections come to: `count`, `sum`, `product`, `max`, `min`, `sort`, `all`, `any`, and
-//! whether they have a member.
+//! Aggregate functions over collections: `count`, `sum`, `product`, `max`, `min`, `sort`, `all`,
+//! `any`, and membership.
 
 use super::expected::{CallResult, items, misfilled, mistyped_of};
 use super::operand::{answer, any};

@@ -20,7 +20,7 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if right.is_empty() {
         return answer(any(operands, 1).clone());
     }
-    call.foresee(left.len().saturating_add(right.len()))?;
+    call.estimate(left.len().saturating_add(right.len()))?;
     answer(left.iter().chain(right).cloned().collect::<Vec<_>>())
 }
 

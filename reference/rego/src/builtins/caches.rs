@@ -1,4 +1,4 @@
-//! What evaluations leave for later ones.
+//! Caches shared between evaluations.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const MAX_TEXT: usize = 1 << 20;
 const MAX_MADE: usize = 64 << 20;
 
 /// Something that a function made of an operand.
-pub(super) type Made = Arc<dyn Any + Send + Sync>;
+pub(super) type Cached = Arc<dyn Any + Send + Sync>;
 
 /// Caches that evaluations share. Each forgets its oldest entry when there is no room for a new
 /// one.
@@ -25,9 +25,9 @@ pub(super) type Made = Arc<dyn Any + Send + Sync>;
 pub struct Caches {
     pub(super) responses: Mutex<Responses>,
     /// By the kind and what it was made of.
-    patterns: Mutex<Fifo<(&'static str, Text), Made>>,
-    graphql: Mutex<Fifo<(&'static str, Text), Made>>,
-    keys: Mutex<Fifo<(&'static str, Text), Made>>,
+    patterns: Mutex<Fifo<(&'static str, Text), Cached>>,
+    graphql: Mutex<Fifo<(&'static str, Text), Cached>>,
+    keys: Mutex<Fifo<(&'static str, Text), Cached>>,
 }
 
 /// How much [`Caches`] keep. Nothing is kept where a limit is 0.
@@ -88,18 +88,18 @@ impl Caches {
     }
 
     /// What was made of a text, if it is still there.
-    pub(super) fn made(&self, kind: &'static str, text: &Text) -> Option<Made> {
+    pub(super) fn made(&self, kind: &'static str, text: &Text) -> Option<Cached> {
         lock(self.of(kind)).get(&(kind, text.clone())).cloned()
     }
 
     /// Keeps what was made of a text.
-    pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Made, bytes: usize) {
+    pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Cached, bytes: usize) {
         if text.len() <= MAX_TEXT {
             lock(self.of(kind)).put((kind, text.clone()), made, bytes);
         }
     }
 
-    fn of(&self, kind: &str) -> &Mutex<Fifo<(&'static str, Text), Made>> {
+    fn of(&self, kind: &str) -> &Mutex<Fifo<(&'static str, Text), Cached>> {
         match kind {
             super::graphql::KIND => &self.graphql,
             super::jwt::KEYS => &self.keys,

@@ -1,11 +1,11 @@
-//! What a built-in function sees of the evaluation that calls it.
+//! The context passed to a built-in function.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::caches::{Caches, Made};
+use super::caches::{Cached, Caches};
 use crate::Value;
 use crate::hash::HashMap;
 use crate::host::{Cancellation, Host, NoHost};
@@ -56,7 +56,7 @@ pub(crate) struct Session {
     /// What non-deterministic functions answered.
     pub(crate) answers: Answers,
     /// What functions prepare from an operand and use again, such as compiled patterns.
-    pub(crate) prepared: HashMap<(&'static str, Text), Made>,
+    pub(crate) prepared: HashMap<(&'static str, Text), Cached>,
     /// The hosts that `http.send` and the like may reach; all when absent.
     pub(crate) allowed_hosts: Option<Arc<[String]>>,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Session {
 /// What is outside of an evaluation, and the same for many. It is borrowed, because threads would
 /// wait for each other to count who has it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Outside<'c> {
+pub(crate) struct BuiltinContext<'c> {
     /// What functions see of the world, if anything.
     pub(crate) host: Option<&'c dyn Host>,
     /// What evaluations leave for each other, if anything.
@@ -90,7 +90,7 @@ pub(crate) struct Call<'c> {
     /// What the evaluation uses.
     pub(crate) meter: &'c Meter,
     /// What it shares with other evaluations.
-    pub(crate) outside: Outside<'c>,
+    pub(crate) outside: BuiltinContext<'c>,
 }
 
 impl Call<'_> {
@@ -122,7 +122,7 @@ impl Call<'_> {
     }
 
     /// Fails when so many values are too many, before they are made. They are counted afterwards.
-    pub(crate) fn foresee(&self, values: usize) -> Result<(), Failure> {
+    pub(crate) fn estimate(&self, values: usize) -> Result<(), Failure> {
         let foreseen = self.meter.foresee(values);
         foreseen.map_err(Failure::Ended)
     }

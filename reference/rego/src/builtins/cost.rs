@@ -1,5 +1,5 @@
-//! Costs of calls. Every function declares its own where it is registered, so that calls are charged
-//! before they are made, and a trial makes only those that are certain to be quick.
+//! Costs of calls. Each function declares its own where it is registered: calls are charged before
+//! they are made, and inline attempts make only those that are certain to be quick.
 
 use super::{Call, Failure};
 use crate::Value;
@@ -24,7 +24,7 @@ pub(crate) enum Cost {
     /// linear in that.
     Library,
     /// Like [`Cost::Library`], and depends on something outside of the evaluation or affects it.
-    Outside,
+    BuiltinContext,
 }
 
 /// Operands of calls in a trial weigh at most this much, in the units of the meter.
@@ -56,7 +56,7 @@ impl Call<'_> {
         match cost {
             Cost::Linear | Cost::Stepping => self.spend(operands.iter().map(size).sum()),
             Cost::LinearBut(_) | Cost::Product | Cost::Match => self.check(),
-            Cost::Library | Cost::Outside => {
+            Cost::Library | Cost::BuiltinContext => {
                 self.begin()?;
                 self.unfold(operands)
             }
@@ -69,7 +69,7 @@ impl Call<'_> {
             Cost::LinearBut(free) => (free, SIZE),
             Cost::Product => (0, PRODUCT),
             Cost::Match => (0, MATCH),
-            Cost::Stepping | Cost::Library | Cost::Outside => {
+            Cost::Stepping | Cost::Library | Cost::BuiltinContext => {
                 return Err(Failure::Ended(Ended::Trial));
             }
         };

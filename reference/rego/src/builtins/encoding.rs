@@ -7,26 +7,26 @@ use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
 use bstr::ByteSlice;
 
-use super::armor;
 use super::digests::hex;
 use super::expected::{CallResult, Items, mismatch};
 use super::operand::{answer, any, bytes, object, refuse};
+use super::pem;
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
     ("base64.decode", Cost::Linear, |_, operands| {
-        decoded(armor::decode(bytes(operands, 1)?))
+        decoded(pem::decode(bytes(operands, 1)?))
     }),
     ("base64.encode", Cost::Linear, |_, operands| {
-        answer(armor::encode(bytes(operands, 1)?))
+        answer(pem::encode(bytes(operands, 1)?))
     }),
     ("base64.is_valid", Cost::Linear, |_, operands| {
         let text = any(operands, 1).as_str();
-        answer(text.is_some_and(|text| armor::decode(text).is_ok()))
+        answer(text.is_some_and(|text| pem::decode(text).is_ok()))
     }),
     ("base64url.decode", Cost::Linear, |_, operands| {
-        decoded(armor::decode_url(bytes(operands, 1)?))
+        decoded(pem::decode_url(bytes(operands, 1)?))
     }),
     ("base64url.encode", Cost::Linear, |_, operands| {
         encode(&URL_SAFE, operands)

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Call, Session, armor, function};
+use super::{Call, Session, function, pem};
 use crate::Value;
 use crate::meter::Meter;
 use crate::syntax::Location;
@@ -23,14 +23,14 @@ fn broken(text: &str) -> Vec<String> {
         all.push(start.to_owned());
         all.extend(["A", "/", "{", "\u{0}", "ä"].map(|other| format!("{start}{other}{behind}")));
     }
-    if let Some((block, _)) = armor::next_block(text) {
+    if let Some((block, _)) = pem::next_block(text) {
         // The bytes inside, one after the other.
         for at in 0..block.bytes.len() {
             let mut bytes = block.bytes.clone();
             if let Some(byte) = bytes.get_mut(at) {
                 *byte = byte.wrapping_add(0x81);
             }
-            let (label, inner) = (&block.label, armor::encode(&bytes));
+            let (label, inner) = (&block.label, pem::encode(&bytes));
             all.push(format!(
                 "-----BEGIN {label}-----\n{inner}\n-----END {label}-----\n"
             ));

@@ -88,7 +88,7 @@ impl Cost {
             Self::Match => "match",
             Self::Stepping => "stepping",
             Self::Library => "bounded before the call",
-            Self::Outside => "bounded before the call, outside",
+            Self::BuiltinContext => "bounded before the call, outside",
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 mod aggregates;
+mod allow_net;
 mod arithmetic;
-mod armor;
 mod arrays;
 pub(crate) mod aws;
 mod bits;
@@ -16,13 +16,13 @@ pub(crate) mod crypto;
 mod digests;
 mod encoding;
 mod expected;
+mod fast_path;
 mod floats;
 mod format;
 mod glob_intersection;
 mod globs;
 mod graphql;
 mod graphs;
-mod hosts;
 mod http;
 mod json;
 mod json_words;
@@ -38,7 +38,7 @@ mod operand;
 mod patch;
 mod paths;
 mod pattern;
-mod quick;
+mod pem;
 mod re2;
 mod regexes;
 mod requests;
@@ -70,11 +70,11 @@ mod hostile;
 mod tables;
 
 pub use caches::{CacheLimits, Caches};
-pub(crate) use call::{Answers, Call, Failure, Outside, Prepared, Session};
+pub(crate) use call::{Answers, BuiltinContext, Call, Failure, Prepared, Session};
 pub(crate) use cost::{Cost, makes};
+pub(crate) use fast_path::{Quick, Small, quick};
 pub use globs::Glob;
 pub use listing::{Builtin, BuiltinLimit, Most, builtin_limits, builtins};
-pub(crate) use quick::{Quick, Small, quick};
 pub(crate) use signatures::{Signature, signature};
 
 /// Computes a call from its operands: a value, or undefined.

@@ -11,7 +11,7 @@ use crate::value::{Number, quoted};
 pub(super) const BUILTINS: Group = &[
     ("numbers.range", Cost::Stepping, range),
     ("numbers.range_step", Cost::Stepping, range_step),
-    ("rand.intn", Cost::Outside, random),
+    ("rand.intn", Cost::BuiltinContext, random),
     ("to_number", Cost::Linear, to_number),
 ];
 

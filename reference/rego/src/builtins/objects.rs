@@ -74,7 +74,7 @@ fn filter(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 
 fn union(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (object(operands, 1)?, object(operands, 2)?);
-    call.foresee(left.len().saturating_add(right.len()))?;
+    call.estimate(left.len().saturating_add(right.len()))?;
     let (whole_left, whole_right) = (any(operands, 1), any(operands, 2));
     answer(merged(call, (whole_left, left), (whole_right, right))?)
 }

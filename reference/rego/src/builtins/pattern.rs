@@ -324,7 +324,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{Call, Outside, Session, re2};
+    use super::super::{BuiltinContext, Call, Session, re2};
     use super::{Groups, Pattern};
     use crate::eval::no_location;
     use crate::meter::Meter;
@@ -361,7 +361,7 @@ mod tests {
             let Ok(parsed) = re2::parse(&expression) else { return Ok(()) };
             let Ok(pattern) = Pattern::of(parsed.meaning, parsed.names) else { return Ok(()) };
             let (location, mut session, meter) = (no_location(), Session::default(), Meter::default());
-            let call = Call { location: &location, session: &mut session, meter: &meter, outside: Outside::default() };
+            let call = Call { location: &location, session: &mut session, meter: &meter, outside: BuiltinContext::default() };
             let slots = 2 * pattern.groups();
             let mut found: Vec<Spans> = Vec::new();
             let mut each = |groups: Groups<'_>| {

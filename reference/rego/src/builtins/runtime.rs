@@ -10,7 +10,7 @@ use crate::Value;
 use crate::value::Object;
 
 pub(super) const BUILTINS: Group = &[
-    ("opa.runtime", Cost::Outside, runtime),
+    ("opa.runtime", Cost::BuiltinContext, runtime),
     ("rego.metadata.chain", Cost::Linear, nowhere),
     ("rego.metadata.rule", Cost::Linear, nowhere),
     ("time.now_ns", Cost::Linear, now),

@@ -75,7 +75,7 @@ impl<'s> SteppingSearch<'s> {
         let states = nfa.states().len();
         // A value is charged for as much memory as four slots take.
         let values = states.saturating_mul(2 + slots) / 2;
-        call.foresee(values)?;
+        call.estimate(values)?;
         call.make(values)?;
         Ok(Self {
             nfa,

@@ -1,4 +1,4 @@
-//! Strings, what is neither searching nor formatting.
+//! String functions except search and formatting.
 
 use bstr::ByteSlice;
 use smol_str::StrExt;

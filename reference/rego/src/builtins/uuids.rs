@@ -9,7 +9,7 @@ use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
     ("uuid.parse", Cost::Linear, parse),
-    ("uuid.rfc4122", Cost::Outside, random),
+    ("uuid.rfc4122", Cost::BuiltinContext, random),
 ];
 
 /// One for each operand in an evaluation.

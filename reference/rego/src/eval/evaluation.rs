@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use smallvec::SmallVec;
 
 use crate::Value;
-use crate::builtins::{Answers, Caches, Outside, Session};
+use crate::builtins::{Answers, BuiltinContext, Caches, Session};
 use crate::error::EvalError;
 use crate::hash::HashMap;
 use crate::host::Host;
@@ -120,8 +120,8 @@ impl<'e> Evaluation<'e> {
     }
 
     #[inline]
-    pub(super) fn outside(&self) -> Outside<'e> {
-        Outside {
+    pub(super) fn outside(&self) -> BuiltinContext<'e> {
+        BuiltinContext {
             host: self.host,
             caches: self.caches,
         }

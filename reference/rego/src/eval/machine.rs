@@ -19,7 +19,7 @@ use super::prefix_cache::PrefixCache;
 use super::scratch::Scratch;
 use super::trace::TraceContext;
 use crate::Value;
-use crate::builtins::{Outside, Session};
+use crate::builtins::{BuiltinContext, Session};
 use crate::compile::Policy;
 use crate::error::{EvalCode, EvalError};
 use crate::meter::{Ended, Meter};
@@ -107,7 +107,7 @@ pub(super) struct Machine<'p> {
     /// What built-in functions share.
     pub(super) session: Session,
     /// What they share with those of other evaluations.
-    pub(super) outside: Outside<'p>,
+    pub(super) outside: BuiltinContext<'p>,
     /// The first failure of a built-in function, kept when such failures are errors.
     pub(super) builtin_error: Option<Box<EvalError>>,
     /// Whether failures of built-in functions are errors.

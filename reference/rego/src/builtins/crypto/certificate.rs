@@ -9,8 +9,8 @@ use super::extensions::{Extensions, Names, extension_value, uri_value};
 use super::name;
 use super::tlv::{self, dotted, identifier, identifier_value, list};
 use crate::Value;
-use crate::builtins::armor::encode;
 use crate::builtins::keys::{Public, der};
+use crate::builtins::pem::encode;
 use crate::value::Number;
 
 /// A certificate with what its extensions say.

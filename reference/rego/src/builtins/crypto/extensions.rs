@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::tlv::{self, BITS, BOOLEAN, Element, IDENTIFIER, INTEGER, OCTETS};
 use crate::Value;
-use crate::builtins::armor::encode;
+use crate::builtins::pem::encode;
 use crate::builtins::url::Url;
 use crate::value::lossy;
 

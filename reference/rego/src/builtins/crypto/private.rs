@@ -6,9 +6,9 @@ use num_bigint::{BigInt, Sign};
 use super::certificate::{Certificate, bytes};
 use super::read::BEGIN;
 use crate::Value;
-use crate::builtins::armor::{decode, next_block};
 use crate::builtins::keys::{Private, Public, der, jwk};
 use crate::builtins::operand::{answer, characters, refuse, text};
+use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
 use crate::value::Number;
 

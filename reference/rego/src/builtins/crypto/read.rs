@@ -4,8 +4,8 @@ use super::certificate::Certificate;
 use super::chain;
 use super::options::Options;
 use crate::Value;
-use crate::builtins::armor::{decode, next_block};
 use crate::builtins::operand::{answer, characters, object, refuse};
+use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
 use crate::value::lossy;
 

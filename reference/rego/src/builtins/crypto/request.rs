@@ -8,9 +8,9 @@ use super::extensions::{Extensions, extension_value};
 use super::name;
 use super::tlv::{self, Element, IDENTIFIER, OCTETS, SEQUENCE, list};
 use crate::Value;
-use crate::builtins::armor::{decode, next_block};
 use crate::builtins::keys::der;
 use crate::builtins::operand::{answer, refuse, text};
+use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
 
 /// The attribute that asks for extensions.

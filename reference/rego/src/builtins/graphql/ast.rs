@@ -87,7 +87,7 @@ pub(super) struct Fragment {
 
 /// What is selected: a field, all of a fragment, or a fragment on the spot.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged, from = "Written")]
+#[serde(untagged, from = "SelectionMembers")]
 pub(super) enum Selection {
     Field(Field),
     Inline(InlineFragment),
@@ -97,7 +97,7 @@ pub(super) enum Selection {
 /// The members of any selection; which there are tells what it is.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
-struct Written {
+struct SelectionMembers {
     alias: Option<String>,
     name: Option<String>,
     arguments: Vec<Argument>,
@@ -107,9 +107,9 @@ struct Written {
     comment: Option<Comments>,
 }
 
-impl From<Written> for Selection {
-    fn from(written: Written) -> Self {
-        let Written {
+impl From<SelectionMembers> for Selection {
+    fn from(written: SelectionMembers) -> Self {
+        let SelectionMembers {
             directives,
             selection_set,
             comment,
@@ -309,7 +309,7 @@ pub(super) struct SchemaDefinition {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) operation_types: Vec<OperationType>,
     #[serde(flatten)]
-    pub(super) comments: Around,
+    pub(super) comments: DescriptionComments,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end_of_definition_comment: Option<Comments>,
     #[serde(skip)]
@@ -319,7 +319,7 @@ pub(super) struct SchemaDefinition {
 /// The comments before and behind a description.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
-pub(super) struct Around {
+pub(super) struct DescriptionComments {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) before_description_comment: Option<Comments>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -361,7 +361,7 @@ pub(super) struct Definition {
     pub(super) enum_values: Vec<EnumValue>,
     pub(super) built_in: bool,
     #[serde(flatten)]
-    pub(super) comments: Around,
+    pub(super) comments: DescriptionComments,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end_of_definition_comment: Option<Comments>,
     #[serde(skip)]
@@ -393,7 +393,7 @@ pub(super) struct FieldDefinition {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) directives: Vec<Directive>,
     #[serde(flatten)]
-    pub(super) comments: Around,
+    pub(super) comments: DescriptionComments,
     #[serde(skip)]
     pub(super) position: Position,
 }
@@ -410,7 +410,7 @@ pub(super) struct ArgumentDefinition {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) directives: Vec<Directive>,
     #[serde(flatten)]
-    pub(super) comments: Around,
+    pub(super) comments: DescriptionComments,
     #[serde(skip)]
     pub(super) position: Position,
 }
@@ -423,7 +423,7 @@ pub(super) struct EnumValue {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) directives: Vec<Directive>,
     #[serde(flatten)]
-    pub(super) comments: Around,
+    pub(super) comments: DescriptionComments,
     #[serde(skip)]
     pub(super) position: Position,
 }
@@ -439,7 +439,7 @@ pub(super) struct DirectiveDefinition {
     pub(super) locations: Vec<String>,
     pub(super) is_repeatable: bool,
     #[serde(flatten)]
-    pub(super) comments: Around,
+    pub(super) comments: DescriptionComments,
     #[serde(skip)]
     pub(super) position: Position,
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ast::{
     ArgumentDefinition, Definition, Directive, FieldDefinition, Position, Type, kind,
 };
-use super::mistake::{Mistake, Result};
+use super::error::{GraphqlError, Result};
 use super::types::Types;
 
 fn wrong<T>(position: Position, message: String) -> Result<T> {
-    Err(Mistake::at(position, message))
+    Err(GraphqlError::at(position, message))
 }
 
 pub(super) fn check(types: &Types) -> Result<()> {

@@ -14,8 +14,8 @@ use crate::value::{Object, from_json};
 
 mod ast;
 mod definitions;
+mod error;
 mod lexer;
-mod mistake;
 mod overlap;
 mod parser;
 mod query;
@@ -67,12 +67,12 @@ fn check_length(text: &str) -> Result<(), Failure> {
 
 fn read_query(text: &str) -> Result<ast::Query, Failure> {
     check_length(text)?;
-    query::parse(text).map_err(|wrong| Failure::Value(mistake::parse_message(&wrong)))
+    query::parse(text).map_err(|wrong| Failure::Value(error::parse_message(&wrong)))
 }
 
 fn read_schema(text: &str) -> Result<ast::Schema, Failure> {
     check_length(text)?;
-    schema::parse(text).map_err(|wrong| Failure::Value(mistake::parse_message(&wrong)))
+    schema::parse(text).map_err(|wrong| Failure::Value(error::parse_message(&wrong)))
 }
 
 /// A document from its text or from its tree.
@@ -118,7 +118,7 @@ pub(super) const KIND: &str = "graphql";
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
     let make = |_: &Call<'_>| {
         let types = Types::of(document(operands, position, read_schema)?);
-        types.map_err(|wrong| Failure::Value(mistake::schema_message(&wrong)))
+        types.map_err(|wrong| Failure::Value(error::schema_message(&wrong)))
     };
     match any(operands, position) {
         Value::String(text) => call.prepared(KIND, text, make),
@@ -144,7 +144,7 @@ fn verified(call: &mut Call<'_>, operands: &[Value]) -> Result<[Value; 2], Failu
     let types = types(call, operands, 2)?;
     let mistakes = validate::check(&types, &query, call.meter).map_err(Failure::Ended)?;
     if !mistakes.is_empty() {
-        return Err(Failure::Value(mistake::query_message(&mistakes)));
+        return Err(Failure::Value(error::query_message(&mistakes)));
     }
     Ok([tree(&query)?, tree(&schema)?])
 }

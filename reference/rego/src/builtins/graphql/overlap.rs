@@ -1,4 +1,4 @@
-//! Whether fields that answer under the same name can be one.
+//! Checks that overlapping fields can be merged.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Reads what queries and schemas have in common: values, types, directives.
 
 use super::ast::{Argument, Child, Comments, Directive, Type, Value, kind};
+use super::error::{GraphqlError, Result};
 use super::lexer::{Kind, Lexer, Token};
-use super::mistake::{Mistake, Result};
 
 /// Selections, values and types may be nested this deep.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -46,7 +46,10 @@ impl<'t> Parser<'t> {
     /// Takes the token that comes next.
     pub(super) fn next(&mut self) -> Result<Token> {
         if self.peeked.kind == Kind::Invalid {
-            return Err(Mistake::at(self.peeked.position, self.peeked.text.clone()));
+            return Err(GraphqlError::at(
+                self.peeked.position,
+                self.peeked.text.clone(),
+            ));
         }
         let next = self.lexer.next();
         Ok(std::mem::replace(&mut self.peeked, next))
@@ -75,7 +78,7 @@ impl<'t> Parser<'t> {
 
     fn expected<T>(&self, what: &str) -> Result<T> {
         let found = self.peeked.kind;
-        Err(Mistake::at(
+        Err(GraphqlError::at(
             self.peeked.position,
             format!("Expected {what}, found {found}"),
         ))
@@ -85,7 +88,7 @@ impl<'t> Parser<'t> {
         if self.is_name(word) {
             return self.next();
         }
-        Err(Mistake::at(
+        Err(GraphqlError::at(
             self.peeked.position,
             format!("Expected \"{word}\", found {}", self.peeked),
         ))
@@ -101,7 +104,7 @@ impl<'t> Parser<'t> {
     /// Goes one level deeper for as long as something is read.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
-            return Err(Mistake::at(
+            return Err(GraphqlError::at(
                 self.peeked.position,
                 format!("Nested too deep, {MAX_DEPTH} levels are allowed"),
             ));
@@ -127,7 +130,7 @@ impl<'t> Parser<'t> {
             items.push(read(self)?);
         }
         if items.is_empty() {
-            return Err(Mistake::at(
+            return Err(GraphqlError::at(
                 self.peeked.position,
                 format!("expected at least one definition, found {end}"),
             ));
@@ -267,6 +270,6 @@ impl<'t> Parser<'t> {
 }
 
 /// The mistake of a token where it stands.
-pub(super) fn unexpected(token: &Token) -> Mistake {
-    Mistake::at(token.position, format!("Unexpected {token}"))
+pub(super) fn unexpected(token: &Token) -> GraphqlError {
+    GraphqlError::at(token.position, format!("Unexpected {token}"))
 }

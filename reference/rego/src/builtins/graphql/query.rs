@@ -4,8 +4,8 @@ use super::ast::{
     Field, Fragment, FragmentSpread, InlineFragment, Operation, Query, Selection,
     VariableDefinition,
 };
+use super::error::Result;
 use super::lexer::Kind;
-use super::mistake::Result;
 use super::parser::Parser;
 
 pub(super) fn parse(text: &str) -> Result<Query> {

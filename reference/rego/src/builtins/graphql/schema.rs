@@ -1,11 +1,11 @@
 //! Reads documents of types.
 
 use super::ast::{
-    ArgumentDefinition, Around, Comments, Definition, DirectiveDefinition, EnumValue,
+    ArgumentDefinition, Comments, Definition, DescriptionComments, DirectiveDefinition, EnumValue,
     FieldDefinition, OperationType, Position, Schema, SchemaDefinition,
 };
+use super::error::Result;
 use super::lexer::{Kind, Token};
-use super::mistake::Result;
 use super::parser::{Parser, unexpected};
 
 /// Where directives can stand.
@@ -35,7 +35,7 @@ const LOCATIONS: [&str; 19] = [
 #[derive(Debug, Default)]
 struct Intro {
     text: String,
-    comments: Around,
+    comments: DescriptionComments,
     position: Position,
 }
 
@@ -92,7 +92,7 @@ impl Parser<'_> {
         };
         Ok(Intro {
             text,
-            comments: Around {
+            comments: DescriptionComments {
                 before_description_comment: before,
                 after_description_comment: self.comments(),
             },
@@ -107,9 +107,9 @@ impl Parser<'_> {
     }
 
     fn extension(&mut self, document: &mut Schema) -> Result<()> {
-        let comments = Around {
+        let comments = DescriptionComments {
             after_description_comment: self.comments(),
-            ..Around::default()
+            ..DescriptionComments::default()
         };
         self.next()?;
         let intro = Intro {

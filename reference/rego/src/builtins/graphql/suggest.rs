@@ -1,4 +1,4 @@
-//! What someone may have meant.
+//! "Did you mean" suggestions.
 
 /// Longer names are not compared.
 const MAX_LENGTH: usize = 64;

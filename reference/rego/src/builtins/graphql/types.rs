@@ -6,7 +6,7 @@ use super::ast::{
     ArgumentDefinition, Definition, DirectiveDefinition, FieldDefinition, Schema, SchemaDefinition,
     Type,
 };
-use super::mistake::{Mistake, Result};
+use super::error::{GraphqlError, Result};
 use super::{definitions, schema};
 use crate::builtins::Prepared;
 
@@ -52,7 +52,7 @@ impl Types {
         types.find_fields();
         types.define_directives(whole.directives)?;
         if let [_, second, ..] = document.schema.as_slice() {
-            return Err(Mistake::at(
+            return Err(GraphqlError::at(
                 second.position,
                 "Cannot have multiple schema entry points, consider schema extensions instead.",
             ));
@@ -81,7 +81,7 @@ impl Types {
         for definition in definitions {
             if self.types.contains_key(&definition.name) {
                 let message = format!("Cannot redeclare type {}.", definition.name);
-                return Err(Mistake::at(definition.position, message));
+                return Err(GraphqlError::at(definition.position, message));
             }
             self.types.insert(definition.name.clone(), definition);
         }
@@ -98,7 +98,7 @@ impl Types {
                 ..Definition::default()
             });
             if base.kind != extension.kind {
-                return Err(Mistake::at(
+                return Err(GraphqlError::at(
                     extension.position,
                     format!(
                         "Cannot extend type {} because the base type is a {}, not {}.",
@@ -159,7 +159,7 @@ impl Types {
             let name = directive.name.as_str();
             if self.directives.contains_key(name) && !STANDARD.contains(&name) {
                 let message = format!("Cannot redeclare directive {name}.");
-                return Err(Mistake::at(directive.position, message));
+                return Err(GraphqlError::at(directive.position, message));
             }
             self.directives.insert(directive.name.clone(), directive);
         }
@@ -169,7 +169,7 @@ impl Types {
     fn take_roots(&mut self, part: &SchemaDefinition) -> Result<()> {
         for root in &part.operation_types {
             if !self.types.contains_key(&root.kind) {
-                return Err(Mistake::at(
+                return Err(GraphqlError::at(
                     root.position,
                     format!(
                         "Schema root {} refers to a type {} that does not exist.",

@@ -6,7 +6,7 @@ use super::ast::{
     Argument, ArgumentDefinition, Definition, Directive, Field, FieldDefinition, Fragment,
     FragmentSpread, InlineFragment, Operation, Position, Query, Selection,
 };
-use super::mistake::Mistake;
+use super::error::GraphqlError;
 use super::overlap::{Compared, deep};
 use super::suggest;
 use super::types::Types;
@@ -39,14 +39,18 @@ pub(super) struct Walk<'d> {
     meter: &'d Meter,
     /// Why the evaluation has to end.
     ended: Option<Ended>,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<GraphqlError>,
 }
 
 /// All mistakes of a query.
 ///
 /// # Errors
 /// When the evaluation has to end.
-pub(super) fn check(types: &Types, query: &Query, meter: &Meter) -> Result<Vec<Mistake>, Ended> {
+pub(super) fn check(
+    types: &Types,
+    query: &Query,
+    meter: &Meter,
+) -> Result<Vec<GraphqlError>, Ended> {
     let mut fragments = BTreeMap::new();
     for fragment in &query.fragments {
         fragments.entry(fragment.name.as_str()).or_insert(fragment);
@@ -94,7 +98,7 @@ impl<'d> Walk<'d> {
 
     pub(super) fn wrong(&mut self, position: Position, message: impl Into<String>) {
         if self.mistakes.len() < MAX_MISTAKES {
-            self.mistakes.push(Mistake::at(position, message));
+            self.mistakes.push(GraphqlError::at(position, message));
         }
     }
 

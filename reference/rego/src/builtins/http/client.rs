@@ -1,16 +1,16 @@
-//! Has requests sent: again after failures, on to where servers lead.
+//! Sends requests, with retries and redirects.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
 
 use super::Stop;
-use super::hop::Hop;
+use super::attempt::Attempt;
+use super::error::RequestError;
 use super::options::Options;
 use super::redirect::redirect;
 use super::response::Response;
 use super::tls;
-use super::trouble::Trouble;
-use crate::builtins::{Call, hosts};
+use crate::builtins::{Call, allow_net};
 use crate::host::{HostError, Tls};
 
 /// The longest body of a response.
@@ -25,7 +25,7 @@ pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop>
     let mut attempt = 0;
     loop {
         match follow(call, options, tls.as_ref()) {
-            Err(Stop::Trouble(Trouble::Network { .. })) if attempt < options.retries => {
+            Err(Stop::RequestError(RequestError::Network { .. })) if attempt < options.retries => {
                 wait(call, attempt)?;
                 attempt += 1;
             }
@@ -59,7 +59,7 @@ fn follow(call: &Call<'_>, options: &Options, tls: Option<&Tls>) -> Result<Respo
         };
         redirect(call.session, &mut options, target, response.code)?;
     }
-    Err(Trouble::network(&options, "stopped after too many redirects").into())
+    Err(RequestError::network(&options, "stopped after too many redirects").into())
 }
 
 /// Sends one request and waits for its response.
@@ -69,7 +69,7 @@ fn exchange(
     tls: Option<&Tls>,
     timeout: Option<Duration>,
 ) -> Result<Response, Stop> {
-    let Hop { mut request, gzip } = Hop::new(options, tls)?;
+    let Attempt { mut request, gzip } = Attempt::new(options, tls)?;
     request.timeout = timeout;
     let host = request.url.host_str().unwrap_or_default().to_owned();
     let port = request.url.port_or_known_default().unwrap_or_default();
@@ -78,9 +78,9 @@ fn exchange(
         Ok(response) if gzip => return Ok(inflate(options, response)?),
         Ok(response) => return Ok(response),
         Err(HostError::Ended(ended)) => return Err(Stop::Ended(ended)),
-        Err(HostError::Disallowed) => return Err(hosts::disallowed(&host).into()),
-        Err(HostError::Refused(why)) => return Err(Trouble::Value(why).into()),
-        Err(HostError::TimedOut) => return Err(Trouble::slow(options).into()),
+        Err(HostError::Disallowed) => return Err(allow_net::disallowed(&host).into()),
+        Err(HostError::Refused(why)) => return Err(RequestError::Value(why).into()),
+        Err(HostError::TimedOut) => return Err(RequestError::slow(options).into()),
         Err(HostError::NoSuchHost) => format!("dial tcp: lookup {host}: no such host"),
         Err(HostError::ConnectionRefused) => {
             format!("dial tcp {host}:{port}: connect: connection refused")
@@ -88,7 +88,7 @@ fn exchange(
         Err(HostError::TooLong) => too_long(),
         Err(HostError::Broken(cause)) => cause,
     };
-    Err(Trouble::network(options, cause).into())
+    Err(RequestError::network(options, cause).into())
 }
 
 fn too_long() -> String {
@@ -96,7 +96,7 @@ fn too_long() -> String {
 }
 
 /// Undoes the compression that the policy did not ask for.
-fn inflate(options: &Options, mut response: Response) -> Result<Response, Trouble> {
+fn inflate(options: &Options, mut response: Response) -> Result<Response, RequestError> {
     if response.header("content-encoding") != Some("gzip") || response.body.is_empty() {
         return Ok(response);
     }
@@ -104,9 +104,9 @@ fn inflate(options: &Options, mut response: Response) -> Result<Response, Troubl
     let mut plain = Vec::new();
     let decoder = flate2::read::MultiGzDecoder::new(response.body.as_slice());
     let read = decoder.take(most + 1).read_to_end(&mut plain);
-    read.map_err(|wrong| Trouble::network(options, wrong.to_string()))?;
+    read.map_err(|wrong| RequestError::network(options, wrong.to_string()))?;
     if plain.len() > MAX_BODY {
-        return Err(Trouble::network(options, too_long()));
+        return Err(RequestError::network(options, too_long()));
     }
     response
         .headers

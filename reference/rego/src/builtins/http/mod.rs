@@ -15,24 +15,24 @@ use crate::Value;
 use crate::meter::Ended;
 use crate::value::{Literal, Object, Text};
 
+mod attempt;
 mod cache;
+mod cache_control;
 mod client;
-mod freshness;
-mod hop;
+mod error;
 mod options;
 mod redirect;
 mod response;
 #[cfg(test)]
 mod tests;
 mod tls;
-mod trouble;
 
 pub(super) use cache::Responses;
+use error::RequestError;
 use options::{Caching, Options};
 use response::Response;
-use trouble::Trouble;
 
-pub(super) const BUILTINS: Group = &[("http.send", Cost::Outside, send)];
+pub(super) const BUILTINS: Group = &[("http.send", Cost::BuiltinContext, send)];
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
@@ -48,7 +48,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
 ];
 
 /// What a request came to; the same for all calls of one evaluation.
-type Outcome = Result<Value, Trouble>;
+type Outcome = Result<Value, RequestError>;
 
 fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let request = object(operands, 1)?;
@@ -62,7 +62,7 @@ fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failur
     };
     let outcome = match requests::check(request) {
         Ok(()) => outcome(call, request)?,
-        Err(failure) => Err(Trouble::of(failure)),
+        Err(failure) => Err(RequestError::of(failure)),
     };
     match outcome {
         Ok(response) => answer(response),
@@ -88,7 +88,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
             keep = kept;
             Ok(response)
         }
-        Err(Stop::Trouble(trouble)) => Err(trouble),
+        Err(Stop::RequestError(trouble)) => Err(trouble),
         Err(Stop::Ended(ended)) => return Err(Failure::Ended(ended)),
     };
     if keep {
@@ -102,7 +102,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
 /// Why there is no response.
 #[derive(Debug)]
 enum Stop {
-    Trouble(Trouble),
+    RequestError(RequestError),
     /// The evaluation has to end.
     Ended(Ended),
 }
@@ -111,14 +111,14 @@ impl From<Failure> for Stop {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Ended(ended) => Self::Ended(ended),
-            other => Self::Trouble(Trouble::of(other)),
+            other => Self::RequestError(RequestError::of(other)),
         }
     }
 }
 
-impl From<Trouble> for Stop {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+impl From<RequestError> for Stop {
+    fn from(trouble: RequestError) -> Self {
+        Self::RequestError(trouble)
     }
 }
 
@@ -140,10 +140,10 @@ fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool),
         return Ok((value, response.cacheable()));
     }
     // A response that says wrongly how long it is fresh is not kept, and that is no failure.
-    if let Ok(expires) = freshness::expiry(&response, &caching, call.session.now())
+    if let Ok(expires) = cache_control::expiry(&response, &caching, call.session.now())
         && response.cacheable()
         && options::has_caching_mode(request)
-        && (caching.seconds > 0 || freshness::may_store(&response))
+        && (caching.seconds > 0 || cache_control::may_store(&response))
     {
         keep(call, key, response, expires);
     }
@@ -192,14 +192,14 @@ fn from_cache(
     let now = call.session.now();
     match response.code {
         304 => {
-            let expires = freshness::expiry(&response, caching, now)?;
+            let expires = cache_control::expiry(&response, caching, now)?;
             cached.renew(&response);
             keep(call, key, cached.clone(), expires);
             Ok(Some(cached))
         }
         200 => {
-            if caching.seconds > 0 || freshness::may_store(&response) {
-                let expires = freshness::expiry(&response, caching, now)?;
+            if caching.seconds > 0 || cache_control::may_store(&response) {
+                let expires = cache_control::expiry(&response, caching, now)?;
                 keep(call, key, response.clone(), expires);
             }
             Ok(Some(response))

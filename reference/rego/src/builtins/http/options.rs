@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 
-use super::trouble::Trouble;
+use super::error::RequestError;
 use crate::Value;
 use crate::builtins::requests::json;
 use crate::builtins::url::{Url, quote};
-use crate::builtins::{Session, hosts};
+use crate::builtins::{Session, allow_net};
 use crate::value::Object;
 
 /// Where a certificate or key comes from: the text, a file or a variable of the environment.
@@ -47,12 +47,12 @@ pub(super) struct Caching {
     pub(super) seconds: i32,
 }
 
-fn wrong<T>(message: impl Into<String>) -> Result<T, Trouble> {
-    Err(Trouble::Value(message.into()))
+fn wrong<T>(message: impl Into<String>) -> Result<T, RequestError> {
+    Err(RequestError::Value(message.into()))
 }
 
 /// What tells requests apart: the description without the headers that do not count.
-pub(super) fn key(request: &Object) -> Result<Object, Trouble> {
+pub(super) fn key(request: &Object) -> Result<Object, RequestError> {
     let mut key = request.clone();
     if let (Some(ignored), Some(Value::Object(headers))) =
         (request.get("cache_ignored_headers"), request.get("headers"))
@@ -71,7 +71,7 @@ pub(super) fn key(request: &Object) -> Result<Object, Trouble> {
 }
 
 /// A member that is true or false; false when absent.
-pub(super) fn flag(request: &Object, name: &str) -> Result<bool, Trouble> {
+pub(super) fn flag(request: &Object, name: &str) -> Result<bool, RequestError> {
     match request.get(name) {
         None => Ok(false),
         Some(Value::Bool(set)) => Ok(*set),
@@ -85,7 +85,7 @@ pub(super) fn has_caching_mode(request: &Object) -> bool {
     mode.is_none_or(|mode| matches!(mode.as_str(), Some("serialized" | "deserialized")))
 }
 
-pub(super) fn caching(request: &Object) -> Result<Caching, Trouble> {
+pub(super) fn caching(request: &Object) -> Result<Caching, RequestError> {
     let shared = flag(request, "cache")?;
     if !flag(request, "force_cache")? {
         return Ok(Caching { shared, seconds: 0 });
@@ -129,7 +129,7 @@ impl Options {
             || (self.certificate.is_given() && self.key.is_given())
     }
 
-    pub(super) fn read(session: &Session, request: &Object) -> Result<Self, Trouble> {
+    pub(super) fn read(session: &Session, request: &Object) -> Result<Self, RequestError> {
         let mut options = Self {
             method: String::new(),
             url: String::new(),
@@ -151,14 +151,14 @@ impl Options {
         if let Some(raw) = request.get("raw_body").and_then(Value::as_bytes) {
             options.body = raw.trim_with(|character| character == '"').to_vec();
         }
-        Url::parse(&options.url).map_err(Trouble::Value)?;
+        Url::parse(&options.url).map_err(RequestError::Value)?;
         if options.method.is_empty() {
             options.method = "GET".to_owned();
         }
         Ok(options)
     }
 
-    fn take(&mut self, session: &Session, name: &str, value: &Value) -> Result<(), Trouble> {
+    fn take(&mut self, session: &Session, name: &str, value: &Value) -> Result<(), RequestError> {
         match name {
             "method" => self.method = text(name, value)?.to_uppercase(),
             "url" => {
@@ -191,7 +191,7 @@ impl Options {
     }
 }
 
-fn text(name: &str, value: &Value) -> Result<String, Trouble> {
+fn text(name: &str, value: &Value) -> Result<String, RequestError> {
     match value.as_str() {
         Some(text) => Ok(text.trim_matches('"').to_owned()),
         None => wrong(format!("\"{name}\" must be a string")),
@@ -199,16 +199,16 @@ fn text(name: &str, value: &Value) -> Result<String, Trouble> {
 }
 
 /// Fails unless the evaluation may reach the host of an address.
-pub(super) fn check_host(session: &Session, url: &str) -> Result<(), Trouble> {
+pub(super) fn check_host(session: &Session, url: &str) -> Result<(), RequestError> {
     if session.allowed_hosts.is_none() {
         return Ok(());
     }
-    let url = Url::parse(url).map_err(Trouble::Value)?;
+    let url = Url::parse(url).map_err(RequestError::Value)?;
     let host = url.authority().split(':').next().unwrap_or_default();
-    hosts::check(session, host).map_err(Trouble::of)
+    allow_net::check(session, host).map_err(RequestError::of)
 }
 
-fn boolean(value: &Value) -> Result<bool, Trouble> {
+fn boolean(value: &Value) -> Result<bool, RequestError> {
     match value.to_string().as_str() {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),
@@ -219,7 +219,7 @@ fn boolean(value: &Value) -> Result<bool, Trouble> {
     }
 }
 
-fn retries(value: &Value) -> Result<u32, Trouble> {
+fn retries(value: &Value) -> Result<u32, RequestError> {
     let count = match value {
         Value::Number(number) => number.as_i64().and_then(|count| u32::try_from(count).ok()),
         _ => None,
@@ -232,7 +232,7 @@ fn retries(value: &Value) -> Result<u32, Trouble> {
     }
 }
 
-fn headers(value: &Value) -> Result<Vec<(String, String)>, Trouble> {
+fn headers(value: &Value) -> Result<Vec<(String, String)>, RequestError> {
     let Value::Object(members) = value else {
         return wrong("invalid type for headers key");
     };
@@ -248,7 +248,7 @@ fn headers(value: &Value) -> Result<Vec<(String, String)>, Trouble> {
         .collect()
 }
 
-fn timeout(value: &Value) -> Result<Option<Duration>, Trouble> {
+fn timeout(value: &Value) -> Result<Option<Duration>, RequestError> {
     let nanoseconds = match value {
         Value::Number(number) => match number.as_i64() {
             Some(nanoseconds) => nanoseconds,
@@ -271,7 +271,7 @@ fn timeout(value: &Value) -> Result<Option<Duration>, Trouble> {
         },
         other => {
             let kind = other.kind();
-            return Err(Trouble::Type(format!(
+            return Err(RequestError::Type(format!(
                 "operand 1 'timeout' must be one of {{string, number}} but got {kind}"
             )));
         }

@@ -1,8 +1,8 @@
 //! Redirections.
 
-use super::hop::address;
+use super::attempt::address;
+use super::error::RequestError;
 use super::options::{Options, check_host};
-use super::trouble::Trouble;
 use crate::builtins::Session;
 use crate::builtins::url::quote;
 
@@ -12,10 +12,10 @@ pub(super) fn redirect(
     options: &mut Options,
     target: &str,
     code: u16,
-) -> Result<(), Trouble> {
+) -> Result<(), RequestError> {
     let from = address(options)?;
     let to = from.join(target).map_err(|_| {
-        Trouble::network(
+        RequestError::network(
             options,
             format!("failed to parse Location header {}", quote(target)),
         )

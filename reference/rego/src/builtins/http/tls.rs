@@ -1,14 +1,14 @@
-//! What a request demands of its connection, and shows of its own.
+//! TLS options of a request.
 
 use std::io::{Error, ErrorKind};
 
+use super::error::RequestError;
 use super::options::{Options, Sources};
-use super::trouble::Trouble;
-use crate::builtins::armor::next_block;
+use crate::builtins::pem::next_block;
 use crate::host::{Host, Identity, Tls, Trust};
 
 /// What a request demands, if that is other than usual.
-pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, Trouble> {
+pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, RequestError> {
     if !options.has_tls() {
         return Ok(None);
     }
@@ -24,11 +24,11 @@ pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, Tr
     Ok(Some(Tls { trust, identity }))
 }
 
-fn wrong(message: impl Into<String>) -> Trouble {
-    Trouble::Value(message.into())
+fn wrong(message: impl Into<String>) -> RequestError {
+    RequestError::Value(message.into())
 }
 
-fn file(host: &dyn Host, path: &str) -> Result<String, Trouble> {
+fn file(host: &dyn Host, path: &str) -> Result<String, RequestError> {
     host.file(path)
         .map_err(|failure| wrong(unread(path, &failure)))
 }
@@ -63,7 +63,7 @@ fn certificates(pem: &str) -> Vec<Vec<u8>> {
     blocks(pem, |label| label == "CERTIFICATE")
 }
 
-fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, Trouble> {
+fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, RequestError> {
     let mut all = Vec::new();
     let mut add = |pem: &str, message: &str| {
         let found = certificates(pem);
@@ -91,7 +91,7 @@ fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, Troub
 }
 
 /// The certificate and key to show, the last one that is given.
-fn identity(host: &dyn Host, options: &Options) -> Result<Option<Identity>, Trouble> {
+fn identity(host: &dyn Host, options: &Options) -> Result<Option<Identity>, RequestError> {
     let (certificate, key) = (&options.certificate, &options.key);
     let mut pair = None;
     if let (Some(certificate), Some(key)) = (&certificate.text, &key.text) {

@@ -2,10 +2,10 @@
 
 use super::first_members;
 use crate::Value;
-use crate::builtins::armor::encode_url;
 use crate::builtins::keys::Algorithm;
 use crate::builtins::keys::jwk::{self, Material};
 use crate::builtins::operand::{answer, any, refuse, text};
+use crate::builtins::pem::encode_url;
 use crate::builtins::requests::json;
 use crate::builtins::{Call, Failure};
 use crate::value::from_json;

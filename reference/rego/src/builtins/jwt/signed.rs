@@ -4,8 +4,8 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::token::{Token, object};
 use crate::builtins::Failure;
-use crate::builtins::armor::{encode_url, next_block};
 use crate::builtins::keys::{Algorithm, Private, Public, der};
+use crate::builtins::pem::{encode_url, next_block};
 use crate::value::Object;
 
 /// The header and the claims of a token, whoever made it.

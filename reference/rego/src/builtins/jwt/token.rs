@@ -2,8 +2,8 @@
 
 use crate::Value;
 use crate::builtins::Failure;
-use crate::builtins::armor::decode_url;
 use crate::builtins::json_words::explained;
+use crate::builtins::pem::decode_url;
 use crate::value::{Object, from_json, lossy};
 
 /// A token in its three parts, still encoded.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use crate::builtins::armor::next_block;
 use crate::builtins::keys::jwk::{self, Jwk, Material};
 use crate::builtins::keys::{Algorithm, Public, der};
+use crate::builtins::pem::next_block;
 use crate::builtins::{Call, Failure, Prepared};
 use crate::value::Text;
 

@@ -4,8 +4,8 @@ use super::curve::{self, Curve};
 use super::jwk_members::{Kind, json_kind};
 use super::{Private, Public, rsa};
 use crate::Value;
-use crate::builtins::armor::{decode_any, encode_url};
 use crate::builtins::json_words::explained;
+use crate::builtins::pem::{decode_any, encode_url};
 use crate::value::{Object, from_json, from_json_prefix};
 
 /// What a key can be.

@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use crate::Value;
-use crate::builtins::armor::decode_any;
+use crate::builtins::pem::decode_any;
 use crate::value::{Literal, Object};
 
 /// What keys can be for, also beyond signatures.

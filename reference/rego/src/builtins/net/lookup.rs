@@ -4,13 +4,13 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::Value;
 use crate::builtins::operand::{answer, text};
-use crate::builtins::{Call, Failure, hosts};
+use crate::builtins::{Call, Failure, allow_net};
 use crate::host::HostError;
 use crate::value::Set;
 
 pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let name = text(operands, 1)?;
-    hosts::check(call.session, name)?;
+    allow_net::check(call.session, name)?;
     if let Ok(address) = name.parse::<IpAddr>() {
         return answer(Set::from([shown(address)]));
     }
@@ -26,7 +26,7 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
             answer(addresses.into_iter().map(shown).collect::<Set>())
         }
         Err(HostError::Ended(ended)) => Err(Failure::Ended(ended)),
-        Err(HostError::Disallowed) => Err(hosts::disallowed(name)),
+        Err(HostError::Disallowed) => Err(allow_net::disallowed(name)),
         Err(HostError::Refused(why) | HostError::Broken(why)) => {
             Err(Failure::Value(format!("lookup {name}: {why}")))
         }

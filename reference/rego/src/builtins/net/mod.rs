@@ -20,7 +20,7 @@ pub(super) const BUILTINS: Group = &[
     ("net.cidr_is_valid", Cost::Linear, ranges::is_valid),
     ("net.cidr_merge", Cost::Stepping, merge::merge),
     ("net.cidr_overlap", Cost::Linear, ranges::contains),
-    ("net.lookup_ip_addr", Cost::Outside, lookup::lookup),
+    ("net.lookup_ip_addr", Cost::BuiltinContext, lookup::lookup),
 ];
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {

@@ -5,7 +5,7 @@ use super::compile::{Compiler, is_schema};
 use super::draft::Draft;
 use super::fault::{Fault, wrong};
 use super::findings::Findings;
-use super::node::Place;
+use super::node::SubschemaId;
 use super::path::Path;
 use super::read;
 use super::validate::Validator;
@@ -15,13 +15,13 @@ use crate::value::Object;
 /// Keywords that combine subschemas.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
-    one_of: Vec<Place>,
-    any_of: Vec<Place>,
-    all_of: Vec<Place>,
-    not: Option<Place>,
-    condition: Option<Place>,
-    then: Option<Place>,
-    otherwise: Option<Place>,
+    one_of: Vec<SubschemaId>,
+    any_of: Vec<SubschemaId>,
+    all_of: Vec<SubschemaId>,
+    not: Option<SubschemaId>,
+    condition: Option<SubschemaId>,
+    then: Option<SubschemaId>,
+    otherwise: Option<SubschemaId>,
 }
 
 impl Choices {
@@ -190,7 +190,7 @@ impl Choices {
 /// of the one that fits best of the others.
 fn alternatives(
     validator: &mut Validator<'_>,
-    (places, enough): (&[Place], usize),
+    (places, enough): (&[SubschemaId], usize),
     value: &Value,
     path: &Path<'_>,
     found: &Findings,

@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::fault::{Fault, mistyped, wrong};
 use super::items::Items;
 use super::members::Members;
-use super::node::{Additional, Matcher, NODE, Node, Place, Schema};
+use super::node::{Additional, Matcher, NODE, Node, Schema, SubschemaId};
 use super::numbers::Numbers;
 use super::pool::{Pool, too_large};
 use super::read;
@@ -34,7 +34,7 @@ pub(super) struct Compiler<'c> {
     pool: Pool<'c>,
     nodes: Vec<Node>,
     /// The subschemas that references lead to, by the texts of the references.
-    referred: HashMap<String, Place>,
+    referred: HashMap<String, SubschemaId>,
     /// The patterns that are compiled, by their texts.
     patterns: HashMap<Text, Arc<Pattern>>,
     pattern_bytes: usize,
@@ -67,20 +67,24 @@ pub(super) fn compile(call: &Call<'_>, document: &Value) -> Result<Schema, Fault
 
 impl Compiler<'_> {
     /// Compiles a subschema.
-    pub(super) fn subschema(&mut self, document: &Value, draft: Draft) -> Result<Place, Fault> {
+    pub(super) fn subschema(
+        &mut self,
+        document: &Value,
+        draft: Draft,
+    ) -> Result<SubschemaId, Fault> {
         let place = self.reserve()?;
         self.fill(place, document, draft)?;
         Ok(place)
     }
 
     /// A place for a subschema that is compiled later.
-    fn reserve(&mut self) -> Result<Place, Fault> {
+    fn reserve(&mut self) -> Result<SubschemaId, Fault> {
         self.call.make(NODE / VALUE_BYTES as usize)?;
         self.nodes.push(Node::default());
         Ok(self.nodes.len() - 1)
     }
 
-    fn fill(&mut self, place: Place, document: &Value, draft: Draft) -> Result<(), Fault> {
+    fn fill(&mut self, place: SubschemaId, document: &Value, draft: Draft) -> Result<(), Fault> {
         if self.depth >= MAX_DEPTH {
             return Err(Fault::Failure(too_large()));
         }
@@ -181,7 +185,12 @@ impl Compiler<'_> {
     }
 
     /// Compiles what a reference leads to, and keeps it for other references with this text.
-    fn refer(&mut self, reference: &Reference, text: String, draft: Draft) -> Result<Place, Fault> {
+    fn refer(
+        &mut self,
+        reference: &Reference,
+        text: String,
+        draft: Draft,
+    ) -> Result<SubschemaId, Fault> {
         let place = self.reserve()?;
         self.referred.insert(text, place);
         let (document, named) = self.pool.get(reference)?;

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::fault::{Fault, mistyped, wrong};
 use super::findings::Findings;
 use super::literal::Literals;
-use super::node::{Additional, Place};
+use super::node::{Additional, SubschemaId};
 use super::path::Path;
 use super::read;
 use super::validate::Validator;
@@ -18,14 +18,14 @@ use crate::value::{Array, Object};
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// That of all items.
-    each: Option<Place>,
+    each: Option<SubschemaId>,
     /// Those of the first items.
-    first: Vec<Place>,
+    first: Vec<SubschemaId>,
     additional: Additional,
     min: Option<usize>,
     max: Option<usize>,
     are_unique: bool,
-    contains: Option<Place>,
+    contains: Option<SubschemaId>,
 }
 
 impl Items {
@@ -171,7 +171,7 @@ fn check_unique(
 
 fn check_contains(
     validator: &mut Validator<'_>,
-    place: Place,
+    place: SubschemaId,
     array: &Array,
     path: &Path<'_>,
     found: &mut Findings,

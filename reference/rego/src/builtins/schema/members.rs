@@ -5,7 +5,7 @@ use super::compile::{Compiler, is_schema};
 use super::draft::Draft;
 use super::fault::{Fault, mistyped, wrong};
 use super::findings::Findings;
-use super::node::{Additional, Matcher, Place};
+use super::node::{Additional, Matcher, SubschemaId};
 use super::path::Path;
 use super::read;
 use super::validate::Validator;
@@ -17,12 +17,12 @@ use crate::value::{Object, Text};
 #[derive(Debug, Default)]
 pub(super) struct Members {
     /// By the names of the members.
-    properties: HashMap<Text, Place>,
+    properties: HashMap<Text, SubschemaId>,
     /// The same in the order of the names.
-    ordered: Vec<(Text, Place)>,
+    ordered: Vec<(Text, SubschemaId)>,
     additional: Additional,
-    patterns: Vec<(Matcher, Place)>,
-    names: Option<Place>,
+    patterns: Vec<(Matcher, SubschemaId)>,
+    names: Option<SubschemaId>,
     pub(super) dependencies: HashMap<Text, Dependency>,
     min: Option<usize>,
     max: Option<usize>,
@@ -33,7 +33,7 @@ pub(super) struct Members {
 #[derive(Debug)]
 pub(super) enum Dependency {
     Members(Vec<Text>),
-    Schema(Place),
+    Schema(SubschemaId),
 }
 
 /// The name of a member. Documents are made of JSON, so each is a text.
@@ -277,7 +277,7 @@ impl Members {
 
 fn check_name(
     validator: &mut Validator<'_>,
-    place: Place,
+    place: SubschemaId,
     key: &Value,
     path: &Path<'_>,
     found: &mut Findings,

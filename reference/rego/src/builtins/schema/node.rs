@@ -12,7 +12,7 @@ use super::types::Types;
 use super::values::Values;
 
 /// The place of a subschema in its schema.
-pub(super) type Place = usize;
+pub(super) type SubschemaId = usize;
 
 /// A compiled schema: all its subschemas, the whole one first.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Node {
     /// The verdict of a schema that is only a boolean.
     pub(super) verdict: Option<bool>,
     /// The subschema that a reference leads to.
-    pub(super) target: Option<Place>,
+    pub(super) target: Option<SubschemaId>,
     pub(super) types: Types,
     pub(super) numbers: Option<Box<Numbers>>,
     pub(super) strings: Option<Box<Strings>>,
@@ -59,7 +59,7 @@ pub(super) enum Additional {
     #[default]
     Any,
     None,
-    By(Place),
+    By(SubschemaId),
 }
 
 /// A pattern as it was written, and compiled.

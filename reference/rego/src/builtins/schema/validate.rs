@@ -3,7 +3,7 @@
 use super::super::{Call, Failure};
 use super::compile::MAX_DEPTH;
 use super::findings::Findings;
-use super::node::{Node, Place, Schema};
+use super::node::{Node, Schema, SubschemaId};
 use super::numbers::is_integer;
 use super::path::Path;
 use crate::Value;
@@ -45,7 +45,7 @@ impl<'v> Validator<'v> {
     /// As [`validate`].
     pub(super) fn check(
         &mut self,
-        place: Place,
+        place: SubschemaId,
         value: &Value,
         path: &Path<'_>,
         found: &mut Findings,
@@ -71,7 +71,7 @@ impl<'v> Validator<'v> {
     }
 
     /// The subschema behind all references.
-    fn referred(&self, place: Place) -> Result<&'v Node, Failure> {
+    fn referred(&self, place: SubschemaId) -> Result<&'v Node, Failure> {
         let mut at = self.nodes.get(place);
         let mut left = self.nodes.len();
         loop {

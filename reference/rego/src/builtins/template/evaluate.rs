@@ -2,19 +2,19 @@
 
 use super::functions::{Arity, Takes, Wrong, arity, called, not_called, takes};
 use super::item::{Item, Thing};
-use super::node::{Command, Operand, Pipeline, Place, Term};
+use super::node::{Command, Fallible, Operand, Pipeline, Term};
 use super::number::Number;
 use super::render::Renderer;
 use crate::builtins::Failure;
 
 /// The arguments of a command: operands behind the first, and the result of the command before.
 #[derive(Clone, Copy)]
-struct Given<'t, 'i> {
+struct Arguments<'t, 'i> {
     operands: &'t [Operand],
     last: Option<&'i Item>,
 }
 
-impl Given<'_, '_> {
+impl Arguments<'_, '_> {
     const NOTHING: Self = Self {
         operands: &[],
         last: None,
@@ -28,7 +28,7 @@ impl Given<'_, '_> {
 impl<'t> Renderer<'_, '_, 't> {
     /// The result of a pipeline, which its variables take.
     pub(super) fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Item) -> Result<Item, Failure> {
-        self.place = Place::Pipeline(pipeline);
+        self.place = Fallible::Pipeline(pipeline);
         let mut result: Option<Item> = None;
         for command in &pipeline.commands {
             self.call.check()?;
@@ -66,33 +66,33 @@ impl<'t> Renderer<'_, '_, 't> {
         let Some((first, operands)) = command.operands.split_first() else {
             return Ok(Item::ABSENT);
         };
-        let given = Given { operands, last };
+        let given = Arguments { operands, last };
         if !first.fields.is_empty() {
             return self.field(first, dot, given);
         }
         match &first.term {
             Term::Function(name) => {
-                self.place = Place::Operand(first);
-                self.function(name, Place::Command(command), dot, given)
+                self.place = Fallible::Operand(first);
+                self.function(name, Fallible::Command(command), dot, given)
             }
             Term::Pipeline(pipeline) => {
                 self.refuse_operands(first, given)?;
                 stacker::maybe_grow(64 << 10, 1 << 20, || self.pipeline(pipeline, dot))
             }
             Term::Nil => {
-                self.place = Place::Operand(first);
+                self.place = Fallible::Operand(first);
                 self.refuse_operands(first, given)?;
                 self.wrong("nil is not a command")
             }
             _ => {
-                self.place = Place::Operand(first);
+                self.place = Fallible::Operand(first);
                 self.refuse_operands(first, given)?;
                 self.term(first, dot)
             }
         }
     }
 
-    fn refuse_operands(&self, operand: &Operand, given: Given<'_, '_>) -> Result<(), Failure> {
+    fn refuse_operands(&self, operand: &Operand, given: Arguments<'_, '_>) -> Result<(), Failure> {
         if given.is_empty() {
             return Ok(());
         }
@@ -127,8 +127,8 @@ impl<'t> Renderer<'_, '_, 't> {
             Term::Bool(value) => Ok(Item::truth(*value)),
             Term::Nil => Ok(Item::ABSENT),
             Term::Function(name) => {
-                self.place = Place::Term(operand);
-                self.function(name, Place::Term(operand), dot, Given::NOTHING)
+                self.place = Fallible::Term(operand);
+                self.function(name, Fallible::Term(operand), dot, Arguments::NOTHING)
             }
             Term::Pipeline(pipeline) => {
                 stacker::maybe_grow(64 << 10, 1 << 20, || self.pipeline(pipeline, dot))
@@ -141,11 +141,11 @@ impl<'t> Renderer<'_, '_, 't> {
         &mut self,
         operand: &'t Operand,
         dot: &Item,
-        given: Given<'_, '_>,
+        given: Arguments<'_, '_>,
     ) -> Result<Item, Failure> {
-        self.place = Place::Operand(operand);
+        self.place = Fallible::Operand(operand);
         if let Term::Pipeline(_) = operand.term {
-            self.place = Place::Term(operand);
+            self.place = Fallible::Term(operand);
         }
         let mut item = self.term(operand, dot)?;
         for (at, field) in operand.fields.iter().enumerate() {
@@ -174,9 +174,9 @@ impl<'t> Renderer<'_, '_, 't> {
     fn function(
         &mut self,
         name: &str,
-        whole: Place<'t>,
+        whole: Fallible<'t>,
         dot: &Item,
-        given: Given<'t, '_>,
+        given: Arguments<'t, '_>,
     ) -> Result<Item, Failure> {
         let count = given.operands.len() + usize::from(given.last.is_some());
         match arity(name) {
@@ -217,7 +217,7 @@ impl<'t> Renderer<'_, '_, 't> {
     }
 
     /// The first operand that decides, or the last one.
-    fn logic(&mut self, name: &str, dot: &Item, given: Given<'t, '_>) -> Result<Item, Failure> {
+    fn logic(&mut self, name: &str, dot: &Item, given: Arguments<'t, '_>) -> Result<Item, Failure> {
         let mut item = Item::ABSENT;
         for operand in given.operands {
             item = self.operand(operand, Takes::Items, dot)?;
@@ -231,9 +231,9 @@ impl<'t> Renderer<'_, '_, 't> {
     /// The value of an operand of a function.
     fn operand(&mut self, operand: &'t Operand, takes: Takes, dot: &Item) -> Result<Item, Failure> {
         self.call.check()?;
-        self.place = Place::Operand(operand);
+        self.place = Fallible::Operand(operand);
         let item = match &operand.term {
-            _ if !operand.fields.is_empty() => self.field(operand, dot, Given::NOTHING)?,
+            _ if !operand.fields.is_empty() => self.field(operand, dot, Arguments::NOTHING)?,
             Term::Nil if takes == Takes::Text => return self.wrong("cannot assign nil to string"),
             Term::Bool(_) | Term::Number(..) if takes == Takes::Text => {
                 return self.wrong(format!("expected string; found {operand}"));
@@ -264,7 +264,7 @@ impl<'t> Renderer<'_, '_, 't> {
 }
 
 /// How a message calls what is called.
-fn callee(given: Given<'_, '_>, item: &Item) -> String {
+fn callee(given: Arguments<'_, '_>, item: &Item) -> String {
     match (given.operands.first(), &item.thing) {
         (Some(operand), _) => match &operand.term {
             Term::Pipeline(pipeline) if operand.fields.is_empty() => pipeline.to_string(),

@@ -81,7 +81,7 @@ pub(super) enum Term {
 
 /// Something at which rendering may fail.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'t> {
+pub(super) enum Fallible<'t> {
     Nowhere,
     Pipeline(&'t Pipeline),
     Command(&'t Command),
@@ -91,7 +91,7 @@ pub(super) enum Place<'t> {
     Invocation(&'t Invocation),
 }
 
-impl Place<'_> {
+impl Fallible<'_> {
     /// Where it begins.
     pub(super) fn at(&self) -> usize {
         match self {
@@ -105,7 +105,7 @@ impl Place<'_> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Fallible<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nowhere => Ok(()),

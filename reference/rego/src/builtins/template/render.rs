@@ -3,7 +3,7 @@
 use super::NAME;
 use super::functions::NOTHING;
 use super::item::{Item, Thing};
-use super::node::{Branches, Invocation, Node, Pipeline, Place, Templates};
+use super::node::{Branches, Fallible, Invocation, Node, Pipeline, Templates};
 use crate::Value;
 use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
@@ -31,7 +31,7 @@ pub(super) struct Renderer<'r, 'c, 't> {
     name: &'t [u8],
     depth: usize,
     /// Where the renderer is.
-    pub(super) place: Place<'t>,
+    pub(super) place: Fallible<'t>,
     pub(super) variables: Vec<(&'t str, Item)>,
     out: Vec<u8>,
 }
@@ -50,7 +50,7 @@ pub(super) fn rendered(
         templates,
         name: NAME.as_bytes(),
         depth: 0,
-        place: Place::Nowhere,
+        place: Fallible::Nowhere,
         variables: vec![("$", data.clone())],
         out: Vec::new(),
     };
@@ -249,7 +249,7 @@ impl<'t> Renderer<'_, '_, 't> {
 
     /// Renders another template, which sees no variables of this one.
     fn invoke(&mut self, invocation: &'t Invocation, dot: &Item) -> Result<(), Failure> {
-        self.place = Place::Invocation(invocation);
+        self.place = Fallible::Invocation(invocation);
         let Some((name, nodes)) = self.templates.get_key_value(&invocation.name) else {
             let name = quoted_bytes(&invocation.name);
             return self.wrong(format!("template {name} not defined"));

@@ -2,7 +2,7 @@
 
 use super::{SERVER, Shared};
 use crate::builtins::Failure;
-use crate::builtins::armor::encode;
+use crate::builtins::pem::encode;
 use crate::host::{Identity, Tls, Trust};
 
 /// Something that stands for a certificate.

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use super::client::MAX_BODY;
 use crate::Value;
-use crate::builtins::{Caches, Call, Failure, Outside, Session, function};
+use crate::builtins::{BuiltinContext, Caches, Call, Failure, Session, function};
 use crate::host::{Cancellation, Host, HostError, HttpRequest, HttpResponse};
 use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
@@ -153,7 +153,7 @@ impl Shared {
 
     /// Sends a request in an evaluation that may have sent others.
     fn send_in(&self, session: &mut Session, request: &str) -> Result<Value, Failure> {
-        let outside = Outside {
+        let outside = BuiltinContext {
             host: Some(&self.host),
             caches: Some(&self.caches),
         };
@@ -162,7 +162,11 @@ impl Shared {
 }
 
 /// Sends a request that is written in JSON, in which `HOST` is the server.
-fn send(session: &mut Session, outside: Outside<'_>, request: &str) -> Result<Value, Failure> {
+fn send(
+    session: &mut Session,
+    outside: BuiltinContext<'_>,
+    request: &str,
+) -> Result<Value, Failure> {
     let request = from_json(request.replace("HOST", SERVER).as_bytes()).expect("JSON");
     let location = Location {
         file: "p.rego".into(),

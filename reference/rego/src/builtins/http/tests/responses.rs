@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{SERVER, Shared, member, send};
 use crate::builtins::http::client::MAX_BODY;
-use crate::builtins::{Failure, Outside, Session};
+use crate::builtins::{BuiltinContext, Failure, Session};
 use crate::host::HttpRequest;
 use crate::meter::Ended;
 
@@ -155,7 +155,7 @@ fn only_allowed_hosts_are_reached() {
 #[test]
 fn without_a_host_nothing_is_reached() {
     let request = r#"{"method":"get","url":"HOST/json"}"#;
-    let failure = send(&mut Session::default(), Outside::default(), request);
+    let failure = send(&mut Session::default(), BuiltinContext::default(), request);
     let wanted = Failure::Value("disallowed host: server.test".to_owned());
     assert_eq!(failure.expect_err("no answer"), wanted);
 }

@@ -1,4 +1,4 @@
-//! Which hosts functions may reach.
+//! The `allow_net` check.
 
 use super::{Failure, Session};
 

@@ -1,17 +1,17 @@
-//! What is wrong with a GraphQL document.
+//! GraphQL errors.
 
 use super::ast::Position;
 
 /// One mistake, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mistake {
+pub(super) struct GraphqlError {
     position: Position,
     message: String,
 }
 
-pub(super) type Result<T> = std::result::Result<T, Mistake>;
+pub(super) type Result<T> = std::result::Result<T, GraphqlError>;
 
-impl Mistake {
+impl GraphqlError {
     pub(super) fn at(position: Position, message: impl Into<String>) -> Self {
         Self {
             position,
@@ -30,20 +30,20 @@ impl Mistake {
 }
 
 /// The message of one mistake in a text.
-pub(super) fn parse_message(mistake: &Mistake) -> String {
+pub(super) fn parse_message(mistake: &GraphqlError) -> String {
     let Position { line, column } = mistake.position;
     let message = &mistake.message;
     format!("{message} in GraphQL string at location {line}:{column}")
 }
 
 /// The message of a schema that does not hold.
-pub(super) fn schema_message(mistake: &Mistake) -> String {
+pub(super) fn schema_message(mistake: &GraphqlError) -> String {
     let listed = mistake.listed();
     format!("Error in gqlparser SchemaDocument to Schema conversion: {listed}")
 }
 
 /// The message of a query with these mistakes. It tells the place of the first one.
-pub(super) fn query_message(mistakes: &[Mistake]) -> String {
+pub(super) fn query_message(mistakes: &[GraphqlError]) -> String {
     let Some((first, others)) = mistakes.split_first() else {
         return String::new();
     };

@@ -1,10 +1,10 @@
-//! How long a response may be used again.
+//! Cache-Control: whether and how long a response may be cached.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::error::RequestError;
 use super::options::Caching;
 use super::response::Response;
-use super::trouble::Trouble;
 
 /// A directive of `Cache-Control`, with its value if it has one.
 fn directive<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
@@ -25,8 +25,8 @@ pub(super) fn expiry(
     response: &Response,
     caching: &Caching,
     now: SystemTime,
-) -> Result<SystemTime, Trouble> {
-    let wrong = |message: &str| Trouble::Value(message.to_owned());
+) -> Result<SystemTime, RequestError> {
+    let wrong = |message: &str| RequestError::Value(message.to_owned());
     let later = |from: SystemTime, seconds: u64| {
         from.checked_add(Duration::from_secs(seconds))
             .unwrap_or(from)
@@ -78,7 +78,7 @@ mod tests {
             Ok(until) => until
                 .duration_since(UNIX_EPOCH)
                 .map_or_else(|why| why.to_string(), |fresh| fresh.as_secs().to_string()),
-            Err(Trouble::Value(why)) => why,
+            Err(RequestError::Value(why)) => why,
             Err(other) => format!("{other:?}"),
         }
     }

@@ -1,4 +1,4 @@
-//! A request as the host sends it.
+//! One attempt of a request, as the host sends it.
 
 use ::url::Url;
 use http::Method;
@@ -8,10 +8,10 @@ use http::header::{
 use percent_encoding::percent_decode_str;
 
 use super::client::MAX_BODY;
+use super::error::RequestError;
 use super::options::Options;
-use super::trouble::Trouble;
-use crate::builtins::armor::encode;
-use crate::builtins::url::{Url as Written, quote};
+use crate::builtins::pem::encode;
+use crate::builtins::url::{Url as ParsedUrl, quote};
 use crate::host::{HttpRequest, Tls};
 
 /// What an unnamed client calls itself.
@@ -19,15 +19,15 @@ const AGENT: &str = concat!("rego/", env!("CARGO_PKG_VERSION"));
 
 /// One hop of a request.
 #[derive(Debug)]
-pub(super) struct Hop {
+pub(super) struct Attempt {
     pub(super) request: HttpRequest,
     /// Whether the response may come compressed without the policy knowing.
     pub(super) gzip: bool,
 }
 
-impl Hop {
+impl Attempt {
     /// The next hop of what is asked for, without a limit of its time.
-    pub(super) fn new(options: &Options, tls: Option<&Tls>) -> Result<Self, Trouble> {
+    pub(super) fn new(options: &Options, tls: Option<&Tls>) -> Result<Self, RequestError> {
         let mut url = address(options)?;
         let mut socket = None;
         if let Some((path, http)) = split_socket(&url) {
@@ -35,7 +35,7 @@ impl Hop {
         }
         let method = Method::from_bytes(options.method.as_bytes()).map_err(|_| {
             let method = quote(&options.method);
-            Trouble::Value(format!("net/http: invalid method {method}"))
+            RequestError::Value(format!("net/http: invalid method {method}"))
         })?;
         let mut headers = headers(options)?;
         if let Some(login) = login(&mut url)
@@ -69,19 +69,22 @@ impl Hop {
 }
 
 /// The address of a request: `http`, `https`, or `unix`.
-pub(super) fn address(options: &Options) -> Result<Url, Trouble> {
-    let url = Written::parse(&options.url).map_err(Trouble::Value)?;
+pub(super) fn address(options: &Options) -> Result<Url, RequestError> {
+    let url = ParsedUrl::parse(&options.url).map_err(RequestError::Value)?;
     match url.scheme.as_str() {
         "http" | "https" | "unix" => {}
         other => {
             let message = format!("unsupported protocol scheme {}", quote(other));
-            return Err(Trouble::network(options, message));
+            return Err(RequestError::network(options, message));
         }
     }
     if url.authority().is_empty() {
-        return Err(Trouble::network(options, "http: no Host in request URL"));
+        return Err(RequestError::network(
+            options,
+            "http: no Host in request URL",
+        ));
     }
-    Url::parse(&options.url).map_err(|wrong| Trouble::network(options, wrong.to_string()))
+    Url::parse(&options.url).map_err(|wrong| RequestError::network(options, wrong.to_string()))
 }
 
 /// Takes the user and the password out of an address, as the header that proves them.
@@ -125,18 +128,18 @@ fn split_socket(url: &Url) -> Option<(String, Url)> {
 }
 
 /// The headers that are asked for; of several hosts the first.
-fn headers(options: &Options) -> Result<HeaderMap, Trouble> {
+fn headers(options: &Options) -> Result<HeaderMap, RequestError> {
     let mut headers = HeaderMap::new();
     let value = |text: &str| {
         HeaderValue::from_str(text).map_err(|_| {
             let message = format!("net/http: invalid header field value {}", quote(text));
-            Trouble::network(options, message)
+            RequestError::network(options, message)
         })
     };
     for (name, text) in &options.headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
             let message = format!("net/http: invalid header field name {}", quote(name));
-            Trouble::network(options, message)
+            RequestError::network(options, message)
         })?;
         headers.append(name, value(text)?);
     }

@@ -1,4 +1,4 @@
-//! Bytes in text: Base64 and PEM.
+//! PEM and Base64 of certificates and keys.
 
 use base64::alphabet::Alphabet;
 use base64::alphabet::{STANDARD, URL_SAFE};

@@ -1,5 +1,5 @@
-//! What some functions compute of two small operands where these lie, without a call. Everything
-//! else is left to the function itself.
+//! Fast paths of functions on small operands, without a call. Everything else is left to the
+//! function itself.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! What went wrong with a request, and how policies see it.
+//! Errors of `http.send`.
 
 use super::options::Options;
 use crate::Value;
@@ -6,7 +6,7 @@ use crate::builtins::Failure;
 use crate::syntax::Location;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum RequestError {
     /// The description of the request has a wrong type.
     Type(String),
     /// The description of the request does not do.
@@ -20,7 +20,7 @@ pub(super) enum Trouble {
     },
 }
 
-impl Trouble {
+impl RequestError {
     pub(super) fn of(failure: Failure) -> Self {
         match failure {
             Failure::Type(message) => Self::Type(message),
