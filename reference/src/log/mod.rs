@@ -289,7 +289,7 @@ mod tests {
         let json = concat!(
             r#"{"level":"debug","msg":"least","time":"UTC"}"#,
             "\n",
-            r#"{"labels":{"id":"x","n":1},"level":"info","msg":"FieldValue.","time":"UTC","type":"t"}"#,
+            r#"{"labels":{"id":"x","n":1},"level":"info","msg":"Said.","time":"UTC","type":"t"}"#,
             "\n",
             r#"{"count":2,"fields.level":"own","fine":true,"level":"warning","msg":"warned","part":0.5,"time":"UTC"}"#,
             "\n",
