@@ -30,12 +30,12 @@ struct Reason {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    difference: Vec<Written>,
+    difference: Vec<ReasonsFile>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ReasonsFile {
     functions: Vec<String>,
     call: Option<String>,
     ours: Option<String>,

@@ -2,8 +2,8 @@
 
 use regex_syntax::hir::ClassUnicode;
 
+use super::error::{Kind, Mistake};
 use super::escape;
-use super::mistake::{Kind, Mistake};
 use super::named::{self, of_ranges};
 
 /// Reads a class that begins with its bracket, and gives what follows it.

@@ -1,6 +1,6 @@
 //! Escapes that mean one character.
 
-use super::mistake::{Kind, Mistake};
+use super::error::{Kind, Mistake};
 
 /// Reads an escape that means one character, and gives what follows it.
 ///

@@ -1,6 +1,6 @@
 //! Flags, which hold from their place to the end of their group.
 
-use super::mistake::{Kind, Mistake};
+use super::error::{Kind, Mistake};
 
 /// How an expression is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,16 +5,16 @@
 //! with those within it, groups nest 1,000 deep, and `\C` is refused.
 
 mod class;
+mod error;
 mod escape;
 mod flags;
-mod mistake;
 mod named;
 mod parser;
 
 use super::{BuiltinLimit, Most};
 use regex_syntax::hir::Hir;
 
-pub(super) use mistake::Mistake;
+pub(super) use error::Mistake;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {

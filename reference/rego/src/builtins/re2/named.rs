@@ -2,8 +2,8 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
+use super::error::{Kind, Mistake};
 use super::escape;
-use super::mistake::{Kind, Mistake};
 
 /// Scripts whose names have four letters. Four letters are otherwise the abbreviation of a script,
 /// which RE2 does not know.

@@ -2,8 +2,8 @@
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, Look, Repetition};
 
+use super::error::{Kind, Mistake};
 use super::flags::{self, Flags, Start};
-use super::mistake::{Kind, Mistake};
 use super::{Parsed, class, escape, named};
 
 /// A repetition counts to at most this, also with those within it.
