@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     reached: ConnectionArgs,
 }
 
-/// What a run made on one API of one server.
+/// Created resources of a run, by server and API.
 type CreatedResources = BTreeMap<(String, Document), Vec<Resource>>;
 
 /// Removes what a run made, or lists the runs. Exit code 5 if something is still there.

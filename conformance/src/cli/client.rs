@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// Show the rules, and judge nothing
     #[arg(long)]
     list: bool,
-    /// What reports call the client, where its adapter does not say
+    /// Name of the client in reports, if its adapter does not give one
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Seconds that the adapter may take for one operation
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     /// Colours
     #[arg(long, value_name = "WHEN")]
     color: Option<Colour>,
-    /// What is shown while rules run
+    /// Progress display while rules run
     #[arg(long, value_name = "HOW")]
     progress: Option<Progress>,
 
@@ -265,7 +265,7 @@ fn known(arguments: &Arguments, rules: &Rules) -> Result<KnownList, Failed> {
         .map_err(Failed::usage)
 }
 
-/// What the client is called before it says so itself.
+/// Name of the client until its adapter gives one.
 fn name(arguments: &Arguments) -> String {
     let command = arguments.command.join(" ");
     match (&arguments.name, command.is_empty()) {

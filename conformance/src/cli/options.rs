@@ -240,7 +240,7 @@ pub(super) struct RunOptions {
     /// Colours
     #[arg(long, value_name = "WHEN", env = "CONFORMANCE_COLOR")]
     pub(super) color: Option<Colour>,
-    /// What is shown while rules run; auto is a bar for a person and lines for a file
+    /// Progress display while rules run; auto is a bar on a terminal and lines in a file
     #[arg(long, value_name = "HOW", env = "CONFORMANCE_PROGRESS")]
     pub(super) progress: Option<Progress>,
 
@@ -287,7 +287,7 @@ pub(super) enum Colour {
     Never,
 }
 
-/// What is shown while rules run.
+/// Progress display.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Progress {
