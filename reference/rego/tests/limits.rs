@@ -416,18 +416,3 @@ fn memory_is_asked_for() {
     let ended = within("x := [y | some y in numbers.range(1, 100000)]");
     assert_eq!(ended.map_err(|error| error.code), Err(EvalCode::Memory));
 }
-
-#[test]
-fn templates_that_call_themselves_end_with_the_evaluation() {
-    let (policy, documents) = (policy(), documents_of(0));
-    let text = r#"x := strings.render_template(`{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, {})"#;
-    let query = query(&policy, text);
-    assert_eq!(
-        evaluate(&query, &documents, Limits::default()).map(|answers| answers.len()),
-        Ok(0)
-    );
-    let mut evaluation = Evaluation::new(&documents);
-    evaluation.cancelled = Some(Arc::new(AtomicBool::new(true)));
-    let ended = query.evaluate(&mut evaluation).map(|answers| answers.len());
-    assert_eq!(ended.map_err(|error| error.code), Err(EvalCode::Cancelled));
-}

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::digests::hex;
 use super::operand::{answer, any, mistyped, names, not_utf8, object};
+use super::strings::lowered;
 use super::url::Url;
 use super::{Call, Cost, Failure, Group, requests};
 use crate::Value;
@@ -218,7 +219,7 @@ impl<'c> Signer<'c> {
         );
         let lower = given
             .iter()
-            .map(|(name, value)| (name.to_lowercase(), value.as_str()));
+            .map(|(name, value)| (lowered(name), value.as_str()));
         covered.extend(lower.filter(|(name, _)| !UNSIGNED.contains(&name.as_str())));
         let list: Vec<&str> = covered.keys().map(String::as_str).collect();
         let list = list.join(";");

@@ -11,6 +11,9 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
     let rest = behind(text, error);
     let mut found = rest.first().copied();
     let before = text.len().checked_sub(rest.len() + 1);
+    let in_exponent = before.and_then(|at| text.get(..at));
+    let in_exponent =
+        in_exponent.is_some_and(|number| number.ends_with(b"e") || number.ends_with(b"E"));
     let before = before.and_then(|at| text.get(at)).copied();
     let within = match error.message {
         "expected nothing after the value" => return after_value(rest),
@@ -24,7 +27,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
         "expected `:`" => "after object key",
         "expected a digit" => match before {
             Some(b'.') => "after decimal point in numeric literal",
-            Some(b'-') | None => "in numeric literal",
+            Some(b'-') | None if !in_exponent => "in numeric literal",
             _ => "in exponent of numeric literal",
         },
         "control character in a string" => "in string literal",

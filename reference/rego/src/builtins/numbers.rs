@@ -4,6 +4,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::expected::{CallResult, big_integer, integer, mismatch, mistyped_of};
 use super::operand::{answer, any, refuse, text};
+use super::strings::lowered;
 use super::{BuiltinLimit, Call, Cost, Group, Most};
 use crate::Value;
 use crate::value::{Number, quoted};
@@ -98,7 +99,7 @@ fn to_number(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn parsed(text: &str) -> CallResult {
-    let unsigned = text.trim_start_matches(['+', '-']).to_lowercase();
+    let unsigned = lowered(text.trim_start_matches(['+', '-']));
     if matches!(unsigned.as_str(), "inf" | "infinity" | "nan") {
         return mismatch("operand 1 must be valid number string but got string");
     }

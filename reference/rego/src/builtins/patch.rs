@@ -1,5 +1,6 @@
 //! `json.patch`
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -120,6 +121,12 @@ fn missing<T>(key: impl Display, whole: &Value) -> Result<T, Failure> {
     refuse(format!("path {key} does not exist in {kind} term {whole}"))
 }
 
+/// A key as messages show it: a string without its quotes.
+fn bare(key: &Value) -> Cow<'_, str> {
+    key.as_lossy()
+        .unwrap_or_else(|| Literal(key).to_string().into())
+}
+
 /// The name that clients see of a type without members.
 fn scalar(value: &Value) -> String {
     let name = match value {
@@ -142,18 +149,13 @@ fn found<'d>(document: Option<&'d Value>, path: &[Value]) -> Result<&'d Value, F
                 .map_or_else(|| missing(Literal(key), at), Ok)?,
             Value::Set(members) => match members.get(key) {
                 Some(member) => member,
-                None => {
-                    return missing(
-                        key.as_lossy().unwrap_or(Literal(key).to_string().into()),
-                        at,
-                    );
-                }
+                None => return missing(bare(key), at),
             },
             Value::Array(items) => {
                 let place = index(items.len(), key)?;
                 match items.get(place) {
                     Some(item) => item,
-                    None if place == usize::MAX => return missing(Literal(key), at),
+                    None if place == usize::MAX => return missing(bare(key), at),
                     None => return missing(place, at),
                 }
             }

@@ -23,25 +23,20 @@ pub(super) const BUILTINS: Group = &[
     ("strings.split_n", Cost::Stepping, split_n),
     ("substring", Cost::Linear, substring),
     ("trim", Cost::Linear, |_, operands| {
-        let set = characters(operands, 2)?;
-        trimmed(operands, |text| text.trim_matches(within(set.as_str())))
+        trimmed_of(operands, |text, set| text.trim_matches(within(set)))
     }),
     ("trim_left", Cost::Linear, |_, operands| {
-        let set = characters(operands, 2)?;
-        trimmed(operands, |text| {
-            text.trim_start_matches(within(set.as_str()))
-        })
+        trimmed_of(operands, |text, set| text.trim_start_matches(within(set)))
     }),
     ("trim_prefix", Cost::Linear, |_, operands| {
         let (whole, prefix) = (bytes(operands, 1)?, bytes(operands, 2)?);
         part_of_first(operands, whole.strip_prefix(prefix).unwrap_or(whole))
     }),
     ("trim_right", Cost::Linear, |_, operands| {
-        let set = characters(operands, 2)?;
-        trimmed(operands, |text| text.trim_end_matches(within(set.as_str())))
+        trimmed_of(operands, |text, set| text.trim_end_matches(within(set)))
     }),
     ("trim_space", Cost::Linear, |_, operands| {
-        trimmed(operands, str::trim)
+        trimmed(operands, &characters(operands, 1)?, str::trim)
     }),
     ("trim_suffix", Cost::Linear, |_, operands| {
         let (whole, suffix) = (bytes(operands, 1)?, bytes(operands, 2)?);
@@ -135,9 +130,19 @@ fn lower(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             false => text.clone(),
         });
     }
-    let lower = |character: char| character.to_lowercase().next().unwrap_or(character);
     let text = characters(operands, 1)?;
-    answer(text.as_str().chars().map(lower).collect::<Text>())
+    let lower = text.as_str().chars().map(lower_alone);
+    answer(lower.collect::<Text>())
+}
+
+/// The lower case of one character, which is one character, wherever it stands.
+fn lower_alone(character: char) -> char {
+    character.to_lowercase().next().unwrap_or(character)
+}
+
+/// A text in lower case, character by character.
+pub(super) fn lowered(text: &str) -> String {
+    text.chars().map(lower_alone).collect()
 }
 
 /// The characters of a string in reverse; a byte that is not UTF-8 is like one.
@@ -167,9 +172,22 @@ fn within(set: &str) -> impl Fn(char) -> bool {
     }
 }
 
-/// The first operand without some of its characters at the ends.
-fn trimmed(operands: &[Value], trim: impl FnOnce(&str) -> &str) -> CallResult {
-    let characters = characters(operands, 1)?;
+/// The first operand without the characters of the second at its ends.
+fn trimmed_of(
+    operands: &[Value],
+    trim: impl for<'t> FnOnce(&'t str, &str) -> &'t str,
+) -> CallResult {
+    let whole = characters(operands, 1)?;
+    let set = characters(operands, 2)?;
+    trimmed(operands, &whole, |text| trim(text, set.as_str()))
+}
+
+/// The first operand, which has these characters, without some at its ends.
+fn trimmed(
+    operands: &[Value],
+    characters: &Characters<'_>,
+    trim: impl FnOnce(&str) -> &str,
+) -> CallResult {
     let whole = characters.as_str();
     let result = trim(whole);
     let start = result.as_ptr().addr() - whole.as_ptr().addr();

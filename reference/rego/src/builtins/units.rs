@@ -4,6 +4,7 @@ use num_bigint::BigInt;
 
 use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
+use super::strings::lowered;
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
 use crate::value::Number;
@@ -142,7 +143,7 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (number, unit) = measured(&text, &messages)?;
     let mut letters = unit.chars();
     let first = letters.next();
-    let rest = letters.as_str().to_lowercase();
+    let rest = lowered(letters.as_str());
     let Some(mut decimal) = Decimal::parse(number) else {
         // The unit is looked at first.
         if unit_factor(first, &rest).is_none() {
@@ -199,7 +200,7 @@ fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         amount: "units.parse_bytes: no byte amount provided",
         number: "units.parse_bytes: could not parse byte amount to a number",
     };
-    let text = text(operands, 1)?.to_lowercase().replace('"', "");
+    let text = lowered(text(operands, 1)?).replace('"', "");
     let (number, unit) = measured(&text, &messages)?;
     let mut letters = unit.chars();
     let factor = match (letters.next(), letters.as_str()) {

@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 use bstr::ByteSlice;
 
 use crate::Value;
-use crate::value::{Literal, lossy};
+use crate::value::Literal;
 
 /// The parts of a URL reference.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -294,7 +294,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
         });
         let Some(byte) = byte else {
             let escape = rest.get(..3).unwrap_or(rest);
-            let escape = quote(&lossy(escape));
+            let escape = Literal(&Value::string(escape));
             return Err(format!("invalid URL escape {escape}"));
         };
         plain.push(byte);

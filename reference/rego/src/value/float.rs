@@ -8,9 +8,6 @@ const PRECISION: u64 = 64;
 /// How precise a product of many numbers is.
 const OF_MANY: u64 = 53;
 
-/// More digits than this never tell two floats apart.
-const MAX_DIGITS: u32 = 24;
-
 /// `mantissa * 2^exponent`; zero has a sign, too.
 #[derive(Debug, Clone)]
 pub(super) struct Float {
@@ -193,7 +190,9 @@ impl Float {
         format!("{sign}{whole}.{}{fraction}", zeros(-point))
     }
 
-    /// The digits, and behind how many of them the point is.
+    /// The digits, and behind how many of them the point is. As in OPA they are cut off behind the
+    /// first that is another than in one of the neighbours' middles, which is not always the
+    /// nearest text of so many digits.
     fn shortest(&self, precision: u64) -> (String, i64) {
         // Twice the value and its neighbours' middles, as integers times a power of ten.
         let bits = self.mantissa.bits();
@@ -212,46 +211,51 @@ impl Float {
             (BigUint::from(5u32).pow(size), exponent)
         };
         let (middle, lower, upper) = (middle * &factor, lower * &factor, upper * &factor);
-        let length = u32::try_from(middle.to_string().len()).unwrap_or(u32::MAX);
-        let inside = |candidate: &BigUint| {
-            if even {
-                lower <= *candidate && *candidate <= upper
-            } else {
-                lower < *candidate && *candidate < upper
+        let [middle, lower, upper] = [middle, lower, upper].map(|number| number.to_string());
+        let point = i64::try_from(middle.len()).unwrap_or(i64::MAX) + scale;
+        let [middle, lower, upper] =
+            [&middle, &lower, &upper].map(|digits| digits.trim_end_matches('0').as_bytes());
+        let mut digits = middle.to_vec();
+        for (at, digit) in middle.iter().enumerate() {
+            let below = *lower.get(at).unwrap_or(&b'0');
+            let above = *upper.get(at).unwrap_or(&b'0');
+            let down = below != *digit || (even && at + 1 == lower.len());
+            let up = *digit != above && (even || digit + 1 < above || at + 1 < upper.len());
+            let rest = middle.get(at + 1..).unwrap_or_default();
+            if rest.is_empty() || !(down || up) {
+                continue;
             }
-        };
-        let at = |count: u32| {
-            let unit = BigUint::from(10u32).pow(length.saturating_sub(count));
-            let below = &middle / &unit;
-            let (down, up) = (&below * &unit, (&below + 1u32) * &unit);
-            let chosen = match (inside(&down), inside(&up)) {
-                (true, true) => {
-                    let (far, near) = (&up - &middle, &middle - &down);
-                    if near < far || (near == far && !below.bit(0)) {
-                        below
-                    } else {
-                        below + 1u32
-                    }
-                }
-                (true, false) => below,
-                (false, true) => below + 1u32,
-                (false, false) => return None,
-            };
-            Some((chosen, length.saturating_sub(count)))
-        };
-        // What does with some digits does with more.
-        let (mut few, mut many) = (1, MAX_DIGITS.min(length));
-        while few < many {
-            let half = few.midpoint(many);
-            if at(half).is_some() {
-                many = half;
-            } else {
-                few = half + 1;
+            digits.truncate(at + 1);
+            if up && (!down || is_from_half(*digit, rest)) {
+                return increased(digits, point);
             }
+            break;
         }
-        let (chosen, dropped) = at(many).unwrap_or((middle, 0));
-        let text = chosen.to_string();
-        let point = i64::try_from(text.len()).unwrap_or(i64::MAX) + i64::from(dropped) + scale;
-        (text.trim_end_matches('0').to_owned(), point)
+        (text(digits), point)
     }
+}
+
+/// Whether what follows a digit is more than half of it, or just that behind an odd one.
+fn is_from_half(digit: u8, rest: &[u8]) -> bool {
+    match rest {
+        [b'5'] => digit % 2 == 1,
+        [first, ..] => *first >= b'5',
+        [] => false,
+    }
+}
+
+/// Digits whose last is one higher, and the point if it moves.
+fn increased(mut digits: Vec<u8>, point: i64) -> (String, i64) {
+    while digits.pop_if(|last| *last == b'9').is_some() {}
+    match digits.last_mut() {
+        Some(last) => {
+            *last += 1;
+            (text(digits), point)
+        }
+        None => ("1".to_owned(), point + 1),
+    }
+}
+
+fn text(digits: Vec<u8>) -> String {
+    digits.into_iter().map(char::from).collect()
 }

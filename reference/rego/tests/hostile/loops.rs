@@ -87,6 +87,15 @@ fn loops_of_calls_that_cannot_be_interrupted_end_between_them() {
     );
 }
 
+#[test]
+fn templates_that_call_themselves_can_be_ended() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let call = r#"strings.render_template(`{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, {})"#;
+    // Each of the calls is thousands of invocations deep.
+    let looks = looks(call);
+    assert!(looks > 10 * ROUNDS, "{looks} looks in {ROUNDS} calls");
+}
+
 /// Patterns, and a schema of patterns, that take megabytes once they are compiled.
 #[test]
 fn compiled_patterns_take_no_more_memory_than_they_are_charged_for() {

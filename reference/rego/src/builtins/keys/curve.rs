@@ -10,9 +10,18 @@ pub(in crate::builtins) enum Public {
     P521(p521::ecdsa::VerifyingKey),
 }
 
-/// A number that makes such a point.
+/// Private key. In a JSON Web Key the point stands beside the number and need not be that of it:
+/// signatures are made with the number and verified with the point.
 #[derive(Debug, Clone)]
-pub(in crate::builtins) enum Private {
+pub(in crate::builtins) struct Private {
+    public: Public,
+    /// Absent when the number is 0 or beyond the order of the curve.
+    signer: Option<Signer>,
+}
+
+/// A number that signs.
+#[derive(Debug, Clone)]
+pub(in crate::builtins) enum Signer {
     P256(p256::ecdsa::SigningKey),
     P384(p384::ecdsa::SigningKey),
     P521(p521::ecdsa::SigningKey),
@@ -125,9 +134,43 @@ impl Public {
     }
 }
 
+impl From<Signer> for Private {
+    fn from(signer: Signer) -> Self {
+        Self {
+            public: signer.public(),
+            signer: Some(signer),
+        }
+    }
+}
+
 impl Private {
-    /// The key of a number, if the curve has one.
-    pub(in crate::builtins) fn of(curve: Curve, number: &[u8]) -> Option<Self> {
+    /// The key of a point and a number of the same curve.
+    pub(in crate::builtins) fn new(public: Public, number: &[u8]) -> Self {
+        Self {
+            public,
+            signer: Signer::of(public.curve(), number),
+        }
+    }
+
+    pub(in crate::builtins) fn public(&self) -> Public {
+        self.public
+    }
+
+    /// The number; empty when it is none of the curve.
+    pub(in crate::builtins) fn number(&self) -> Vec<u8> {
+        self.signer.as_ref().map(Signer::number).unwrap_or_default()
+    }
+
+    /// The two numbers of a signature, one behind the other; nothing when the number of the key is
+    /// none of the curve.
+    pub(in crate::builtins) fn sign(&self, digest: &[u8]) -> Option<Vec<u8>> {
+        self.signer.as_ref()?.sign(digest)
+    }
+}
+
+impl Signer {
+    /// The signer of a number, if the curve has one.
+    fn of(curve: Curve, number: &[u8]) -> Option<Self> {
         let number = widen(number, curve.size())?;
         match curve {
             Curve::P256 => p256::ecdsa::SigningKey::from_slice(&number).map(Self::P256),
@@ -137,8 +180,7 @@ impl Private {
         .ok()
     }
 
-    /// The number.
-    pub(in crate::builtins) fn number(&self) -> Vec<u8> {
+    fn number(&self) -> Vec<u8> {
         match self {
             Self::P256(key) => key.to_bytes().to_vec(),
             Self::P384(key) => key.to_bytes().to_vec(),
@@ -146,7 +188,7 @@ impl Private {
         }
     }
 
-    pub(in crate::builtins) fn public(&self) -> Public {
+    fn public(&self) -> Public {
         match self {
             Self::P256(key) => Public::P256(*key.verifying_key()),
             Self::P384(key) => Public::P384(*key.verifying_key()),
@@ -154,8 +196,7 @@ impl Private {
         }
     }
 
-    /// The two numbers of a signature, one behind the other.
-    pub(in crate::builtins) fn sign(&self, digest: &[u8]) -> Option<Vec<u8>> {
+    fn sign(&self, digest: &[u8]) -> Option<Vec<u8>> {
         let size = self.public().curve().size();
         let digest = match digest.len() < size {
             true => widen(digest, size)?,

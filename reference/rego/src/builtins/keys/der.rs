@@ -5,7 +5,7 @@ use rsa::pkcs8::PrivateKeyInfoRef;
 use x509_parser::prelude::FromDer;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
-use super::curve::{self, Curve};
+use super::curve::{self, Curve, Signer};
 use super::{Private, Public, rsa as rsa_key};
 
 pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
@@ -75,13 +75,13 @@ pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
 /// The key of an `EC PRIVATE KEY` block.
 pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
     let key = if let Ok(key) = p256::SecretKey::from_sec1_der(bytes) {
-        curve::Private::P256(key.into())
+        Signer::P256(key.into())
     } else if let Ok(key) = p384::SecretKey::from_sec1_der(bytes) {
-        curve::Private::P384(key.into())
+        Signer::P384(key.into())
     } else {
-        curve::Private::P521(p521::SecretKey::from_sec1_der(bytes).ok()?.into())
+        Signer::P521(p521::SecretKey::from_sec1_der(bytes).ok()?.into())
     };
-    Some(Private::Curve(Box::new(key)))
+    Some(Private::Curve(Box::new(key.into())))
 }
 
 /// The key of a `PRIVATE KEY` block.
@@ -92,13 +92,13 @@ pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
         RSA => rsa_private(info.private_key.as_bytes()),
         CURVES => {
             let key = if let Ok(key) = p256::SecretKey::from_pkcs8_der(bytes) {
-                curve::Private::P256(key.into())
+                Signer::P256(key.into())
             } else if let Ok(key) = p384::SecretKey::from_pkcs8_der(bytes) {
-                curve::Private::P384(key.into())
+                Signer::P384(key.into())
             } else {
-                curve::Private::P521(p521::SecretKey::from_pkcs8_der(bytes).ok()?.into())
+                Signer::P521(p521::SecretKey::from_pkcs8_der(bytes).ok()?.into())
             };
-            Some(Private::Curve(Box::new(key)))
+            Some(Private::Curve(Box::new(key.into())))
         }
         ED25519 => {
             // An octet string in an octet string.

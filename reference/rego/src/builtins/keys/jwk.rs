@@ -169,7 +169,7 @@ fn read_curve(members: &Object) -> Option<Material> {
         None => Some(Material::Public(Public::Curve(Box::new(public)))),
         Some(number) if number.len() != curve.size() => None,
         Some(number) => {
-            let key = curve::Private::of(curve, &number)?;
+            let key = curve::Private::new(public, &number);
             Some(Material::Private(Private::Curve(Box::new(key))))
         }
     }

@@ -80,9 +80,26 @@ impl Private {
         .ok()
     }
 
+    /// Whether the precomputed numbers, where all are stated, are those of the key.
+    fn states_precomputed_of(&self, key: &RsaPrivateKey) -> bool {
+        let computed = || {
+            let inverse = key.qinv()?.retrieve();
+            Some([key.dp()?, key.dq()?, &inverse].map(trimmed))
+        };
+        let is_stated = self.precomputed.iter().all(|bytes| !bytes.is_empty());
+        let stated = self
+            .precomputed
+            .each_ref()
+            .map(|bytes| trimmed(&number(bytes)));
+        !is_stated || computed() == Some(stated)
+    }
+
     /// The signature of a message, if the key's numbers fit and it is long enough.
     pub(super) fn sign(&self, padding: Padding, hash: Hash, message: &[u8]) -> Option<Vec<u8>> {
         let key = self.key().filter(long_enough)?;
+        if !self.states_precomputed_of(&key) {
+            return None;
+        }
         match pair(&key) {
             Some(pair) => {
                 let mut signature = vec![0; pair.public().modulus_len()];
@@ -95,9 +112,13 @@ impl Private {
     }
 }
 
+/// The number without zeros in front.
+fn trimmed(number: &BoxedUint) -> Box<[u8]> {
+    number.to_be_bytes_trimmed_vartime()
+}
+
 /// The key as `ring` takes it: of 2048, 3072 or 4096 bits, with a public exponent from 65537 on.
 fn pair(key: &RsaPrivateKey) -> Option<KeyPair> {
-    let bytes = |number: &BoxedUint| number.to_be_bytes_trimmed_vartime();
     let [p, q] = key.primes() else {
         return None;
     };
@@ -106,12 +127,12 @@ fn pair(key: &RsaPrivateKey) -> Option<KeyPair> {
             n: key.n_bytes(),
             e: key.e_bytes(),
         },
-        d: bytes(key.d()),
-        p: bytes(p),
-        q: bytes(q),
-        dP: bytes(key.dp()?),
-        dQ: bytes(key.dq()?),
-        qInv: bytes(&key.qinv()?.retrieve()),
+        d: trimmed(key.d()),
+        p: trimmed(p),
+        q: trimmed(q),
+        dP: trimmed(key.dp()?),
+        dQ: trimmed(key.dq()?),
+        qInv: trimmed(&key.qinv()?.retrieve()),
     })
     .ok()
 }

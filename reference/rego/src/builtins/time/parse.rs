@@ -108,6 +108,16 @@ fn digits(text: &str, count: usize) -> Result<(i64, &str), Wrong> {
     Ok((number.parse().map_err(|_| Wrong::Other)?, rest))
 }
 
+/// Reads a number of few digits, which may have a sign, and none as zero.
+fn signed(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let size: i64 = format!("0{digits}").parse().ok()?;
+    Some(if text.starts_with('-') { -size } else { size })
+}
+
 /// Reads a name, whole or its first letters, in any case.
 fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Result<(i64, &'t str), Wrong> {
     for (at, name) in names.iter().enumerate() {
@@ -142,7 +152,8 @@ impl Read {
                 rest
             }
             Part::YearShort => {
-                let (year, rest) = digits(text, 2)?;
+                let (year, rest) = text.split_at_checked(2).ok_or(Wrong::Other)?;
+                let year = signed(year).ok_or(Wrong::Other)?;
                 self.year = year + if year >= 69 { 1900 } else { 2000 };
                 rest
             }
@@ -229,10 +240,13 @@ impl Read {
                 let (fraction, rest) = text.split_at_checked(digits + 1).ok_or(Wrong::Other)?;
                 let number = fraction.strip_prefix(['.', ',']).ok_or(Wrong::Other)?;
                 // Behind nanoseconds may stand anything.
-                if !number.bytes().take(9).all(|byte| byte.is_ascii_digit()) {
-                    return Err(Wrong::Other);
+                let counted = number.len().min(9);
+                let (counted, _) = number.split_at_checked(counted).ok_or(Wrong::Other)?;
+                let value = signed(counted).ok_or(Wrong::Other)?;
+                if value < 0 {
+                    return Err(Wrong::Range("fractional second"));
                 }
-                self.nanosecond = nanoseconds(number);
+                self.nanosecond = (counted.len()..9).fold(value, |value, _| value * 10);
                 rest
             }
         };
