@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use rego::error::EvalCode;
 use rego::{Ended, Evaluation, Governor, Policy, Value};
 
 use crate::{ALONE, MEMORY, MEMORY_LIMIT, query};
@@ -87,13 +88,19 @@ fn loops_of_calls_that_cannot_be_interrupted_end_between_them() {
     );
 }
 
+/// One call is thousands of invocations deep, each of which is charged.
 #[test]
 fn templates_that_call_themselves_can_be_ended() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let call = r#"strings.render_template(`{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, {})"#;
-    // Each of the calls is thousands of invocations deep.
-    let looks = looks(call);
-    assert!(looks > 10 * ROUNDS, "{looks} looks in {ROUNDS} calls");
+    let text = r#"x := strings.render_template(`{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, {})"#;
+    let query = query(&Policy::default(), text);
+    let documents = Value::object::<&str>([]);
+    for (most, expected) in [(1 << 20, Err(EvalCode::Memory)), (MEMORY_LIMIT, Ok(0))] {
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.limits.governor = Some(Counter::new(most));
+        let ended = query.evaluate(&mut evaluation).map(|answers| answers.len());
+        assert_eq!(ended.map_err(|error| error.code), expected, "{most} bytes");
+    }
 }
 
 /// Patterns, and a schema of patterns, that take megabytes once they are compiled.
