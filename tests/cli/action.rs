@@ -54,11 +54,11 @@ fn inputs() {
     let inputs = action.pointer("/inputs").and_then(Value::as_object);
     let mut inputs: Vec<&str> = inputs.expect("inputs").keys().map(String::as_str).collect();
     for (flag, why) in WITHOUT {
-        assert!(flags.contains(&flag), "{flag} is no flag: {why}");
+        assert!(flags.contains(&flag), "unknown flag {flag}: {why}");
         flags.retain(|one| *one != flag);
     }
     for (input, what) in OF_ITS_OWN {
-        assert!(inputs.contains(&input), "{input} is no input: {what}");
+        assert!(inputs.contains(&input), "unknown input {input}: {what}");
         inputs.retain(|one| *one != input);
     }
     flags.sort_unstable();

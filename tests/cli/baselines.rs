@@ -72,7 +72,7 @@ fn life() {
     let program = Program::new().file("known.toml", &both);
     program
         .run(&[&update[..], &judged].concat())
-        .expect(0, &[&format!("kept now: {FAILS}"), "1 entries taken out"]);
+        .expect(0, &[&format!("passes now: {FAILS}"), "1 entries taken out"]);
     let left = program.read("known.toml");
     assert!(left.starts_with("# For --known-failing"), "{left}");
     assert_eq!(left.matches(FAILS).count(), 2, "{left}");
@@ -128,7 +128,7 @@ fn from_evidence() {
             "--evidence",
             "known.toml",
         ])
-        .expect(2, &["known.toml: this is no evidence"]);
+        .expect(2, &["known.toml: invalid evidence"]);
 }
 
 fn checked() {
@@ -224,7 +224,7 @@ fn conditions() {
             "version = '1.6'",
             Some("latest"),
             2,
-            "`latest` is no version",
+            "invalid version `latest`",
         ),
         ("setup = 'default'", None, 0, "expected to fail"),
     ] {

@@ -151,7 +151,7 @@ fn adapters() {
         (
             &answers("Hello!"),
             4,
-            "the adapter wrote `Hello!`, which is no answer",
+            "invalid answer `Hello!` of the adapter",
         ),
         (
             &answers(r#"{"result": 1}"#),
@@ -267,7 +267,7 @@ fn usage() {
         ),
         (
             &["client", "--model", "--timeout", "0"],
-            "0 is no time limit",
+            "invalid time limit 0",
         ),
         (&["client", "--model", "--", "true"], "cannot be used with"),
         (

@@ -104,7 +104,7 @@ fn compared() {
     program.run(&["--report=json=r.json", "engine/health/get"]);
     program
         .run(&["report", "diff", "r.json", "run.echo.ndjson"])
-        .expect(2, &["r.json: this is no evidence"]);
+        .expect(2, &["r.json: invalid evidence"]);
     let [first, other, again] = whole;
     let diff = ["report", "diff", first, other, "--again", again];
     program.run(&diff).expect(1, &[&proposed]);

@@ -118,17 +118,13 @@ fn refused() {
             2,
             "empty.ndjson: no run starts in it",
         ),
-        (
-            &["text.ndjson:engine"],
-            2,
-            "text.ndjson: this is no evidence",
-        ),
+        (&["text.ndjson:engine"], 2, "text.ndjson: invalid evidence"),
         (
             &["run.ndjson:engine/nothing"],
             2,
             "run.ndjson: no rule `engine/nothing`",
         ),
-        (&["run.ndjson:engine/[a"], 2, "is no valid glob"),
+        (&["run.ndjson:engine/[a"], 2, "invalid glob"),
         (
             &["run.ndjson:engine", "--target=nobody"],
             2,
@@ -137,7 +133,7 @@ fn refused() {
         (
             &["run.ndjson:engine", "--patience=0"],
             2,
-            "0 is no time limit",
+            "invalid time limit 0",
         ),
         (
             &["run.ndjson:control", "--engine-url=http://127.0.0.1:1"],

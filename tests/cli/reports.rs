@@ -206,7 +206,8 @@ fn evidence() {
     let differ = program.run(&["report", "diff", "whole", "echoed"]);
     differ.expect(1, &[&format!("VERDICT {FAILS}")]);
     for wrong in ["0/2", "3/2", "1", "a/b"] {
-        shard(&program, wrong, "none").expect(2, &[&format!("`{wrong}` is no shard I/N")]);
+        shard(&program, wrong, "none")
+            .expect(2, &[&format!("invalid shard `{wrong}`: expected I/N")]);
     }
 }
 

@@ -115,7 +115,7 @@ fn killed() {
     assert_eq!(self::runs(&program), Vec::<String>::new());
     for (wrong, message) in [
         (run.as_str(), "is left to clean up"),
-        ("../r", "`../r` is no name"),
+        ("../r", "invalid name `../r`"),
     ] {
         program
             .run(&["cleanup", "--run", wrong])
@@ -246,7 +246,7 @@ fn namespace() {
     let put = |line: &String| line.starts_with("PUT /v1/data/acme");
     assert!(store.requests.try_iter().any(|line| put(&line)));
     for wrong in ["", "Acme", "a-b", "1a", "a/../b", "abcdefghijklmnopq"] {
-        let message = format!("`{wrong}` is no namespace");
+        let message = format!("invalid namespace `{wrong}`");
         program
             .run(&[&on[..], &[wrong, WRITES]].concat())
             .expect(2, &[&message]);

@@ -54,7 +54,7 @@ fn doctor() {
         ),
         (
             &["doctor", &server.url, "--timeout=0"],
-            "0 is no time limit",
+            "invalid time limit 0",
         ),
         (
             &["doctor", &server.url, "--token-env=NOTHING_HERE"],

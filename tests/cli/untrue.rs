@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
     (
         "all requests go elsewhere",
         |events| change_all(events, |one| readdress(one, "http://evil.example")),
-        "`http://evil.example` is no address of the target",
+        "invalid address `http://evil.example`: expected that of the target",
     ),
     (
         "a path is a query of another address",
@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
                 readdress(one, &format!("{start}/steal?u="));
             });
         },
-        "/steal?u=` is no address of a server",
+        "/steal?u=`: expected that of a server",
     ),
     (
         "one request goes to another port",
@@ -89,7 +89,7 @@ const CASES: &[Case] = &[
             let place = first(events, has_body);
             readdress(&mut events[place], "http://127.0.0.1:1");
         },
-        "`http://127.0.0.1:1` is no address of the target",
+        "invalid address `http://127.0.0.1:1`: expected that of the target",
     ),
     (
         "an address has a name and a password",
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
             let start = origin(&events[place]).replace("://", "://a:b@");
             readdress(&mut events[place], &start);
         },
-        "its address is none of a server",
+        "invalid address: expected that of a server",
     ),
     (
         "bodies are redacted",
@@ -141,7 +141,7 @@ const CASES: &[Case] = &[
             again["milliseconds"] = json!(0);
             events.insert(place, again);
         },
-        "exchanges are told",
+        "exchanges are recorded",
     ),
     (
         "somebody else asks",
@@ -172,7 +172,7 @@ const CASES: &[Case] = &[
     (
         "a run began at no time",
         |events| events[0]["at"] = json!("now"),
-        "this is no evidence",
+        "invalid evidence",
     ),
     (
         "a step comes before an earlier one",
@@ -286,7 +286,7 @@ const JOINED: &[Case] = &[
             let place = first(events, has_body);
             readdress(&mut events[place], "http://evil.example");
         },
-        "`http://evil.example` is no address of the target",
+        "invalid address `http://evil.example`: expected that of the target",
     ),
     (
         "one request goes to the server of the other shard",
@@ -297,7 +297,7 @@ const JOINED: &[Case] = &[
             let other = origin(&events[other]);
             readdress(&mut events[place], &other);
         },
-        "is no address of the target",
+        "expected that of the target",
     ),
     (
         "one shard is on another host",
@@ -331,7 +331,7 @@ const JOINED: &[Case] = &[
     (
         "no shard is told of",
         |events| events[0]["parts"] = json!([]),
-        "is no address of the target",
+        "expected that of the target",
     ),
 ];
 

@@ -44,7 +44,7 @@ fn wrong_usage_is_refused() {
         (&["engine/v1/data/ptu"], "is `engine/v1/data/put` meant?"),
         (&[url, "engine/nothing"], "no rule `engine/nothing`"),
         (&[url, "--known-failing=absent.toml"], "absent.toml: "),
-        (&[url, "--shard=3/2"], "`3/2` is no shard"),
+        (&[url, "--shard=3/2"], "invalid shard `3/2`"),
         (&["--jobs=0"], "give a whole number, 1 or more"),
         (&["--max-fail=x"], "give a whole number, 1 or more"),
         (&["cleanup", "--forget"], "--run <RUN>"),
@@ -59,7 +59,7 @@ fn wrong_usage_is_refused() {
             "no rule matches `engine/**/nothing`",
         ),
         (&["--skip", "engine/x/*"], "no rule matches `engine/x/*`"),
-        (&["engine/[a"], "`engine/[a` is no valid glob"),
+        (&["engine/[a"], "invalid glob `engine/[a`"),
         (
             &["@rules.txt"],
             "rules.txt:3: no rule matches `engine/**/nothing`",
@@ -88,16 +88,19 @@ fn wrong_usage_is_refused() {
             &["--known-failing", "known.toml"],
             "known.toml: no rule `engine/x`",
         ),
-        (&["--report", "pdf=x"], "`pdf` is none of badge, html, json"),
+        (
+            &["--report", "pdf=x"],
+            "unknown report format `pdf`: expected one of badge, html, json",
+        ),
         (&["--report", "json"], "`json` is not FORMAT=PATH"),
         (
             &["--report", "json=nowhere/x.json"],
             "nowhere/x.json: its folder does not exist",
         ),
-        (&["--timeout", "0"], "0 is no time limit"),
-        (&["--eventual-timeout=-1"], "-1 is no time limit"),
-        (&["--patience=-1"], "-1 is no time limit"),
-        (&["--config", "former.toml"], "-2 is no time limit"),
+        (&["--timeout", "0"], "invalid time limit 0"),
+        (&["--eventual-timeout=-1"], "invalid time limit -1"),
+        (&["--patience=-1"], "invalid time limit -1"),
+        (&["--config", "former.toml"], "invalid time limit -2"),
         (&["--jobs", "0"], "invalid value '0'"),
         (&["--cacert", "absent.pem", url], "absent.pem: "),
         (
@@ -116,10 +119,10 @@ fn wrong_usage_is_refused() {
         (&["report", "absent.ndjson"], "absent.ndjson: "),
         (
             &["report", "known.toml"],
-            "known.toml: this is no evidence, which is one event a line: `conformance run --report ndjson=FILE` writes it",
+            "known.toml: invalid evidence: expected one event per line, as `conformance run --report ndjson=FILE` writes it",
         ),
         (&["report", "broken.ndjson"], "broken.ndjson:2: "),
-        (&["--namespace=9x", url], "`9x` is no namespace"),
+        (&["--namespace=9x", url], "invalid namespace `9x`"),
     ] {
         let ran = program.run(arguments);
         ran.expect(2, &[message]);
@@ -210,7 +213,7 @@ fn precedence() {
         .expect(0, &["seed 33", "proven 1 of 1 rules"]);
     // A variable by its former name, which one by the new name outweighs.
     let program = program.variable("CONFORMANCE_PATIENCE", "-3");
-    program.run(&[]).expect(2, &["-3 is no time limit"]);
+    program.run(&[]).expect(2, &["invalid time limit -3"]);
     let program = program.variable("CONFORMANCE_EVENTUAL_TIMEOUT", "10");
     program.run(&[]).expect(0, &["proven 1 of 1 rules"]);
 }

@@ -93,7 +93,7 @@ pub(crate) const CHECKS: &[(&str, &str)] = &[
     ),
     (
         "site",
-        "Make static pages about every implementation that evidence is kept of",
+        "Make static pages about every implementation with stored evidence",
     ),
     (
         "submissions",

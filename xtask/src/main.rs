@@ -36,7 +36,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        about: "Every check of a commit beside the two commands of the README, or of a night or week",
+        about: "Every check of a commit apart from the two commands of the README, or of a night or week",
         usage: ci::USAGE,
         run: ci::run,
     },

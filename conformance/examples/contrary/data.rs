@@ -24,7 +24,7 @@ pub(crate) fn post(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outcome
     if !call.body.is_empty() {
         let request = body::input(call.head, &call.body)?;
         let members = request.as_object();
-        let members = members.ok_or_else(|| Failure::invalid("the body is no object"))?;
+        let members = members.ok_or_else(|| Failure::invalid("the body is not an object"))?;
         if members.keys().any(|name| name != "input") {
             return Err(Failure::invalid("the body has more than an input"));
         }
@@ -66,7 +66,7 @@ pub(crate) fn patch(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outcom
     body::media_type(call.head, &["application/json-patch+json"])?;
     let operations = serde_json::from_slice::<Vec<Map<String, Value>>>(&call.body);
     let operations =
-        operations.map_err(|_| Failure::invalid("the body is no array of operations"))?;
+        operations.map_err(|_| Failure::invalid("the body is not an array of operations"))?;
     let operations = operations.iter().map(|given| operation(path, given));
     let operations = operations.collect::<Option<Vec<_>>>();
     let operations = operations.ok_or_else(|| Failure::invalid("an operation is malformed"))?;

@@ -132,7 +132,7 @@ pub(crate) fn get(state: &State, id: &str) -> Result<Answer, Failure> {
 pub(crate) fn put(state: &mut State, call: &Call<'_>, id: &str) -> Result<Answer, Failure> {
     body::media_type(call.head, &["text/plain"])?;
     let raw = str::from_utf8(&call.body);
-    let raw = raw.map_err(|_| Failure::invalid("the module cannot be parsed: it is no text"))?;
+    let raw = raw.map_err(|_| Failure::invalid("the module cannot be parsed: it is not UTF-8"))?;
     let start = Instant::now();
     let module = Module::parse(raw)?;
     let parsed = start.elapsed();

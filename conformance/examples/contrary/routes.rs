@@ -56,7 +56,7 @@ impl<'r> Call<'r> {
         let segments = segments.map(|segment| {
             let text = percent_decode_str(segment).decode_utf8();
             text.map(|text| text.into_owned())
-                .map_err(|_| Failure::invalid("the path is no text"))
+                .map_err(|_| Failure::invalid("the path is not UTF-8"))
         });
         let parameters: Vec<_> = body::parameters(head).collect();
         for (name, value) in &parameters {

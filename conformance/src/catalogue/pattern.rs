@@ -16,7 +16,7 @@ pub struct Pattern {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Not a glob.
-    #[error("`{0}` is no valid glob: {1}")]
+    #[error("invalid glob `{0}`: {1}")]
     Glob(String, String),
     /// No rule has this id or lies below this path; what is nearest to it, if anything is near.
     #[error("no rule `{0}`{hint}", hint = hint(.1.as_deref()))]

@@ -108,7 +108,7 @@ pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &
     let digest = digest(&file.profile);
     if digest != file.frozen {
         defect(format!(
-            "its rules are not those that were frozen: they come to {digest}"
+            "its rules are not those that were frozen: their digest is {digest}"
         ));
     }
     for entry in file.profile {

@@ -215,7 +215,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     let left = without(&text, &file, |entry: &Deviation| gone.contains(entry));
     let left = left.map_err(Failed::usage)?;
     for entry in &gone {
-        writeln!(console.out, "kept now: {}", entry.rule)?;
+        writeln!(console.out, "passes now: {}", entry.rule)?;
     }
     if !gone.is_empty() {
         replace(path, &left).map_err(|error| Failed::at(path, &error))?;

@@ -323,7 +323,7 @@ pub(super) fn eventual_timeout(given: Option<f64>) -> Result<Option<f64>, Failed
         (None, Ok(text)) => match text.parse() {
             Ok(seconds) => Ok(Some(seconds)),
             Err(_) => Err(Failed::usage(format!(
-                "{FORMER}: {text} is no time limit in seconds"
+                "invalid {FORMER} {text}: expected a time limit in seconds"
             ))),
         },
         (given, _) => Ok(given),

@@ -229,7 +229,7 @@ fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -
     Failed::usage(match is_evidence {
         true => format!("{}:{number}: {error}", path.display()),
         false => format!(
-            "{}: this is no evidence, which is one event a line: `conformance run --report ndjson=FILE` writes it",
+            "{}: invalid evidence: expected one event per line, as `conformance run --report ndjson=FILE` writes it",
             path.display()
         ),
     })

@@ -21,7 +21,11 @@ impl Choice {
     /// # Errors
     /// Not `I/N` with I from 1 to N.
     pub(super) fn shard(mut self, shard: &str) -> Result<Self, Failed> {
-        let wrong = || Failed::usage(format!("`{shard}` is no shard I/N, with I from 1 to N"));
+        let wrong = || {
+            Failed::usage(format!(
+                "invalid shard `{shard}`: expected I/N with 1 ≤ I ≤ N"
+            ))
+        };
         let (number, of) = shard.split_once('/').ok_or_else(wrong)?;
         let number: usize = number.parse().map_err(|_| wrong())?;
         let of: usize = of.parse().map_err(|_| wrong())?;
@@ -122,7 +126,7 @@ fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Fai
 fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
     if text.contains("://") {
         let why =
-            format!("`{text}` is no rule: an address goes with --engine-url or --control-url");
+            format!("invalid rule `{text}`: pass an address with --engine-url or --control-url");
         return Err(Failed::usage(why));
     }
     let pattern = Pattern::parse(text).map_err(Failed::usage)?;

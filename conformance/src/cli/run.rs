@@ -369,7 +369,11 @@ pub(super) fn limit(seconds: f64) -> Result<Duration, Failed> {
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|limit| !limit.is_zero())
-        .ok_or_else(|| Failed::usage(format!("{seconds} is no time limit in seconds")))
+        .ok_or_else(|| {
+            Failed::usage(format!(
+                "invalid time limit {seconds}: expected seconds, more than 0"
+            ))
+        })
 }
 
 fn headers(texts: &[String]) -> Result<Vec<(String, String)>, Failed> {

@@ -31,7 +31,7 @@ pub(crate) enum Broken {
     #[error("the adapter did not answer within {} s", .0.as_secs_f32())]
     Slow(Duration),
     /// It wrote what is no answer.
-    #[error("the adapter wrote `{0}`, which is no answer: {1}")]
+    #[error("invalid answer `{0}` of the adapter: {1}")]
     Garbled(String, String),
 }
 

@@ -25,7 +25,7 @@ impl AdapterReply {
     /// A sentence: it is none of the four.
     pub(super) fn read(answer: &Value) -> Result<Self, String> {
         let Value::Object(members) = answer else {
-            return Err("it is no object".to_owned());
+            return Err("expected an object".to_owned());
         };
         let kinds: Vec<&str> = KINDS
             .into_iter()
@@ -65,7 +65,7 @@ fn error(error: Option<&Value>) -> Result<AdapterReply, String> {
         None | Some(Value::Null) => Ok(AdapterReply::Error(None)),
         Some(status) => match status.as_u64() {
             Some(status) => Ok(AdapterReply::Error(Some(status))),
-            None => Err(format!("the `status` {status} is no number")),
+            None => Err(format!("invalid `status` {status}: expected a number")),
         },
     }
 }
@@ -93,7 +93,7 @@ mod tests {
                 Ok(AdapterReply::Error(Some(404))),
             ),
             (json!({"unsupported": true}), Ok(AdapterReply::Unsupported)),
-            (json!(true), Err("it is no object")),
+            (json!(true), Err("expected an object")),
             (
                 json!({}),
                 Err("it needs exactly one of value, undefined, error, unsupported"),
@@ -116,7 +116,7 @@ mod tests {
             ),
             (
                 json!({"error": {"status": "404"}}),
-                Err("the `status` \"404\" is no number"),
+                Err("invalid `status` \"404\": expected a number"),
             ),
         ] {
             assert_eq!(

@@ -70,7 +70,7 @@ fn parameters(target: &str) -> Vec<(String, String)> {
 fn glob(text: &str) -> Result<GlobMatcher, String> {
     let glob = GlobBuilder::new(text).case_insensitive(true).build();
     glob.map(|glob| glob.compile_matcher())
-        .map_err(|error| format!("`{text}` is no valid glob: {}", error.kind()))
+        .map_err(|error| format!("invalid glob `{text}`: {}", error.kind()))
 }
 
 /// The values of a header, joined as HTTP joins them.

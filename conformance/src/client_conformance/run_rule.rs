@@ -145,7 +145,7 @@ fn switch(server: &Mock, rule: &Rule) -> Result<(), String> {
                 let name = written.get("fault").and_then(Value::as_str);
                 server.define(name.unwrap_or("fault"), written.clone())?;
             }
-            other => return Err(format!("{other} is no fault")),
+            other => return Err(format!("unknown fault {other}")),
         }
     }
     Ok(())

@@ -155,7 +155,7 @@ pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
         let what = "calls itself Open Policy Agent";
         findings.push(
             Finding::new(Severity::Note, "product", what).advice(
-                "`--target opa` beside its address expects what is known of it; without an address it starts one itself, in every setup that rules need",
+                "`--target opa` with an address applies the known deviations of OPA; without an address it starts OPA itself, in every setup that rules need",
             ),
         );
     }

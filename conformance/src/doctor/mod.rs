@@ -499,7 +499,7 @@ fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
         return Some(Finding::new(
             Severity::Note,
             "clock",
-            "its Date header is no date",
+            "invalid Date header: expected an HTTP date",
         ));
     };
     let apart = now

@@ -192,7 +192,10 @@ fn servers_are_told_apart() {
             |_, _| ("HTTP/1.1 404 Not Found\r\nDate: yesterday", String::new()),
             None,
             &[],
-            &["problem api", "note clock its Date header is no date"],
+            &[
+                "problem api",
+                "note clock invalid Date header: expected an HTTP date",
+            ],
         ),
         (
             "not ready",

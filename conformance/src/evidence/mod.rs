@@ -351,7 +351,7 @@ impl Event {
             "changed" => Self::Changed(Deserialize::deserialize(reader)?),
             "defect" => Self::Defect(Deserialize::deserialize(reader)?),
             "run-finished" => Self::RunFinished(Deserialize::deserialize(reader)?),
-            other => return Err(D::Error::custom(format!("`{other}` is no event"))),
+            other => return Err(D::Error::custom(format!("unknown event `{other}`"))),
         })
     }
 

@@ -105,9 +105,9 @@ pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secret
     };
     match parts {
         // An address with a query would take the path for a part of it.
-        Ok(()) if !Base::parse(&base).is_ok_and(|known| known.url == base) => {
-            RequestMatch::Untrue(format!("`{base}` is no address of a server"))
-        }
+        Ok(()) if !Base::parse(&base).is_ok_and(|known| known.url == base) => RequestMatch::Untrue(
+            format!("invalid address `{base}`: expected that of a server"),
+        ),
         Ok(()) => RequestMatch::Same(base),
         Err(Differs::Other) => RequestMatch::Other,
         Err(Differs::Redacted(what)) => {

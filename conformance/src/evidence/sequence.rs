@@ -124,7 +124,7 @@ impl<'a> Sequence<'a> {
         }
         if finished.requests != self.exchanges {
             return Err(format!(
-                "{} requests were sent, {} exchanges are told",
+                "{} requests were sent, {} exchanges are recorded",
                 finished.requests, self.exchanges
             ));
         }

@@ -196,7 +196,7 @@ impl Glob {
     pub(super) fn parse(text: &str, across: bool) -> Result<Self, String> {
         let glob = GlobBuilder::new(text).literal_separator(!across).build();
         glob.map(|glob| Self(glob.compile_matcher()))
-            .map_err(|error| format!("`{text}` is no valid glob: {}", error.kind()))
+            .map_err(|error| format!("invalid glob `{text}`: {}", error.kind()))
     }
 
     pub(super) fn fits(&self, text: &str) -> bool {

@@ -71,7 +71,7 @@ impl Matrix {
             for aimed in &fault.kills {
                 if !self.rules.contains(aimed) {
                     findings.push(format!(
-                        "{id}: aimed at `{aimed}`, which is no rule tried here"
+                        "{id}: unknown rule `{aimed}` in `kills`: expected one of this run"
                     ));
                 } else if !touched.contains(aimed) {
                     findings.push(format!("{id}: changes nothing of {aimed}"));

@@ -256,7 +256,7 @@ fn faults_that_make_no_sense_are_refused() {
             "  on: PUT\n  answer: [status: 1]\n",
             "`PUT` is not METHOD /path",
         ),
-        ("  on: PUT /[\n  answer: [status: 1]\n", "is no valid glob"),
+        ("  on: PUT /[\n  answer: [status: 1]\n", "invalid glob"),
         (
             "  on: PUT /x\n  answer: [stat: 1]\n",
             "unknown variant `stat`",

@@ -29,7 +29,7 @@ pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
         header.set_size(text.len() as u64);
         header.set_mode(0o644);
         let added = archive.append_data(&mut header, path, text.as_bytes());
-        added.map_err(|error| format!("`{path}` is no path of a bundle: {error}"))?;
+        added.map_err(|error| format!("invalid path `{path}` in a bundle: {error}"))?;
     }
     let whole = archive.into_inner().and_then(GzEncoder::finish);
     whole

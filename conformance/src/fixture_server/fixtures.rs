@@ -157,7 +157,7 @@ impl Fixtures {
             Fixture::Bundle(files) => archive::build(files)?,
             Fixture::Text(text) | Fixture::Guarded { text, .. } => Bytes::from(text.clone()),
             Fixture::Status(status) if !(200..=599).contains(status) => {
-                return Err(format!("{status} is no status of an answer"));
+                return Err(format!("invalid status {status}"));
             }
             Fixture::Status(_)
             | Fixture::Held

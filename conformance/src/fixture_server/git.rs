@@ -60,7 +60,7 @@ impl Repository {
         let mut root = Folder::default();
         for (path, content) in files {
             root.add(path, content)
-                .ok_or_else(|| format!("`{path}` is no path of a repository"))?;
+                .ok_or_else(|| format!("invalid path `{path}` in a repository"))?;
         }
         let tree = self.tree(&root);
         let parent = self.head.map_or_else(String::new, |head| {

@@ -61,7 +61,7 @@ fn add(kept: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
 /// The JSON document of a body.
 fn read(encoding: Option<&str>, body: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(&decoded(encoding, body)?)
-        .map_err(|error| format!("the body is no JSON: {error}"))
+        .map_err(|error| format!("invalid body: expected JSON: {error}"))
 }
 
 /// A body without its encoding.

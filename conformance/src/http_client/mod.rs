@@ -71,11 +71,11 @@ impl Base {
     pub(crate) fn parse(url: &str) -> Result<Self, String> {
         if !url.contains("://") {
             return Err(format!(
-                "`{url}` is no address: write http://{url} or https://{url}"
+                "invalid address `{url}`: expected http://{url} or https://{url}"
             ));
         }
-        let parsed =
-            reqwest::Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
+        let parsed = reqwest::Url::parse(url)
+            .map_err(|error| format!("invalid address `{url}`: {error}"))?;
         let tls = match parsed.scheme() {
             "http" => false,
             "https" => true,

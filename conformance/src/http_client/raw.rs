@@ -151,9 +151,9 @@ fn parse(received: &[u8], head: bool, ended: bool) -> Result<Option<Answer>, NoA
     {
         unchunk(rest)?
     } else if let Some(length) = named("content-length") {
-        let length: usize = length
-            .parse()
-            .map_err(|_| NoAnswer::new("the answer's Content-Length is no number"))?;
+        let length: usize = length.parse().map_err(|_| {
+            NoAnswer::new("invalid Content-Length of the answer: expected a number")
+        })?;
         rest.get(..length).map(Bytes::copy_from_slice)
     } else {
         ended.then(|| Bytes::copy_from_slice(rest))

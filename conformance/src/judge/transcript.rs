@@ -28,7 +28,7 @@ const RAW_SHOWN: usize = 2000;
 /// What the line of a given step starts with.
 const GIVEN: &str = "given ";
 /// What stands below a request whose answer may be anything.
-const NOTHING: &str = "nothing kept";
+const NOTHING: &str = "nothing recorded";
 
 /// A transcript: its steps in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -331,7 +331,7 @@ mod tests {
         let text = "given PUT /v1/data/<ns> 1\n\
                     given PUT /v1/data/<ns>/a 1\n\
                     PUT /v1/data/<ns>/a\nIf-None-Match: *\n2\n  status = 304\n  body = <empty>\n\
-                    PUT /v1/data/<ns>/b\n1\n  nothing kept\n\
+                    PUT /v1/data/<ns>/b\n1\n  nothing recorded\n\
                     GET /v1/data/<ns>/a\n  /result = {\"a\":\"x = y\"}\n\
                     GET /v1/data/<ns>/a\n  /result = 1\n";
         let transcript = Transcript::parse(text);

@@ -38,8 +38,11 @@ pub(super) fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NaiveDate
     let date = read.date.filter(|_| read.time.is_none()).and_then(|date| {
         NaiveDate::from_ymd_opt(date.year.into(), date.month.into(), date.day.into())
     });
-    date.map(Some)
-        .ok_or_else(|| D::Error::custom(format!("`{read}` is no date such as 2030-01-31")))
+    date.map(Some).ok_or_else(|| {
+        D::Error::custom(format!(
+            "invalid date `{read}`: expected one such as 2030-01-31"
+        ))
+    })
 }
 
 /// The numbers of a version; none if it starts with no number. Builds and pre-releases do not
@@ -84,7 +87,9 @@ impl TryFrom<String> for Versions {
         let comparators: Option<_> = text.split(',').map(comparator).collect();
         comparators
             .map(|comparators| Self(VersionReq { comparators }))
-            .ok_or_else(|| format!("`{text}` is no range of versions such as `>=1.6, <1.13`"))
+            .ok_or_else(|| {
+                format!("invalid range of versions `{text}`: expected one such as `>=1.6, <1.13`")
+            })
     }
 }
 

@@ -120,7 +120,7 @@ pub enum KnownError {
     )]
     NoVersion(String, String),
     /// The target's version is none.
-    #[error("`{0}` is no version such as 1.18.2")]
+    #[error("invalid version `{0}`: expected one such as 1.18.2")]
     Version(String),
 }
 

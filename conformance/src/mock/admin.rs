@@ -170,12 +170,13 @@ fn not_so(path: &str) -> Refused {
 }
 
 fn text(body: &[u8]) -> Result<&str, Refused> {
-    std::str::from_utf8(body).map_err(|_| bad("the body is no text"))
+    std::str::from_utf8(body).map_err(|_| bad("invalid body: expected UTF-8"))
 }
 
 fn decoded(text: &str) -> Result<String, Refused> {
     let decoded = percent_decode_str(text).decode_utf8();
-    let decoded = decoded.map_err(|_| bad(format!("`{text}` is no text")))?;
+    let decoded =
+        decoded.map_err(|_| bad(format!("invalid escapes in `{text}`: expected UTF-8")))?;
     Ok(decoded.into_owned())
 }
 

@@ -75,7 +75,7 @@ impl<'a> RequestBuilder<'a> {
         let key = key.map(|(_, key)| key);
         let mut request = match exchange.request.to_wire() {
             Wire::Raw(bytes) => {
-                let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+                let text = String::from_utf8(bytes).map_err(|_| "expected UTF-8".to_owned())?;
                 let text = reveal_token(&substitutions.text(&text), key)?.into_owned();
                 return Ok(Wire::Raw(text.into_bytes()));
             }

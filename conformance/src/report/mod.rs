@@ -88,7 +88,7 @@ impl FromStr for FileReport {
         let format = Format::NAMED.iter().find(|(known, _)| *known == name);
         let (_, format) = format.ok_or_else(|| {
             let known = Format::NAMED.map(|(known, _)| known).join(", ");
-            format!("`{name}` is none of {known}")
+            format!("unknown report format `{name}`: expected one of {known}")
         })?;
         Ok(Self {
             format: *format,

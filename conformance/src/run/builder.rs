@@ -62,7 +62,9 @@ pub enum SuiteError {
     #[error(transparent)]
     Connection(#[from] ConnectionError),
     /// No prefix that every API takes.
-    #[error("`{0}` is no namespace: a letter, then up to 15 letters and digits, all small")]
+    #[error(
+        "invalid namespace `{0}`: expected a letter, then up to 15 letters and digits, all small"
+    )]
     Namespace(String),
     /// Evidence that says what no run can have shown.
     #[error("{0}")]

@@ -56,7 +56,7 @@ pub(crate) struct Entry {
 /// A ledger that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LedgerError {
-    #[error("`{0}` is no name of a run")]
+    #[error("invalid name `{0}` of a run")]
     Name(String),
     #[error("{0}: {1}")]
     File(PathBuf, io::Error),

@@ -60,7 +60,7 @@ impl Inner {
                 .find(|one| one.clause.id == exchange.rule);
             let Some(chosen) = chosen else { continue };
             let origin = origin(&exchange.request.url)
-                .ok_or_else(|| told(exchange, "its address is none of a server"))?;
+                .ok_or_else(|| told(exchange, "invalid address: expected that of a server"))?;
             let (recipient, place) = place(chosen, exchange);
             let said = DeclaredServer::of(started, &exchange.rule);
             if let Some(why) = is_foreign(&origin, recipient, chosen, &said) {
@@ -86,8 +86,8 @@ fn check_hosts(started: &RunStarted) -> Result<(), String> {
         });
         let mut first: Option<Base> = None;
         for url in urls {
-            let base =
-                Base::parse(url).map_err(|_| format!("`{url}` is no address of a server"))?;
+            let base = Base::parse(url)
+                .map_err(|_| format!("invalid address `{url}`: expected that of a server"))?;
             let known = first.get_or_insert_with(|| base.clone());
             let same = known.host == base.host || known.is_loopback() && base.is_loopback();
             if !same {
@@ -162,5 +162,10 @@ fn is_foreign(
         Some(base) if base.host == origin.host => true,
         _ => origin.is_loopback(),
     };
-    (!is_its).then(|| format!("`{}` is no address of the target", origin.url))
+    (!is_its).then(|| {
+        format!(
+            "invalid address `{}`: expected that of the target",
+            origin.url
+        )
+    })
 }

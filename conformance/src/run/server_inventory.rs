@@ -64,7 +64,7 @@ impl ServerInventory {
         let now = read(client, server, document, &readable).await;
         let endless = self.endless.iter().chain(&now.endless);
         let not_compared = endless.map(|(collection, why)| {
-            format!("what {collection} held before and holds now is not compared: {why}")
+            format!("{collection} before and after the run is not compared: {why}")
         });
         Changes {
             what: self.differences(&now, run),

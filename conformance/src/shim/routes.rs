@@ -207,7 +207,7 @@ fn input_of(body: &[u8]) -> Result<Option<Value>, String> {
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(mut members)) => Ok(members.remove("input")),
-        Ok(_) => Err("the body is no object".to_owned()),
+        Ok(_) => Err("the body is not an object".to_owned()),
         Err(error) => Err(format!("the body is not JSON: {error}")),
     }
 }

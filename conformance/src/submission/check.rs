@@ -174,7 +174,7 @@ fn profile(started: &RunStarted) -> Result<&'static Profile, Refused> {
     let named = named.ok_or_else(|| foreign("the run was not by a profile".to_owned()))?;
     named.known().ok_or_else(|| {
         foreign(format!(
-            "{} {} with the rules {} is none that this program knows",
+            "{} {} with the rules {} is not known to this version",
             named.name, named.edition, named.frozen
         ))
     })
@@ -199,7 +199,7 @@ fn covers(events: &[Event], started: &RunStarted, profile: &Profile) -> Result<(
     }
     match verdicts.keys().find(|rule| profile.binding(rule).is_none()) {
         Some(rule) => Err(Refused::Outcome(format!(
-            "{rule} is no rule of the profile"
+            "{rule} is not a rule of the profile"
         ))),
         None => Ok(()),
     }

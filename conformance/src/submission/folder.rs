@@ -43,7 +43,7 @@ impl Folder {
             let Some(known) = FILES.iter().find(|known| known.as_bytes() == name) else {
                 let name = OsString::from_vec(name);
                 let name = name.to_string_lossy().into_owned();
-                return Err(Refused::file(&name, &"is no part of a submission"));
+                return Err(Refused::file(&name, &"is not part of a submission"));
             };
             missing.retain(|needed| needed != known);
             folder.check_kind(known)?;
@@ -72,7 +72,7 @@ impl Folder {
         let file = File::from(file.map_err(|why| at(&why))?);
         let told = file.metadata().map_err(|why| at(&why))?;
         if !told.is_file() {
-            return Err(at(&"is no regular file"));
+            return Err(at(&"is not a regular file"));
         }
         let most = most(name);
         let too_long = || at(&format!("is longer than {} MiB", most / MIB));
@@ -95,7 +95,7 @@ impl Folder {
         match FileType::from_raw_mode(told.st_mode) {
             FileType::RegularFile => Ok(()),
             FileType::Symlink => Err(Refused::file(name, &"is a link")),
-            _ => Err(Refused::file(name, &"is no regular file")),
+            _ => Err(Refused::file(name, &"is not a regular file")),
         }
     }
 }
@@ -142,12 +142,12 @@ mod tests {
         (
             "a folder",
             |path| fs::create_dir(path),
-            "report.json: is no regular file",
+            "report.json: is not a regular file",
         ),
         (
             "a pipe",
             |path| Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR, 0)?),
-            "report.json: is no regular file",
+            "report.json: is not a regular file",
         ),
         (
             "a file of many GiB",

@@ -25,7 +25,7 @@ fn variants_that_make_no_sense_are_refused() {
         ),
         (
             "  on: PUT /x\n  delay: 1\n  stops: {'a[': Silence.}\n",
-            "is no valid glob",
+            "invalid glob",
         ),
     ];
     for (text, expected) in cases {

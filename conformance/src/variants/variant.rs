@@ -88,7 +88,9 @@ impl Variant {
         let changes = match (written.changes.is_empty(), written.change.is_empty()) {
             (true, _) => vec![written.change],
             (false, true) => written.changes,
-            (false, false) => return Err("beside `changes` nothing else is changed".to_owned()),
+            (false, false) => {
+                return Err("`changes` cannot be combined with other changes".to_owned());
+            }
         };
         let api = Recipient::of_path(path).ok();
         Ok(Self {

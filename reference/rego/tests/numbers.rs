@@ -9,7 +9,7 @@ use rego::value::{ArithmeticError, Number};
 #[track_caller]
 fn number(text: &str) -> Number {
     let Some(number) = Number::parse(text) else {
-        panic!("{text} is no number");
+        panic!("{text} is not a number");
     };
     assert_eq!(number.text(), text);
     number

@@ -122,7 +122,7 @@ impl Options {
         let roots = [&self.source_root, &self.builtin_root, &self.bundle_root];
         for root in roots.into_iter().flatten() {
             if !root.is_dir() {
-                let message = format!("`{}` is no folder", root.display());
+                let message = format!("`{}` is not a directory", root.display());
                 return Err(StartError::new(message));
             }
         }
@@ -210,7 +210,7 @@ impl Options {
                         path.display()
                     )));
                 }
-                info!(file = %path.display(), "the encryption key is in a file beside the database");
+                info!(file = %path.display(), "the encryption key is in a file next to the database");
                 Cipher::from_file_or_new(&path)?
             }
             Database::Postgres => {

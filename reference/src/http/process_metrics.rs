@@ -44,7 +44,7 @@ impl Collector for Process {
         for (name, help, value) in [
             (
                 "process_resident_memory_bytes",
-                "Memory of the process that is held in bytes",
+                "Resident memory size in bytes",
                 seen.resident,
             ),
             (

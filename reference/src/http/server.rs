@@ -63,7 +63,7 @@ pub async fn listen<S: Service>(
             let path = Path::new(path);
             (None, ListeningSocket::unix(path, options.unix_socket_perm))
         }
-        Some(_) => return Err(refused("the scheme is none of http, https and unix")),
+        Some(_) => return Err(refused("invalid scheme: expected http, https or unix")),
     };
     let bound = door.and_then(|door| Ok((door.place()?, door)));
     let (place, door) = bound.map_err(|source| refused(&source.to_string()))?;

@@ -50,7 +50,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "service: {api_prefix: /my/../api}",
-        &["refused.yaml:1:", "is no path such as /my/api"],
+        &["refused.yaml:1:", "expected a path such as /my/api"],
     ),
     (
         "database: {sql: {driver: sqlite, file: x}}",

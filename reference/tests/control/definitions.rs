@@ -25,11 +25,11 @@ scripts! {
         admin GET /v1/bundles/b => 200 {"result":{"name":"b","revision":"input.bundle.hash","rebuild_interval":"1m30s","options":{"no_default_stack_mount":true,"optimization":{"level":2},"target":"wasm"}}}
         admin PUT /v1/bundles/b {"options":{"unknown":1},"rebuild_interval":""} => 200 {}
         admin GET /v1/bundles/b => 200 {"result":{"name":"b","rebuild_interval":"","options":{}}}
-        admin PUT /v1/bundles/b {"rebuild_interval":"soon"} => 400 invalid_parameter rebuild_interval: is no time such as 30s
+        admin PUT /v1/bundles/b {"rebuild_interval":"soon"} => 400 invalid_parameter rebuild_interval: invalid duration: expected one such as 30s
         admin PUT /v1/bundles/b {"rebuild_interval":"-5s"} => 400 invalid_parameter rebuild_interval
         admin PUT /v1/bundles/b {"rebuild_interval":5} => 400 invalid_parameter rebuild_interval: must be a string
         admin PUT /v1/bundles/b {"revision":1} => 400 invalid_parameter revision: must be a string
-        admin PUT /v1/bundles/b {"options":{"target":"java"}} => 400 invalid_parameter options.target: `java` is none of rego
+        admin PUT /v1/bundles/b {"options":{"target":"java"}} => 400 invalid_parameter options.target: invalid target `java`: expected one of rego
         admin PUT /v1/bundles/b {"options":{"optimization":{"level":3}}} => 400 invalid_parameter options.optimization.level
         admin PUT /v1/bundles/b {"options":[]} => 400 invalid_parameter options: must be an object
         admin PUT /v1/sources/s {"files":{"a/b.rego":"cGFja2FnZSBh"}} => 200 {}

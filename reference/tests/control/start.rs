@@ -82,7 +82,7 @@ fn of_others(environment: Environment) -> Outcome {
             return Err(message.into());
         }
         if contents(&folder)? != before {
-            return Err("a file that is no database was changed".into());
+            return Err("a file that is not a database was changed".into());
         }
         for (script, part) in OTHERS {
             fs::remove_file(&file)?;

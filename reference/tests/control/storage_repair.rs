@@ -154,7 +154,7 @@ fn repairs(environment: Environment) -> Outcome {
             if !said.is_empty() {
                 return Err(format!("{kind}: {said} of what nobody has damaged").into());
             }
-            for (gone, why) in [(false, "held something else"), (true, "held nothing")] {
+            for (gone, why) in [(false, "contained another bundle"), (true, "was empty")] {
                 scene.damage(kind, kind, gone)?;
                 scene.holds(kind, kind, 1).await?;
                 eventually(&format!("{kind}: status tells of it"), || async {
@@ -208,7 +208,7 @@ fn repairs_at_start(environment: Environment) -> Outcome {
         for kind in KINDS {
             eventually("the build is recorded", || async {
                 let message = scene.message(kind).await?;
-                Ok(message.ends_with("held nothing").then_some(()))
+                Ok(message.ends_with("was empty").then_some(()))
             })
             .await?;
             scene.damage(kind, kind, true)?;

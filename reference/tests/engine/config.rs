@@ -324,7 +324,7 @@ fn what_cannot_be_used_is_refused_with_its_place() {
             "expected a string",
         ),
         (".=1", "a key is empty"),
-        ("labels=x,labels.y=z", "below a value that is no object"),
+        ("labels=x,labels.y=z", "below a value that is not an object"),
         ("server.decoding.max_length=x", "expected usize"),
         ("server.decoding.max_length=-1", "expected usize"),
         (
@@ -420,12 +420,12 @@ fn what_cannot_be_used_is_refused_with_its_place() {
             "decision_logs.reporting.upload_size_limit_bytes=0",
             "must be greater than 0",
         ),
-        ("labels[x=1", "`[x` is no index"),
-        ("labels[70000]=1", "`[70000]` is no index"),
+        ("labels[x=1", "invalid index `[x`"),
+        ("labels[70000]=1", "invalid index `[70000]`"),
         ("[0]=1", "a key is empty"),
         (
             "labels.a=b,labels[0]=1",
-            "`[0]` is below a value that is no list",
+            "`[0]` is below a value that is not a list",
         ),
         (
             "status.prometheus=true,status.prometheus_config.collectors.bundle_loading_duration_ns.buckets={3,1}",

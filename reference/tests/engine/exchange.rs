@@ -44,7 +44,7 @@ pub(crate) fn request(method: &str, target: &str, headers: HeaderMap, body: Vec<
             *request.method_mut() = method;
             *request.uri_mut() = target;
         }
-        _ => panic!("`{method} {target}` is no request line"),
+        _ => panic!("`{method} {target}` is not a request line"),
     }
     *request.headers_mut() = headers;
     Request::from(request)

@@ -237,7 +237,7 @@ async fn what_is_no_bundle_is_reported() -> Done {
             "h/team/rules:text",
             "the manifest cannot be read",
         ),
-        (&registry, "h/team/rules", "is no image"),
+        (&registry, "h/team/rules", "invalid image"),
         (
             &refusing,
             "h/other/rules:1",

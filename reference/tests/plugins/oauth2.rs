@@ -234,7 +234,10 @@ async fn what_gives_no_token_is_reported_without_a_secret() -> Done {
         ),
         (circle, "the authorization server replied with 307"),
         (Fixture::of(b"hidden".to_vec(), "1"), "gave no token"),
-        (answer(&json!({"token_type": "mac"})), "is no bearer token"),
+        (
+            answer(&json!({"token_type": "mac"})),
+            "is not a bearer token",
+        ),
         (answer(&json!({"access_token": 5})), "gave no token"),
         (Fixture::of(vec![b' '; (1 << 20) + 1], "1"), "is too long"),
         (answer(&json!({"access_token": "a\nb"})), "cannot be sent"),

@@ -111,7 +111,9 @@ pub(crate) fn run() -> Result<(), Failure> {
 
 /// `cargo install --path conformance`, into a folder.
 fn install(folder: &Path) -> Result<[&str; 6], Failure> {
-    let folder = folder.to_str().ok_or("the folder's path is no text")?;
+    let folder = folder
+        .to_str()
+        .ok_or("invalid path of the folder: expected UTF-8")?;
     Ok([
         "install",
         "--locked",

@@ -145,7 +145,7 @@ pub(super) const STEPS: &[Step] = &[
         &[&["clients"]],
     ),
     nightly(
-        "built-in functions beside the real OPA",
+        "built-in functions compared with the real OPA",
         &["reference/rego/src/builtins"],
         &[
             &["builtins", "--calls", "3000"],
@@ -153,7 +153,7 @@ pub(super) const STEPS: &[Step] = &[
         ],
     ),
     nightly(
-        "paths in every spelling beside the real OPA",
+        "paths in every spelling compared with the real OPA",
         &["reference/src/http", "reference/src/engine/routes.rs"],
         &[&["path-spellings"]],
     ),
@@ -197,7 +197,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly("soak for a minute", &[], &[&["soak", "--seconds", "60"]]),
     nightly(
-        "generated policies beside the real OPA",
+        "generated policies compared with the real OPA",
         &[],
         &[&["fuzz-opa", "--cases", "500"]],
     ),

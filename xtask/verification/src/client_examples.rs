@@ -143,7 +143,7 @@ pub(crate) fn part(page: &str) -> &str {
     page.get(begin..).unwrap_or_default()
 }
 
-/// Rules kept, of those that each client claims, by what the runs left.
+/// Rules passed, of those that each client claims, by what the runs left.
 fn table() -> Result<String, Box<dyn Error>> {
     let mut table = format!(
         "{TITLE}\nRules for clients kept, of those that the client claims. Written by `cargo xtask \

@@ -157,9 +157,9 @@ fn judge(
 fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(
         page,
-        "\n## Libraries\n\nRules about what decisions come to, kept by libraries without a server \
+        "\n## Libraries\n\nRules about the values of decisions, passed by libraries without a server \
          behind [`conformance shim`](docs/guide/shim.md). The evidence is that of `cargo xtask \
-         shim-examples --bless`.\n\n| library | rules kept |\n|---|--:|"
+         shim-examples --bless`.\n\n| library | rules passed |\n|---|--:|"
     )?;
     for file in evidence::files(evidence::LIBRARIES)? {
         let (mut name, mut kept) = (String::new(), RuleResults::new());
@@ -194,11 +194,11 @@ fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>
     program::conformance(&arguments.collect::<Vec<_>>())
 }
 
-/// The page: rules kept by section, then the rules whose verdict changes between versions.
+/// The page: rules passed by section, then the rules whose verdict changes between versions.
 fn page(columns: &[(String, RuleResults)]) -> Result<String, Box<dyn Error>> {
     let catalogue = Catalogue::embedded()?;
     let mut page = String::from(
-        "# Compatibility\n\nRules kept, of those of each section that could be run; what is not \
+        "# Compatibility\n\nRules passed, of those of each section that could be run; what is not \
          run on a server it does not claim. Written by `cargo xtask matrix --bless`. \
          [`results/opa-releases.md`](results/opa-releases.md) has every release of Open Policy \
          Agent.\n",
@@ -276,7 +276,7 @@ fn changes(
         .filter(|(name, _)| name.starts_with("OPA "))
         .collect();
     writeln!(page, "\n### What changed between versions of OPA\n")?;
-    writeln!(page, "| rule | kept by |\n|---|---|")?;
+    writeln!(page, "| rule | passed by |\n|---|---|")?;
     for rule in rules {
         let verdicts: Vec<(&str, bool)> = versions
             .iter()

@@ -96,7 +96,7 @@ impl Releases {
         }
         self.bad_releases(&mut page, &[regressions, columns]);
         let mut before: Option<&RuleResults> = None;
-        page += "\n## How much each keeps\n\n| release | rules kept | other than the one before |\n|---|--:|---|\n";
+        page += "\n## Rules passed by each release\n\n| release | rules passed | changed since the one before |\n|---|--:|---|\n";
         for (name, kept) in columns {
             let held = kept.values().filter(|kept| **kept).count();
             let change = before.map_or_else(String::new, |before| change(before, kept));
@@ -136,7 +136,7 @@ impl Releases {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 rows,
-                "| {last} | {mended} | {wrong} ([told]({told})) | {shown} |"
+                "| {last} | {mended} | {wrong} ([report]({told})) | {shown} |"
             );
         }
         let all = self.bad.len();

@@ -107,7 +107,7 @@ impl FoundSubmissions {
                 Ok((path, kind)) if kind.is_dir() => folders.push(path),
                 Ok((_, kind)) if files && kind.is_file() => {}
                 Ok((path, _)) => {
-                    let why = "is no part of a submission";
+                    let why = "is not part of a submission";
                     self.wrong.push(format!("{}: {why}", shown(&path)));
                 }
                 Err(why) => self.wrong.push(format!("{}: {why}", shown(folder))),

@@ -55,7 +55,7 @@ impl Model {
             let found = self.json(page).await?;
             match found.get("result").and_then(Value::as_array) {
                 Some(items) => all.extend(items.iter().cloned()),
-                None => return Err(Failed::Other("the answer is no list".to_owned())),
+                None => return Err(Failed::Other("invalid answer: expected a list".to_owned())),
             }
             match found.get("next_cursor") {
                 // A place that was told before would lead round and round.

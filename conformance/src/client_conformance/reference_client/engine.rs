@@ -119,7 +119,9 @@ impl Model {
         let envelope = self.json(post).await?;
         match envelope.is_object() {
             true => Ok(envelope),
-            false => Err(Failed::Other("the answer is no decision".to_owned())),
+            false => Err(Failed::Other(
+                "invalid answer: expected a decision".to_owned(),
+            )),
         }
     }
 
@@ -208,7 +210,9 @@ impl Model {
         let found = self.json(post).await?;
         match found.get("result").is_some_and(Value::is_object) {
             true => Ok(found),
-            false => Err(Failed::Other("the answer is no filter".to_owned())),
+            false => Err(Failed::Other(
+                "invalid answer: expected a filter".to_owned(),
+            )),
         }
     }
 

@@ -268,7 +268,7 @@ impl Model {
     async fn json(&self, ask: Ask) -> Result<Value, Failed> {
         let answer = self.send(ask).await?;
         let json = answer.json().cloned();
-        json.ok_or_else(|| Failed::Other("the answer is no JSON".to_owned()))
+        json.ok_or_else(|| Failed::Other("invalid answer: expected JSON".to_owned()))
     }
 
     /// Sends a request whose answer says nothing but that it is done.

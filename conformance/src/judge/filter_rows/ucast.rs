@@ -52,7 +52,7 @@ impl Row<'_> {
                     None => compare(left, operator, value),
                     Some(other) => {
                         let other = other.get("field").and_then(Value::as_str);
-                        let other = other.ok_or("a `value` that is no value of a column")?;
+                        let other = other.ok_or("invalid `value`: expected a value of a column")?;
                         compare(left, operator, self.column(other)?)
                     }
                 }
@@ -213,7 +213,7 @@ mod tests {
             (field("contains", "t.n", json!(1)), "no text to look for"),
             (
                 field("eq", "t.n", json!({"x": 1})),
-                "a `value` that is no value of a column",
+                "invalid `value`: expected a value of a column",
             ),
             (
                 compound("xor", json!([known])),

@@ -148,7 +148,7 @@ fn check_sent(written: &Map<String, Value>) -> Result<(), String> {
             .as_u64()
             .is_some_and(|status| (200..600).contains(&status))
         {
-            return Err(format!("{status} is no status from 200 to 599"));
+            return Err(format!("invalid status {status}: expected 200 to 599"));
         }
     }
     let request = written.get("request").and_then(Value::as_array);
@@ -159,7 +159,7 @@ fn check_sent(written: &Map<String, Value>) -> Result<(), String> {
         let value = value.as_str().unwrap_or_default();
         if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err()
         {
-            return Err(format!("`{name}: {value}` is no header"));
+            return Err(format!("invalid header `{name}: {value}`"));
         }
     }
     Ok(())
@@ -192,19 +192,19 @@ mod tests {
             ),
             (
                 "- {fault: x, reply: {status: 101}}",
-                "x: 101 is no status from 200 to 599",
+                "x: invalid status 101: expected 200 to 599",
             ),
             (
                 "- {fault: x, answer: [{status: 1000}]}",
-                "x: 1000 is no status",
+                "x: invalid status 1000",
             ),
             (
                 "- {fault: x, reply: {status: 200, header: {a b: c}}}",
-                "`a b: c` is no header",
+                "invalid header `a b: c`",
             ),
             (
                 "- {fault: x, answer: [{set-header: {a: \"b\\n\"}}]}",
-                "is no header",
+                "invalid header",
             ),
             ("- {fault: x y, hang: true}", "x y: a name has letters"),
             (

@@ -179,7 +179,7 @@ impl Faults {
     fn wanted(&self, value: &HeaderValue) -> Result<Vec<Arc<Definition>>, String> {
         let text = std::str::from_utf8(value.as_bytes());
         let text = text
-            .map_err(|_| format!("the header {HEADER} is no text"))?
+            .map_err(|_| format!("invalid header {HEADER}: expected UTF-8"))?
             .trim();
         if text.starts_with('{') {
             let written = serde_json::from_str(text);

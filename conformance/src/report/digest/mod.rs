@@ -259,7 +259,7 @@ impl Digest {
         let profile = started.and_then(|started| started.profile.as_ref());
         if let (Some(profile), None) = (profile, self.profile) {
             let ProfileRef { name, edition, .. } = profile;
-            let what = format!("{name} {edition} is none that this program knows");
+            let what = format!("{name} {edition} is not known to this version");
             findings.push(("profile", what));
         }
         match &self.finished {

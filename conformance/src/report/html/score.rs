@@ -30,7 +30,7 @@ pub(super) fn cards(runs: &Runs<'_>) -> Markup {
             div.columns { @for (index, run) in runs.runs.iter().enumerate() { (card(runs, index, run)) } }
             p.aside {
                 "Proven means: the rule was tried and every judged fact was as documented. "
-                "What was not run counts as not proven, and what the target does not claim stands beside. Open clauses are recorded and not counted."
+                "Rules that were not run count as not proven; rules that the target does not claim are listed separately. Open clauses are recorded and not counted."
             }
         }
     }

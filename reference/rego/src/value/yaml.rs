@@ -204,7 +204,7 @@ impl<'de> Visitor<'de> for Document<'_> {
             let name = match key {
                 Value::String(name) if name == "<<" => {
                     if !self.merges {
-                        let why = "a merge key cannot be told from a quoted `<<`";
+                        let why = "a merge key cannot be distinguished from a quoted `<<`";
                         return Err(de::Error::custom(why));
                     }
                     merged = Some(value);
@@ -237,7 +237,10 @@ fn key_text(number: &Number) -> String {
     if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
         return text.to_string();
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a name has so many digits")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a name has too many digits"
+    )]
     let float = number.as_f64() as f32;
     let shortest = format!("{float:e}");
     match shortest.split_once('e') {

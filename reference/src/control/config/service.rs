@@ -28,7 +28,7 @@ fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         "" => Ok(String::new()),
         steps if steps.split('/').all(plain) => Ok(text),
         _ => {
-            let message = format!("api_prefix `{text}` is no path such as /my/api");
+            let message = format!("invalid api_prefix `{text}`: expected a path such as /my/api");
             Err(D::Error::custom(message))
         }
     }

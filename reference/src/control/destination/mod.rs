@@ -243,7 +243,7 @@ fn credentials<T: DeserializeOwned>(
 ) -> Result<T, DestinationError> {
     // Nothing of the secret may show, so neither may what the parser says of it.
     let unfit = || {
-        let message = format!("secret `{name}` is no usable {kind}");
+        let message = format!("invalid secret `{name}`: expected type {kind}");
         DestinationError::Config(message)
     };
     let value: serde_json::Value = serde_json::from_slice(secret.expose()).map_err(|_| unfit())?;

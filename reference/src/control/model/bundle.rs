@@ -81,7 +81,9 @@ impl Definition for Bundle {
             .as_deref()
             .filter(|text| !text.is_empty());
         if let Some(Err(why)) = interval.map(duration) {
-            let invalid = ValidationError::new(format!("is no time such as 30s or 1m30s: {why}"));
+            let invalid = ValidationError::new(format!(
+                "invalid duration: expected one such as 30s or 1m30s: {why}"
+            ));
             return Err(invalid.under("rebuild_interval"));
         }
         self.check_labels()

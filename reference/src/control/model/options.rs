@@ -53,7 +53,8 @@ impl BuildOptions {
     pub(super) fn check(&self) -> Result<(), ValidationError> {
         let target = self.target.as_deref().unwrap_or_default();
         if !TARGETS.contains(&target) {
-            let message = format!("`{target}` is none of rego, ir, plan and wasm");
+            let message =
+                format!("invalid target `{target}`: expected one of rego, ir, plan and wasm");
             return Err(ValidationError::new(message).under("target"));
         }
         let level = self.optimization.as_ref().and_then(|one| one.level);

@@ -65,8 +65,8 @@ impl Shared {
         let known = known.map(|known| known.identity);
         let held = destination.compare(archive, known.as_ref()).await?;
         let repaired = match (&held, &known) {
-            (StoredObject::Nothing, Some(_)) => Some("held nothing"),
-            (StoredObject::Other(_), Some(_)) => Some("held something else"),
+            (StoredObject::Nothing, Some(_)) => Some("was empty"),
+            (StoredObject::Other(_), Some(_)) => Some("contained another bundle"),
             _ => None,
         };
         let identity = match held {

@@ -110,7 +110,7 @@ impl Config {
         }
         for (at, address) in options.addresses().enumerate() {
             let bundle = addressed(at + 1, address)
-                .ok_or_else(|| StartError::new(format!("`{address}` is no address of a bundle")))?;
+                .ok_or_else(|| StartError::new(format!("invalid bundle address `{address}`")))?;
             overlay(&mut given, &bundle);
         }
         Ok(given)

@@ -110,7 +110,7 @@ fn steps(key: &str) -> Result<Vec<Step>, String> {
             let index = piece.strip_suffix(']').and_then(|index| index.parse().ok());
             match index.filter(|index| *index <= MAX_INDEX) {
                 Some(index) => steps.push(Step::Item(index)),
-                None => return Err(format!("`[{piece}` is no index")),
+                None => return Err(format!("invalid index `[{piece}`")),
             }
         }
     }
@@ -134,10 +134,10 @@ fn place(config: &mut Value, steps: &[Step], value: Value) -> Result<(), String>
             items.get_mut(*index)
         }
         (Step::Name(name), _) => {
-            return Err(format!("`{name}` is below a value that is no object"));
+            return Err(format!("`{name}` is below a value that is not an object"));
         }
         (Step::Item(index), _) => {
-            return Err(format!("`[{index}]` is below a value that is no list"));
+            return Err(format!("`[{index}]` is below a value that is not a list"));
         }
     };
     let Some(member) = member else {

@@ -51,7 +51,7 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
         policies,
     } = bundle.content
     else {
-        return Err("a delta bundle is no configuration".to_owned());
+        return Err("a delta bundle cannot be a configuration".to_owned());
     };
     let mut compiler = Compiler::new(&Policy::default()).documents(&documents);
     for policy in policies {

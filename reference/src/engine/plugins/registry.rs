@@ -44,7 +44,7 @@ pub(super) async fn pull(
     limit: usize,
 ) -> Result<Option<(Bytes, String)>, ServiceError> {
     let image = Image::parse(image).ok_or_else(|| {
-        let why = format!("`{image}` is no image `HOST/REPOSITORY:TAG`");
+        let why = format!("invalid image `{image}`: expected `HOST/REPOSITORY:TAG`");
         ServiceError::Failed(why)
     })?;
     let mut repository = Repository {

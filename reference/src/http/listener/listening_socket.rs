@@ -77,7 +77,7 @@ impl ListeningSocket {
             Ok(_) => {
                 return Err(io::Error::new(
                     io::ErrorKind::AlreadyExists,
-                    "a file that is no socket is there",
+                    "a file that is not a socket exists at this path",
                 ));
             }
             Err(_) => {}

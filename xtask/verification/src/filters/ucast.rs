@@ -15,7 +15,9 @@ pub(super) fn holds(query: &Value, row: &Row, schema: Schema) -> Result<bool, St
     let operator = text("operator").ok_or("`operator` is missing")?;
     match text("type") {
         Some("compound") => {
-            let parts = value.as_array().ok_or("`value` is no array")?;
+            let parts = value
+                .as_array()
+                .ok_or("invalid `value`: expected an array")?;
             let parts = parts.iter().map(|part| holds(part, row, schema));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             match (operator, parts.as_slice()) {

@@ -46,7 +46,7 @@ impl<'t> Writer<'t> {
             _ => false,
         };
         if is_none {
-            return Err(wrong(format!("`{expr}` is no condition")));
+            return Err(wrong(format!("invalid condition `{expr}`")));
         }
         Ok(value.sql)
     }
@@ -258,7 +258,9 @@ impl<'t> Writer<'t> {
         let text = named.clone().into_string().unwrap_or_default();
         let most = text.chars().count() <= 1;
         if !most || (text.is_empty() && self.has(Language::Sqlserver)) {
-            return Err(wrong(format!("ESCAPE {named} is no letter")));
+            return Err(wrong(format!(
+                "invalid ESCAPE {named}: expected one character"
+            )));
         }
         Ok(text)
     }

@@ -52,7 +52,7 @@ pub(super) fn condition(clause: &str, language: Language) -> Result<Expr, String
 /// What the parser takes and the database does not, or does not overlook as the parser does.
 fn refused(token: &Token, language: Language) -> Result<(), String> {
     match token {
-        Token::DoubleEq => Err("`==` is no operator".to_owned()),
+        Token::DoubleEq => Err("unknown operator `==`".to_owned()),
         Token::Spaceship if language != Language::Mysql => Err("only MySQL has `<=>`".to_owned()),
         Token::Whitespace(Whitespace::MultiLineComment(text))
             if language == Language::Mysql && text.starts_with(['!', '+']) =>

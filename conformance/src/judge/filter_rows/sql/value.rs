@@ -60,7 +60,7 @@ impl Writer<'_> {
         let own = self.inner()?;
         if let Some(sql) = own.predicate(expr)? {
             if own.has(Language::Sqlserver) {
-                return Err(wrong(format!("`{expr}` is no value in SQL Server")));
+                return Err(wrong(format!("invalid value `{expr}` for SQL Server")));
             }
             return Ok(SqliteValue::new(sql, Kind::Other));
         }
@@ -115,7 +115,7 @@ impl Writer<'_> {
                 ..
             } => own.substring(expr, substring_from.as_deref(), substring_for.as_deref()),
             Expr::Subquery(query) => own.json_of_column(query),
-            Expr::QualifiedWildcard(..) | Expr::Wildcard(_) => Err(wrong("`*` is no value")),
+            Expr::QualifiedWildcard(..) | Expr::Wildcard(_) => Err(wrong("invalid value `*`")),
             _ => Err(NOT_PLAIN),
         }
     }

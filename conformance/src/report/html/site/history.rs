@@ -37,7 +37,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
             @if let Some(first) = group.first() {
                 section {
                     h2 { (visible(&first.of.name)) }
-                    p.lead { "Rules kept in each version, by section; a section leads to all of its rules. Below stand the rules whose verdict changed." }
+                    p.lead { "Rules passed in each version, by section; a section links to all of its rules. Below are the rules whose verdict changed." }
                     @let places: Vec<&SectionRules<'_>> = site.sections.iter().collect();
                     (table("", &format!("history/{}/", first.folder), &places, group))
                     @for place in &site.sections {

@@ -63,12 +63,12 @@ fn overview(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Mark
             @if !one.of.standings.is_empty() {
                 h2 { "By profile" }
                 table.scores {
-                    thead { tr { th scope="col" { "Profile" } th scope="col" { "Rules kept" } th scope="col" { "Badge" } } }
+                    thead { tr { th scope="col" { "Profile" } th scope="col" { "Rules passed" } th scope="col" { "Badge" } } }
                     tbody {
                         @for standing in &one.of.standings {
                             tr {
                                 th scope="row" { (visible(&standing.title())) }
-                                td data-name="Rules kept" { (cell(Some(standing))) }
+                                td data-name="Rules passed" { (cell(Some(standing))) }
                                 td data-name="Badge" {
                                     a href={ "../../badges/" (one.path) "/" (standing.profile.name) ".json" } {
                                         (standing.profile.name) ".json"
@@ -88,14 +88,14 @@ fn overview(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Mark
                 @if !of.is_empty() {
                     h3 { (title(document)) }
                     table.scores.sections {
-                        thead { tr { th scope="col" { "Section" } th scope="col" { "Rules kept" } th scope="col" { "Verdicts" } } }
+                        thead { tr { th scope="col" { "Section" } th scope="col" { "Rules passed" } th scope="col" { "Verdicts" } } }
                         tbody {
                             @for (place, section) in of {
                                 @let (kept, of) = one.score(&place.rules);
                                 @let counts = counts(section.clauses.iter(), 0);
                                 tr {
                                     th scope="row" { a href={ (place.slug) ".html" } { (visible(place.name)) } }
-                                    td data-name="Rules kept" { (share(kept, of)) (bar(&counts)) }
+                                    td data-name="Rules passed" { (share(kept, of)) (bar(&counts)) }
                                     td.words data-name="Verdicts" { (counted(&counts)) }
                                 }
                             }

@@ -19,7 +19,7 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
     layout.page(&html! {
         section aria-labelledby="profiles-title" {
             h2 id="profiles-title" { "By profile" }
-            p.lead { "A profile is a frozen set of rules. Each number says how many of the rules that must hold were tried and held; what was not tried is not counted as kept." }
+            p.lead { "A profile is a frozen set of rules. Each number says how many of the required rules were tried and passed; a rule that was not tried does not count as passed." }
             @for (title, names) in groups(&latest) {
                 @let rows: Vec<&&One<'_>> = latest.iter().filter(|one| names.iter().any(|name| standing(one, name).is_some())).collect();
                 h3 { (title) }
@@ -118,7 +118,7 @@ fn clients(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "Client" }
-                            th scope="col" { "Rules kept" }
+                            th scope="col" { "Rules passed" }
                         }
                     }
                     tbody {
@@ -126,7 +126,7 @@ fn clients(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
                             @let (kept, judged) = one.score(&rules);
                             tr {
                                 th scope="row" { a href={ (one.path) "/index.html" } { (visible(&one.title)) } }
-                                td data-name="Rules kept" { span.all[kept == judged] { b { (kept) } " of " (judged) } }
+                                td data-name="Rules passed" { span.all[kept == judged] { b { (kept) } " of " (judged) } }
                             }
                         }
                     }

@@ -40,7 +40,7 @@ fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
             @if !places.is_empty() && !columns.is_empty() {
                 section {
                     h2 { (title(document)) }
-                    p.lead { "Rules kept, of those that were judged. A number alone says that all were." }
+                    p.lead { "Rules passed, of those that were judged. A single number means that all of them passed." }
                     (table("", "sections/", &places, &columns))
                 }
             }
@@ -56,7 +56,7 @@ pub(super) fn table(
     columns: &[&One<'_>],
 ) -> Markup {
     html! {
-        div.wide role="region" tabindex="0" aria-label="Rules kept by section" {
+        div.wide role="region" tabindex="0" aria-label="Rules passed by section" {
             table.scores {
                 thead {
                     tr {

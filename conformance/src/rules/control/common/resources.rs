@@ -39,7 +39,7 @@ pub(crate) const RULES: &[Rule] = &[
                     told.when(
                         put(resource.item(end))
                             .json(body)
-                            .off_contract("the body is no object"),
+                            .off_contract("the body is not an object"),
                     )
                     .when(get(resource.item(end)).expect(either([
                         alternative("no such resource", [Check::Status(404)]),

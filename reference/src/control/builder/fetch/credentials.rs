@@ -125,7 +125,11 @@ impl TlsCert {
             (cert, key) => {
                 let pem = Zeroizing::new(format!("{cert}\n{key}\n"));
                 let identity = Identity::from_pem(pem.as_bytes());
-                let unfit = |_| refused("tls_cert and tls_key are no certificate and its key");
+                let unfit = |_| {
+                    refused(
+                        "invalid tls_cert and tls_key: expected a certificate and its key in PEM",
+                    )
+                };
                 Some(identity.map_err(unfit)?)
             }
         };

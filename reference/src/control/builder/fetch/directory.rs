@@ -110,7 +110,7 @@ fn file(path: &Path, shown: &str, quota: &mut FileQuota) -> Result<Vec<u8>, Stri
     let failed = |failure: std::io::Error| format!("`{shown}`: {failure}");
     // Opening a pipe would wait for somebody to write to it.
     if !path.is_file() {
-        return Err(format!("`{shown}` is no file"));
+        return Err(format!("`{shown}` is not a file"));
     }
     let file = File::open(path).map_err(failed)?;
     let limit = quota.next();

@@ -113,7 +113,8 @@ async fn exchanged(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<S
 
 /// A JSON Web Token that says who asks, signed by RS256.
 fn signed(app: &GithubApp, now: Duration) -> Result<String, FetchError> {
-    let refused = || FetchError::config("github_app_auth: private_key is no RSA key in PEM");
+    let refused =
+        || FetchError::config("github_app_auth: invalid private_key: expected an RSA key in PEM");
     let key = PrivateKeyDer::from_pem_slice(app.private_key.as_bytes()).map_err(|_| refused())?;
     let key = any_supported_type(&key).map_err(|_| refused())?;
     let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
@@ -183,7 +184,7 @@ mod tests {
                 "127.0.0.1",
                 "none",
                 "",
-                Err("private_key is no RSA key in PEM"),
+                Err("invalid private_key: expected an RSA key in PEM"),
             ),
             (
                 "elsewhere.example",

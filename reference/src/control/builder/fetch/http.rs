@@ -66,7 +66,7 @@ pub(super) async fn fetch(
     let method = match config.text("method")? {
         "" => Method::GET,
         method => Method::from_bytes(method.as_bytes())
-            .map_err(|_| FetchError::config("config.method is no method"))?,
+            .map_err(|_| FetchError::config("invalid config.method"))?,
     };
     if let Some(Credentials::ApiKey {
         key,
@@ -188,7 +188,7 @@ pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, FetchError> {
 fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, FetchError> {
     let refused = || {
         FetchError::config(format!(
-            "`{name}` is no header, or its value cannot be sent"
+            "invalid header `{name}`: expected a token and a value of visible characters"
         ))
     };
     let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;

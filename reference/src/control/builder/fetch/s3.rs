@@ -100,7 +100,7 @@ async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, FetchError> {
 fn plain<'n>(what: &str, name: &'n str) -> Result<&'n str, FetchError> {
     match is_plain(name) {
         true => Ok(name),
-        false => Err(FetchError::config(format!("config.{what} is no {what}"))),
+        false => Err(FetchError::config(format!("invalid config.{what}"))),
     }
 }
 

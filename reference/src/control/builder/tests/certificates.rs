@@ -50,7 +50,7 @@ async fn certificates_are_checked_and_shown() -> Result<(), Box<dyn Error>> {
             &trusted,
             &cert,
             &String::new(),
-            "SYNC CONFIG_ERROR: source `a`: tls_cert: tls_cert and tls_key are no certificate",
+            "SYNC CONFIG_ERROR: source `a`: tls_cert: invalid tls_cert and tls_key: expected a certificate",
         ),
         (
             &"none".to_owned(),

@@ -400,7 +400,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {git: {repo: 'ssh://127.0.0.1/x', reference: 'a:b'}}}}",
-        "SYNC CONFIG_ERROR: source `a`: `a:b` is no reference",
+        "SYNC CONFIG_ERROR: source `a`: invalid reference `a:b`",
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {git: {repo: 'ssh://127.0.0.1/x', reference: main, path: a/../b}}}}",

@@ -262,12 +262,12 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
         (
             "type: http, config: {url: ADDRESS/list, method: 'a b'}",
             "",
-            "config.method is no method",
+            "invalid config.method",
         ),
         (
             "type: http, config: {url: ADDRESS/list, headers: {'a b': c}}",
             "",
-            "`a b` is no header",
+            "invalid header `a b`",
         ),
         (
             "type: http, credentials: s, config: {url: ADDRESS/list}",
@@ -307,12 +307,12 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
         (
             "type: s3, config: {bucket: .., key: k, endpoint: ADDRESS}",
             "",
-            "config.bucket is no bucket",
+            "invalid config.bucket",
         ),
         (
             "type: s3, config: {bucket: b, key: k, region: 'x@evil.example/', endpoint: ADDRESS}",
             "",
-            "config.region is no region",
+            "invalid config.region",
         ),
         (
             "type: s3, config: {bucket: b, key: k, endpoint: 'ADDRESS/?x='}",

@@ -136,7 +136,7 @@ fn token(answer: &[u8], asked: Instant) -> Result<Token, String> {
     let text = |name| answer.get(name).and_then(Value::as_str);
     let token = text("access_token").ok_or_else(|| wrong("no token"))?;
     if !text("token_type").is_some_and(|kind| kind.eq_ignore_ascii_case("bearer")) {
-        return Err(wrong("a token that is no bearer token"));
+        return Err(wrong("a token that is not a bearer token"));
     }
     let lifetime = lifetime(&answer).unwrap_or(LIFETIME);
     Ok(Token::new(token, asked, lifetime))

@@ -82,7 +82,7 @@ pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, ExpectedOutcome)> {
         ("te: gzip", with("te", "gzip"), Refused),
         ("length too long", body("5", b"{}"), Refused),
         ("length too short", body("1", b"{}"), Refused),
-        ("length that is none", body("x", b"{}"), Refused),
+        ("length that is not a number", body("x", b"{}"), Refused),
         (
             "data before headers",
             frame(DATA, END_STREAM, 1, b"{}"),

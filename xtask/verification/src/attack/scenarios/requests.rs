@@ -169,7 +169,7 @@ pub(super) const CASES: &[(&str, &str, ExpectedOutcome)] = &[
         Refused,
     ),
     (
-        "method that is none",
+        "method that is not a token",
         "G@T(/health HTTP/1.1\r\nHost: a\r\n\r\nHIDDEN",
         Refused,
     ),

@@ -96,7 +96,9 @@ fn name(reference: String) -> Result<String, FetchError> {
     let valid = gix::validate::reference::name_partial(reference.as_bytes().as_bstr());
     match valid.is_ok() && !reference.starts_with(['-', '+', '^']) {
         true => Ok(reference),
-        false => Err(FetchError::config(format!("`{reference}` is no reference"))),
+        false => Err(FetchError::config(format!(
+            "invalid reference `{reference}`"
+        ))),
     }
 }
 

@@ -57,7 +57,8 @@ impl Key {
         };
         let end = part("Expiration", end)?;
         let end = DateTime::parse_from_rfc3339(&end);
-        let end = end.map_err(|_| format!("the `Expiration` that {whose} gave is no time"))?;
+        let end = end
+            .map_err(|_| format!("invalid `Expiration` from {whose}: expected an RFC 3339 time"))?;
         Ok(Self {
             access: part("AccessKeyId", access)?,
             secret: part("SecretAccessKey", secret)?,

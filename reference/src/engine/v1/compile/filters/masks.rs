@@ -24,7 +24,9 @@ pub(super) fn masks(
 ) -> Result<Option<Value>, ApiError> {
     let path = match (&options.mask_rule, &declared.mask_rule) {
         (Some(name), _) => rule_path(name, &declared.package).ok_or_else(|| {
-            ApiError::invalid_parameter(format!("`maskRule` is no reference to a rule: {name}"))
+            ApiError::invalid_parameter(format!(
+                "invalid `maskRule` {name}: expected a reference to a rule"
+            ))
         })?,
         (None, Some(path)) => path.clone(),
         (None, None) => return Ok(None),

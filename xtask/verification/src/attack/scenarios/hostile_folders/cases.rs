@@ -36,8 +36,8 @@ const DEEP: usize = 10_000;
 const MANY: usize = 100_000;
 
 const LINK: &str = "evidence.ndjson.gz: is a link";
-const KIND: &str = "evidence.ndjson.gz: is no regular file";
-const FOREIGN: &str = "is no part of a submission";
+const KIND: &str = "evidence.ndjson.gz: is not a regular file";
+const FOREIGN: &str = "is not part of a submission";
 const LONG: &str = "is longer than 64 MiB when it is unpacked";
 const LONG_LINE: &str = "is longer than 16 MiB";
 
@@ -99,12 +99,12 @@ pub(super) const CASES: &[Case] = &[
     }),
     case(
         "pipe-for-report",
-        "report.json: is no regular file",
+        "report.json: is not a regular file",
         |folder, _| instead(folder, "report.json", pipe),
     ),
     case(
         "pipe-for-readme",
-        "README.md: is no regular file",
+        "README.md: is not a regular file",
         |folder, _| instead(folder, "README.md", pipe),
     ),
     case("device-for-evidence", KIND, |folder, _| {
@@ -112,7 +112,7 @@ pub(super) const CASES: &[Case] = &[
     }),
     case(
         "device-for-report",
-        "report.json: is no regular file",
+        "report.json: is not a regular file",
         |folder, _| instead(folder, "report.json", zeros),
     ),
     case("socket", KIND, |folder, _| {
@@ -317,7 +317,7 @@ pub(super) const CASES: &[Case] = &[
     }),
     case(
         "hostile-address",
-        "is no address of the target",
+        "expected that of the target",
         |folder, _| {
             replace(
                 folder,
@@ -328,7 +328,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     case(
         "foreign-address",
-        "is no address of the target",
+        "expected that of the target",
         |folder, _| replace(folder, "http://127.0.0.1", "http://169.254.169.254"),
     ),
     case("hostile-verdict", "the outcome differs", |folder, _| {
@@ -502,7 +502,7 @@ pub(super) fn tree(tree: &Path, good: &Path, outside: &Path) -> io::Result<Vec<S
         "pipe",
         "file",
     ];
-    let named = named.map(|name| format!("{name}: is no part of a submission"));
+    let named = named.map(|name| format!("{name}: is not part of a submission"));
     let further = [" more", "closed/1.22.0: ", "acme/d: "].map(str::to_owned);
     Ok(named.into_iter().chain(further).collect())
 }

@@ -223,7 +223,7 @@ pub(crate) const RULES: &[Rule] = &[
         });
         scenario().given(policy(RED)).when(
             asked("include", MULTITARGET, body_of)
-                .off_contract("the dialect is none that the document names")
+                .off_contract("the dialect is not one that the document names")
                 .expect(status())
                 .expect(body()),
         )
@@ -305,7 +305,7 @@ pub(crate) const RULES: &[Rule] = &[
         let columns = json!({"unknowns": ["input.fruits"]});
         scenario().given(policy(RED)).when(
             asked("include", "text/html", columns)
-                .off_contract("the media type is none that the document names")
+                .off_contract("the media type is not one that the document names")
                 .expect(status())
                 .expect(body()),
         )
