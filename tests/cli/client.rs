@@ -279,7 +279,7 @@ fn usage() {
             "none.toml: ",
         ),
         (
-            &["client", "--model", "--rules-from", "."],
+            &["client", "--model", "--rules-dir", "."],
             "the path begins with the name of neither document",
         ),
     ] {

@@ -215,7 +215,7 @@ fn listed() {
     let must = json.as_array().into_iter().flatten();
     let must = must.filter(|rule| rule.get("binding") == Some(&"must".into()));
     assert_eq!(must.count(), levels[0]);
-    let rest = program.run(&["list", "--informational"]);
+    let rest = program.run(&["list", "--without-profile"]);
     rest.expect(0, &[]);
     assert!(!rest.out.contains(MUST), "{rest:#?}");
 }

@@ -48,7 +48,7 @@ fn moves() {
             "{report}"
         );
     }
-    let both = ["--repeat=2", "--verify-stable=2", RULE];
+    let both = ["--repeat=2", "--detect-flaky=2", RULE];
     Program::new()
         .run(&both)
         .expect(2, &["cannot be used with"]);
@@ -57,7 +57,7 @@ fn moves() {
 fn stands_still() {
     let rules = ["engine/v1/data/put", "engine/health", "control/v1/secrets"];
     for (flag, text) in [
-        ("--verify-stable=3", "3 runs show the same"),
+        ("--detect-flaky=3", "3 runs show the same"),
         ("--repeat=2", "2 runs show the same"),
     ] {
         let patient = patient("eventual-timeout");
@@ -70,7 +70,7 @@ fn stands_still() {
     let run = [
         "--engine-url",
         &server.url,
-        "--verify-stable=3",
+        "--detect-flaky=3",
         "engine/v1/data/put",
     ];
     let ran = Program::new().run(&run);
@@ -114,14 +114,14 @@ fn claims() {
         ),
         (
             Answers::Empty,
-            &["--capabilities=config", "--probe", RULE],
+            &["--capabilities=config", "--run-unclaimed", RULE],
             3,
             "`health` works, but is not claimed",
             "not-claimed",
         ),
         (
             Answers::Echo,
-            &["--capabilities=config", "--probe", RULE],
+            &["--capabilities=config", "--run-unclaimed", RULE],
             3,
             "not claimed: health",
             "not-claimed",

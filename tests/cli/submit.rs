@@ -35,7 +35,7 @@ fn submitted() -> (Program, PathBuf) {
         "--profile=engine-query",
         "--name=mock",
         "--target-version=1.0",
-        "--how=how.md",
+        "--instructions=how.md",
         "--engine-url",
         &url,
         "--progress=none",
@@ -207,7 +207,7 @@ fn usage() {
         (
             &["--name=a", profile, url, "--target-version=1"],
             2,
-            "--how FILE",
+            "--instructions FILE",
         ),
         (
             &[
@@ -224,7 +224,7 @@ fn usage() {
                 "--name=a",
                 profile,
                 "--target-version=1",
-                "--how=how.md",
+                "--instructions=how.md",
                 url,
             ],
             4,

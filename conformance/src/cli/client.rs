@@ -80,8 +80,13 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Testing the rules")]
     selftest: bool,
     /// Folder to read the rules from, instead of those that the program carries
-    #[arg(long, value_name = "FOLDER", help_heading = "Testing the rules")]
-    rules_from: Option<PathBuf>,
+    #[arg(
+        long,
+        alias = "rules-from",
+        value_name = "FOLDER",
+        help_heading = "Testing the rules"
+    )]
+    rules_dir: Option<PathBuf>,
     /// Be the adapter of the model
     #[arg(long, help_heading = "Testing the rules")]
     serve_model: bool,
@@ -135,7 +140,7 @@ pub(super) fn client(arguments: &Arguments, console: &mut Console<'_>) -> Result
 }
 
 fn rules(arguments: &Arguments) -> Result<Rules, Failed> {
-    let rules = match &arguments.rules_from {
+    let rules = match &arguments.rules_dir {
         Some(folder) => Rules::below(folder),
         None => Rules::embedded(),
     };

@@ -23,8 +23,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with = "rules")]
     profile: Option<String>,
     /// The rules that no profile has, which are informational until the next edition
-    #[arg(long, conflicts_with_all = ["rules", "profile"])]
-    informational: bool,
+    #[arg(long, alias = "informational", conflicts_with_all = ["rules", "profile"])]
+    without_profile: bool,
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -62,7 +62,7 @@ pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Fai
     };
     let ids = match of_profile {
         Some(profile) => Choice::of_profile(catalogue, profile, &[])?.ids,
-        None if arguments.informational => {
+        None if arguments.without_profile => {
             let rules = catalogue.in_no_profile();
             rules.map(|clause| clause.id.clone()).collect()
         }

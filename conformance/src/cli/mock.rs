@@ -63,14 +63,19 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
     /// Requests that are recorded; the oldest make room
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
-    keep: usize,
+    #[arg(long, alias = "keep", value_name = "COUNT", default_value_t = 10_000)]
+    max_recorded: usize,
     /// Bytes that are recorded of a body
-    #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
-    keep_body: usize,
+    #[arg(
+        long,
+        alias = "keep-body",
+        value_name = "BYTES",
+        default_value_t = 262_144
+    )]
+    max_recorded_body: usize,
     /// End when standard input is closed, which happens when the test that started this ends
-    #[arg(long)]
-    until_eof: bool,
+    #[arg(long, alias = "until-eof")]
+    exit_on_stdin_close: bool,
 }
 
 const NOTES: &str = "\
@@ -90,17 +95,17 @@ The admin address:
 The header `Conformance-Fault: NAME` breaks the answer to one request.
 
 Exit codes:
-  0  ended by a signal or, with --until-eof, by the end of standard input
+  0  ended by a signal or, with --exit-on-stdin-close, by the end of standard input
   2  wrong usage, a file that cannot be used, or an address that is taken";
 
 /// Serves until it is asked to end.
 pub(super) fn mock(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
-    let until_eof = arguments.until_eof;
+    let exit_on_stdin_close = arguments.exit_on_stdin_close;
     let start = Mock::start(options(arguments));
     serve(
         start,
         |running| running.addresses.to_string(),
-        until_eof,
+        exit_on_stdin_close,
         console,
     )
 }
@@ -123,8 +128,8 @@ fn options(arguments: Arguments) -> Options {
         fault_files: arguments.faults,
         faults: arguments.fault,
         recording: Limits {
-            requests: arguments.keep,
-            body: arguments.keep_body,
+            requests: arguments.max_recorded,
+            body: arguments.max_recorded_body,
             answer: 0,
         },
     }

@@ -261,3 +261,32 @@ fn explain_usage(error: &clap::Error, console: &mut Console<'_>) -> u8 {
 fn catalogue() -> Result<&'static Catalogue, Failed> {
     Catalogue::embedded().map_err(Failed::usage)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Former spellings of options are accepted for one version.
+    #[test]
+    fn former_options_are_accepted() {
+        for command_line in [
+            "run --verify-stable 2",
+            "run --i-own-this-target",
+            "run --probe",
+            "run --patience 1",
+            "replay run.ndjson --i-own-this-target",
+            "list --informational",
+            "selftest --vacuity",
+            "submit --how how.md folder",
+            #[cfg(feature = "embedded")]
+            "mock --keep 1 --keep-body 1 --until-eof",
+            #[cfg(feature = "embedded")]
+            "client --rules-from . --selftest",
+            "shim --until-eof -- program",
+        ] {
+            let words = std::iter::once("conformance").chain(command_line.split(' '));
+            let parsed = Cli::try_parse_from(words).map(drop);
+            assert_eq!(parsed.map_err(|error| error.to_string()), Ok(()));
+        }
+    }
+}

@@ -191,7 +191,7 @@ fn quietly(
         skip: Vec::new(),
         shard: None,
         repeat: None,
-        verify_stable: None,
+        detect_flaky: None,
         fail_fast: None,
         max_fail: None,
         report: Vec::new(),

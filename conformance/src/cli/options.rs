@@ -129,10 +129,11 @@ pub(super) struct RunOptions {
     pub(super) target_version: Option<String>,
     /// Also run the rules of capabilities that the target does not claim, and say what works
     #[arg(
-        long, env = "CONFORMANCE_PROBE", value_parser = BoolishValueParser::new(),
+        long, alias = "probe", env = "CONFORMANCE_RUN_UNCLAIMED", value_parser = BoolishValueParser::new(),
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
     )]
-    pub(super) probe: Option<bool>,
+    #[serde(alias = "probe")]
+    pub(super) run_unclaimed: Option<bool>,
 
     /// What rules may do to the target; unless said, everything on loopback, else `additive`
     #[arg(long, value_name = "MODE", env = "CONFORMANCE_MODE")]
@@ -140,10 +141,11 @@ pub(super) struct RunOptions {
     /// The target is the user's own: without --mode, rules that change what others see may run
     /// on it
     #[arg(
-        long, env = "CONFORMANCE_I_OWN_THIS_TARGET", value_parser = BoolishValueParser::new(),
+        long, alias = "i-own-this-target", env = "CONFORMANCE_ALLOW_FULL_MODE", value_parser = BoolishValueParser::new(),
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
     )]
-    pub(super) i_own_this_target: Option<bool>,
+    #[serde(alias = "i-own-this-target")]
+    pub(super) allow_full_mode: Option<bool>,
 
     /// Prefix of every name that the run creates
     #[arg(long, value_name = "PREFIX", env = "CONFORMANCE_NAMESPACE")]
@@ -165,13 +167,14 @@ pub(super) struct RunOptions {
     /// Run the rules N times, each time in another order and with other --jobs; rules with varying
     /// results fail the run. Reports are those of the first run
     #[arg(
-        long,
+        long, alias = "verify-stable",
         value_name = "N",
-        env = "CONFORMANCE_VERIFY_STABLE",
+        env = "CONFORMANCE_DETECT_FLAKY",
         conflicts_with = "repeat",
         value_parser = positive::<std::num::NonZeroU32>
     )]
-    pub(super) verify_stable: Option<std::num::NonZeroU32>,
+    #[serde(alias = "verify-stable")]
+    pub(super) detect_flaky: Option<std::num::NonZeroU32>,
     /// Stop after the first rule that is not as expected
     #[arg(
         short = 'x', long, env = "CONFORMANCE_FAIL_FAST", value_parser = BoolishValueParser::new(),
@@ -374,15 +377,15 @@ impl RunOptions {
             vendor: self.vendor.or(below.vendor),
             capabilities: list(self.capabilities, below.capabilities),
             target_version: self.target_version.or(below.target_version),
-            probe: self.probe.or(below.probe),
+            run_unclaimed: self.run_unclaimed.or(below.run_unclaimed),
             mode: self.mode.or(below.mode),
-            i_own_this_target: self.i_own_this_target.or(below.i_own_this_target),
+            allow_full_mode: self.allow_full_mode.or(below.allow_full_mode),
             namespace: self.namespace.or(below.namespace),
             ledger: self.ledger.or(below.ledger),
             jobs: self.jobs.or(below.jobs),
             seed: self.seed.or(below.seed),
             repeat: self.repeat.or(below.repeat),
-            verify_stable: self.verify_stable.or(below.verify_stable),
+            detect_flaky: self.detect_flaky.or(below.detect_flaky),
             fail_fast: self.fail_fast.or(below.fail_fast),
             max_fail: self.max_fail.or(below.max_fail),
             timeout: self.timeout.or(below.timeout),

@@ -50,8 +50,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "VENDOR", env = "CONFORMANCE_VENDOR")]
     vendor: Option<String>,
     /// Requests that touch what others see may be sent to a target that is not on loopback
-    #[arg(long)]
-    i_own_this_target: bool,
+    #[arg(long, alias = "i-own-this-target")]
+    allow_full_mode: bool,
     /// Directory of the cleanup journal: what is created on a server that runs already, for
     /// `conformance cleanup`
     #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
@@ -120,7 +120,7 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
     let folder = arguments.ledger.clone().unwrap_or_else(ledger::folder);
     let ledger = Ledger::new(folder.clone(), &run);
     let seconds = eventual_timeout(arguments.eventual_timeout)?.unwrap_or(EVENTUAL_TIMEOUT);
-    let (own_target, eventual_timeout) = (arguments.i_own_this_target, limit(seconds)?);
+    let (own_target, eventual_timeout) = (arguments.allow_full_mode, limit(seconds)?);
     let target = target(&arguments.target_options(), catalogue()?)?;
     let client = Client::new(&connection).map_err(Failed::usage)?;
     let replay = Replay {

@@ -34,8 +34,8 @@ pub(super) fn command(options: &RunOptions) -> String {
     add("eventual-timeout", options.eventual_timeout.map(seconds));
     for (flag, value) in [
         ("insecure", options.insecure),
-        ("i-own-this-target", options.i_own_this_target),
-        ("probe", options.probe),
+        ("allow-full-mode", options.allow_full_mode),
+        ("run-unclaimed", options.run_unclaimed),
     ] {
         if value == Some(true) {
             words.push(format!("--{flag}"));
@@ -64,7 +64,7 @@ mod tests {
             mode: Some(Mode::Additive),
             timeout: Some(1.5),
             insecure: Some(true),
-            probe: Some(false),
+            run_unclaimed: Some(false),
             ..RunOptions::default()
         };
         assert_eq!(

@@ -107,7 +107,7 @@ pub(super) fn judge(
     let (suite, mut digest, mut write_error) = plan.round(0, None, console)?;
     digest.again = Some(rerun_command::command(options));
     digest.one_at_a_time = options.jobs.map_or_else(default_jobs, |jobs| jobs.get()) == 1;
-    let times = options.repeat.or(options.verify_stable);
+    let times = options.repeat.or(options.detect_flaky);
     if let Some(times) = times.map(NonZeroU32::get).filter(|times| *times > 1) {
         write_error = plan.further(times, &mut digest, console)?.or(write_error);
     }
@@ -229,12 +229,12 @@ impl Plan<'_> {
     fn suite(&self, number: u32, seed: Option<u64>) -> Result<Suite, Failed> {
         let options = self.options;
         let jobs = options.jobs.map_or_else(default_jobs, |jobs| jobs.get());
-        let (seed, jobs) = match (options.verify_stable.is_some(), number % 3) {
+        let (seed, jobs) = match (options.detect_flaky.is_some(), number % 3) {
             (true, 1) => (seed, 1),
             (true, 2) => (seed, jobs * 2),
             _ => (seed, jobs),
         };
-        let seed = seed.map(|seed| match options.verify_stable {
+        let seed = seed.map(|seed| match options.detect_flaky {
             Some(_) => seed.wrapping_add(number.into()),
             None => seed,
         });
@@ -244,8 +244,8 @@ impl Plan<'_> {
             .seed(seed.or(options.seed))
             .jobs(jobs)
             .mode(options.mode)
-            .own_target(options.i_own_this_target.unwrap_or_default())
-            .probe(options.probe.unwrap_or_default())
+            .own_target(options.allow_full_mode.unwrap_or_default())
+            .probe(options.run_unclaimed.unwrap_or_default())
             .refusal(self.look.refusal.clone())
             .modules(self.look.modules.clone())
             .ledger(Some(options.ledger.clone().unwrap_or_else(ledger::folder)))

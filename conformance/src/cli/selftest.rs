@@ -27,8 +27,8 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with_all = ["faults", "matrix"])]
     mutants: bool,
     /// Test trivial servers (empty answers, an echo, …): no rule may pass
-    #[arg(long, conflicts_with_all = ["faults", "matrix", "mutants", "rules"])]
-    vacuity: bool,
+    #[arg(long, alias = "vacuity", conflicts_with_all = ["faults", "matrix", "mutants", "rules"])]
+    trivial_servers: bool,
     /// Play the rules on servers that answer otherwise, as the documents allow: none may fail.
     /// With a folder, those of PATH.yaml below it instead of those that the program carries
     #[arg(
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
         value_name = "DIR",
         num_args = 0..=1,
         require_equals = true,
-        conflicts_with_all = ["faults", "matrix", "mutants", "vacuity"]
+        conflicts_with_all = ["faults", "matrix", "mutants", "trivial_servers"]
     )]
     variants: Option<Option<PathBuf>>,
     /// File that the matrix is written to: each fault with the rules that notice it
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
 /// Fills the matrix; the exit code is 0 when every rule notices a fault and no rule notices one
 /// that does not concern it.
 pub(super) fn selftest(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
-    if arguments.vacuity {
+    if arguments.trivial_servers {
         return vacuity(console);
     }
     if let Some(folder) = &arguments.variants {

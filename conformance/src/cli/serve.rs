@@ -15,21 +15,21 @@ use crate::run::interrupt::asked_to_end;
 /// How long what is still at work may hold up the end.
 const ENDS_WITHIN: Duration = Duration::from_millis(200);
 
-/// Starts a server, says in one line where it is, and waits until a signal or, with `until_eof`, the
-/// end of standard input asks it to end. `line` makes the line.
+/// Starts a server, prints one line with its address, and waits for a signal or, with
+/// `exit_on_stdin_close`, for the end of standard input. `line` makes the line.
 ///
 /// # Errors
 /// Those of the start.
 pub(super) fn serve<S, L: Display>(
     start: impl Future<Output = Result<S, String>>,
     line: impl Fn(&S) -> L,
-    until_eof: bool,
+    exit_on_stdin_close: bool,
     console: &mut Console<'_>,
 ) -> Result<u8, Failed> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let served = runtime.block_on(until_asked(start, line, until_eof, console));
+    let served = runtime.block_on(until_asked(start, line, exit_on_stdin_close, console));
     runtime.shutdown_timeout(ENDS_WITHIN);
     served.map(|()| 0)
 }
@@ -37,7 +37,7 @@ pub(super) fn serve<S, L: Display>(
 async fn until_asked<S, L: Display>(
     start: impl Future<Output = Result<S, String>>,
     line: impl Fn(&S) -> L,
-    until_eof: bool,
+    exit_on_stdin_close: bool,
     console: &mut Console<'_>,
 ) -> Result<(), Failed> {
     let mut asked = pin!(asked_to_end());
@@ -47,7 +47,7 @@ async fn until_asked<S, L: Display>(
         return Ok(ended?);
     }
     let ended = async {
-        match until_eof {
+        match exit_on_stdin_close {
             // The sender is dropped, if nothing else, when there is no more input.
             true => drop(end_of_input().await),
             false => std::future::pending().await,

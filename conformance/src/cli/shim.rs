@@ -33,8 +33,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
     /// End when standard input is closed, which happens when whoever started this ends
-    #[arg(long)]
-    until_eof: bool,
+    #[arg(long, alias = "until-eof")]
+    exit_on_stdin_close: bool,
 }
 
 const NOTES: &str = "\
@@ -53,7 +53,7 @@ When it answers, one line is printed: {\"engine\":\"http://127.0.0.1:PORT\"}. Th
 judges the rules about what decisions come to, which the library answers; docs/guide/shim.md.
 
 Exit codes:
-  0  ended by a signal or, with --until-eof, by the end of standard input
+  0  ended by a signal or, with --exit-on-stdin-close, by the end of standard input
   2  wrong usage, an address that is taken, or an adapter that does not answer";
 
 /// Serves until it is asked to end.
@@ -67,7 +67,7 @@ pub(super) fn shim(arguments: Arguments, console: &mut Console<'_>) -> Result<u8
     serve(
         Shim::start(options),
         |shim| json!({"engine": shim.url}),
-        arguments.until_eof,
+        arguments.exit_on_stdin_close,
         console,
     )
 }

@@ -24,8 +24,8 @@ pub(super) struct Arguments {
     name: String,
     /// Text in Markdown that says how the implementation is had, built and started; needed where
     /// only an address is given
-    #[arg(long, value_name = "FILE")]
-    how: Option<PathBuf>,
+    #[arg(long, alias = "how", value_name = "FILE")]
+    instructions: Option<PathBuf>,
     /// Folder that the submission is written below
     #[arg(long, value_name = "FOLDER", default_value = "results")]
     out: PathBuf,
@@ -58,9 +58,9 @@ pub(super) fn submit(arguments: Arguments, console: &mut Console<'_>) -> Result<
             )));
         }
     }
-    check_options(&options, arguments.how.as_deref())?;
+    check_options(&options, arguments.instructions.as_deref())?;
     let text = |path: &Path| fs::read_to_string(path).map_err(|why| Failed::at(path, &why));
-    let how = arguments.how.as_deref().map(text).transpose()?;
+    let how = arguments.instructions.as_deref().map(text).transpose()?;
     let target = own_target(&options).map(text).transpose()?;
     let command = command(&options, &name, &version);
     let folder = tempfile::tempdir()?;
@@ -100,10 +100,10 @@ fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed>
     for (flag, given) in [
         ("--skip", !options.skip.is_empty()),
         ("--repeat", options.repeat.is_some()),
-        ("--verify-stable", options.verify_stable.is_some()),
+        ("--detect-flaky", options.detect_flaky.is_some()),
         ("--fail-fast", options.fail_fast == Some(true)),
         ("--max-fail", options.max_fail.is_some()),
-        ("--probe", options.probe == Some(true)),
+        ("--run-unclaimed", options.run_unclaimed == Some(true)),
         ("--known-failing", options.known_failing.is_some()),
         ("--known-flaky", options.known_flaky.is_some()),
         ("a second --target", options.target.len() > 1),
@@ -117,7 +117,7 @@ fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed>
     let by_address = options.engine_url.is_some() || options.control_url.is_some();
     match by_address && how.is_none() {
         true => Err(Failed::usage(
-            "say with --how FILE how the server behind the address is had, built and started",
+            "say with --instructions FILE how the server behind the address is had, built and started",
         )),
         false => Ok(()),
     }

@@ -203,7 +203,7 @@ impl Doctor<'_> {
         if !self.server.base.is_loopback() {
             seen.findings.push(
                 Finding::new(Severity::Note, "safety", "it is not on this machine").advice(
-                    "rules that touch what others see are left out unless you pass --i-own-this-target; --mode read-only writes nothing",
+                    "rules that touch what others see are left out unless you pass --allow-full-mode; --mode read-only writes nothing",
                 ),
             );
         }

@@ -158,7 +158,7 @@ impl fmt::Display for Reason {
             Self::NotStarted => out.write_str("needs a server of its own, which the suite starts"),
             Self::NoToken(role) => write!(out, "the target has no token for `{role}`"),
             Self::NotOwned => out.write_str(
-                "touches what others see; pass --i-own-this-target to run it off loopback",
+                "touches what others see; pass --allow-full-mode to run it off loopback",
             ),
             Self::NotInMode(mode) => write!(out, "does more than the mode `{mode}` allows"),
             Self::HoldsUnclaimed(capability) => {

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	if program == "" {
 		program = "conformance"
 	}
-	command := exec.Command(program, "mock", "--until-eof", "../policies")
+	command := exec.Command(program, "mock", "--exit-on-stdin-close", "../policies")
 	command.Stderr = os.Stderr
 	// As long as this is open, the mock runs.
 	input, err := command.StdinPipe()

@@ -19,7 +19,7 @@ final class ClientTest {
 
     public static void main(String[] arguments) throws Exception {
         var program = System.getenv().getOrDefault("CONFORMANCE", "conformance");
-        var mock = new ProcessBuilder(program, "mock", "--until-eof", "../policies")
+        var mock = new ProcessBuilder(program, "mock", "--exit-on-stdin-close", "../policies")
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         try {

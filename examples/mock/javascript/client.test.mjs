@@ -18,7 +18,7 @@ async function admin(method, path) {
 
 before(async () => {
   const program = process.env.CONFORMANCE ?? "conformance";
-  process_ = spawn(program, ["mock", "--until-eof", policies], {
+  process_ = spawn(program, ["mock", "--exit-on-stdin-close", policies], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   for await (const line of createInterface({ input: process_.stdout })) {

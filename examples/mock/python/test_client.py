@@ -18,7 +18,7 @@ class ClientTest(unittest.TestCase):
     def setUpClass(cls):
         program = os.environ.get("CONFORMANCE", "conformance")
         cls.process = subprocess.Popen(
-            [program, "mock", "--until-eof", POLICIES],
+            [program, "mock", "--exit-on-stdin-close", POLICIES],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

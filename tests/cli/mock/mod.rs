@@ -353,7 +353,7 @@ fn goes_back() {
 }
 
 fn keeps_what_fits() {
-    let mock = Mock::start(&["--keep=2", "--keep-body=4"]);
+    let mock = Mock::start(&["--max-recorded=2", "--max-recorded-body=4"]);
     for body in ["1", "[1,2,3]", "\"last\""] {
         assert_eq!(mock.ask("PUT /v1/data/a", body).status, 204, "{body}");
     }
@@ -497,7 +497,7 @@ fn says_what_is_wrong() {
 }
 
 fn ends() {
-    let mut mock = Mock::start(&["--until-eof"]);
+    let mut mock = Mock::start(&["--exit-on-stdin-close"]);
     mock.input = None;
     let ended = mock.process.wait().expect("an end");
     assert_eq!(ended.code(), Some(0), "standard input was closed");

@@ -18,7 +18,7 @@ impl Mock {
         let program = std::env::var("CONFORMANCE").unwrap_or("conformance".into());
         let policies = concat!(env!("CARGO_MANIFEST_DIR"), "/../policies");
         let mut process = Command::new(program)
-            .args(["mock", "--until-eof", policies])
+            .args(["mock", "--exit-on-stdin-close", policies])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
