@@ -1,6 +1,6 @@
 //! The policy language stands on its own: what it needs of the world comes through its host.
 
-use super::imports::{code, untested, uses};
+use super::imports::{code, imports, untested, uses};
 use super::sources::{Source, repository, sources};
 
 const FOLDER: &str = "reference/rego/src";
@@ -19,6 +19,84 @@ const WORLD: &[&str] = &[
     "os",
     "process",
 ];
+
+/// The modules of the language, lowest first. A module imports only itself and lower ones, so that
+/// each could be a crate.
+const LAYERS: &[&str] = &[
+    "hash",
+    "parallel",
+    "location",
+    "value",
+    "error",
+    "meter",
+    "host",
+    "lookup",
+    "types",
+    "syntax",
+    "json_ast",
+    "trace",
+    "builtins",
+    "ir",
+    "compile",
+    "eval",
+    "partial_eval",
+    "filter",
+    "aws",
+    "jwt",
+    "x509",
+];
+
+/// Names at the root of the crate that its modules use, and the modules that define them.
+const REEXPORTS: &[(&str, &str)] = &[
+    ("Errors", "error"),
+    ("EvalError", "error"),
+    ("Value", "value"),
+    ("Compiler", "compile"),
+    ("Policy", "compile"),
+    ("Evaluation", "eval"),
+    ("Query", "eval"),
+];
+
+/// The imports of a file from higher layers, or from modules without one.
+fn upward(source: &Source) -> Vec<String> {
+    let layer = |name: &str| LAYERS.iter().position(|layer| *layer == name);
+    let module = source.module();
+    let own = module.first().copied().and_then(layer);
+    let from_above = |import: &Vec<String>| {
+        let name = import.first().map_or("", String::as_str);
+        let origin = REEXPORTS.iter().find(|(reexported, _)| *reexported == name);
+        let imported = layer(origin.map_or(name, |(_, module)| module));
+        let is_below = own
+            .zip(imported)
+            .is_some_and(|(own, imported)| imported <= own);
+        (!is_below).then(|| format!("{} imports {}", source.path, import.join("::")))
+    };
+    imports(source).iter().filter_map(from_above).collect()
+}
+
+#[test]
+fn modules_of_the_language_import_lower_ones_only() {
+    let sources = sources(FOLDER);
+    let own = sources.iter().filter(|source| !is_test(source, &sources));
+    let own = own.filter(|source| source.path != "lib.rs");
+    let found: Vec<String> = own.flat_map(upward).collect();
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn imports_from_higher_layers_are_noticed() {
+    for (path, text, expected) in [
+        ("syntax/a.rs", "use crate::types::Type;", 0),
+        ("syntax/a.rs", "use crate::Value;", 0),
+        ("syntax/a.rs", "use crate::builtins::Function;", 1),
+        ("syntax/a/b.rs", "use super::super::super::eval::Query;", 1),
+        ("syntax/a.rs", "use crate::{Compiler, Value};", 1),
+        ("unknown.rs", "use crate::Value;", 1),
+    ] {
+        let found = upward(&Source::new(path, text));
+        assert_eq!(found.len(), expected, "{path}, {text}: {found:?}");
+    }
+}
 
 /// The files that are compiled for tests alone: those below a module that is declared so.
 fn is_test(source: &Source, all: &[Source]) -> bool {

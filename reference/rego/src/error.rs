@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Value;
-use crate::syntax::Location;
+use crate::location::Location;
 
 /// The kinds of mistakes in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,14 +8,17 @@ mod eval;
 pub mod filter;
 mod hash;
 pub mod host;
+mod ir;
 pub mod json_ast;
 pub mod jwt;
+mod location;
 mod lookup;
 mod meter;
 mod parallel;
 mod partial_eval;
 pub mod syntax;
 pub mod trace;
+mod types;
 pub mod value;
 pub mod x509;
 

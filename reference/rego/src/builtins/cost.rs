@@ -106,8 +106,8 @@ fn size(operand: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::signature;
     use super::PARTS;
+    use crate::types::signature;
 
     #[test]
     fn every_name_is_that_of_a_function() {

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::signatures::declarations;
 use super::{
     Cost, bits, crypto, function, glob_intersection, globs, graphql, graphs, http, keys, net,
     numbers, re2, regexes, schema, strings, template, yaml,
 };
+use crate::types::declarations;
 
 /// A built-in function.
 #[derive(Debug, Clone, Copy)]

@@ -47,7 +47,6 @@ mod schema;
 mod search;
 mod semver;
 mod sets;
-mod signatures;
 mod sprintf;
 mod stepping_search;
 mod strings;
@@ -75,7 +74,6 @@ pub(crate) use cost::{Cost, makes};
 pub(crate) use fast_path::{Quick, Small, quick};
 pub use globs::Glob;
 pub use listing::{Builtin, BuiltinLimit, Most, builtin_limits, builtins};
-pub(crate) use signatures::{Signature, signature};
 
 /// Computes a call from its operands: a value, or undefined.
 pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, Failure>;

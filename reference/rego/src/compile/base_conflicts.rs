@@ -4,10 +4,10 @@ use super::Diagnostics;
 use super::build::Build;
 use super::policy::Policy;
 use super::rule_tree::{CompiledRule, Node};
-use super::terms::Path;
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
 use crate::syntax::Rule;
+use crate::syntax::terms::Path;
 
 /// Finds changed rules that stand where a base document is.
 pub(super) fn changed(build: &Build) -> Diagnostics {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::module_set::ModuleSet;
 use super::policy::{CompiledModule, Policy};
 use super::rule_tree::{CompiledRule, ModuleInterface};
-use super::terms::{Path, data_path, data_prefix, rule_reference};
 use super::{CompilationUnit, Diagnostics, ModuleStage, STAGES, Step};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
 use crate::hash::HashMap;
 use crate::parallel;
+use crate::syntax::terms::{Path, data_path, data_prefix, rule_reference};
 use crate::syntax::{Module, Rule};
 
 /// A run ends with this many mistakes.
@@ -317,7 +317,10 @@ fn outline(id: &Arc<str>, module: &Module) -> ModuleInterface {
     ModuleInterface {
         id: id.clone(),
         package: module.package.path.clone(),
-        exports: names.filter_map(super::terms::as_var).cloned().collect(),
+        exports: names
+            .filter_map(crate::syntax::terms::as_var)
+            .cloned()
+            .collect(),
         annotations: module.annotations.clone(),
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use thin_vec::ThinVec;
 
 use super::rule_tree::SourceNames;
-use super::terms::{is_equality, operator, shown};
-use super::types::{Scope, Type, argument_error};
-use super::visit::{self, Visit};
+use super::type_check::{Scope, argument_error};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
+use crate::syntax::terms::{is_equality, operator, shown};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, Var};
+use crate::types::Type;
 
 /// Looks at a module.
 pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {

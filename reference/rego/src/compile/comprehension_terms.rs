@@ -3,8 +3,8 @@
 
 use super::names::Names;
 use super::vars::{append, requires_evaluation};
-use super::visit::{self, Rewrite, each_rule};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
+use crate::syntax::visit::{self, Rewrite, each_rule};
 use crate::syntax::{Body, Term, TermValue};
 
 /// Rewrites a module.

@@ -2,12 +2,12 @@
 
 use super::Diagnostics;
 use super::build::Build;
-use super::terms::{dotted, operator};
-use super::visit::{self, Visit};
-use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::parallel;
+use crate::syntax::terms::{dotted, operator};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Version};
+use crate::types::signature;
 
 /// Finds calls of deprecated functions in the units that may not call them. The bodies of `every`, `not`, `and` and `or`
 /// are part of that only where others call one too.

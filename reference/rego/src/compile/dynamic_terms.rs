@@ -3,8 +3,8 @@
 
 use super::names::Names;
 use super::vars::{equality, push};
-use super::visit::{deep, each_rule, sort_object, sort_set};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
+use crate::syntax::visit::{deep, each_rule, sort_object, sort_set};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, With};
 
 /// Rewrites a module.

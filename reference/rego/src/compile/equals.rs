@@ -2,8 +2,8 @@
 
 use super::names::operator;
 use super::vars::call_of;
-use super::visit::{self, Rewrite, each_rule};
 use super::{CompilationUnit, Diagnostics, ModuleSet};
+use crate::syntax::visit::{self, Rewrite, each_rule};
 use crate::syntax::{Expr, ExprTerms, Term};
 
 /// Rewrites a module.

@@ -6,8 +6,8 @@ use thin_vec::ThinVec;
 
 use super::names::{Names, equal, expression};
 use super::vars::{append, push};
-use super::visit::{deep, each_rule, sort_object, sort_set};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
+use crate::syntax::visit::{deep, each_rule, sort_object, sort_set};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, TermValue};
 
 /// Rewrites a module.

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use super::build::Build;
 use super::module_set::ModuleSet;
 use super::rule_tree::{CompiledRule, Node};
-use super::terms::{Path, constant, data_prefix, is_equality, operands};
-use super::visit::{self, Visit};
 use super::{CompilationUnit, Diagnostics};
 use crate::Value;
 use crate::hash::HashMap;
 use crate::parallel;
+use crate::syntax::terms::{Path, constant, data_prefix, is_equality, operands};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, Ref, Rule, Term, TermValue, Var};
 
 /// One reference stands for this many at most.
@@ -132,7 +132,7 @@ impl<'r> Visit<'r> for Reader<'r> {
         if let TermValue::Ref(reference) = &term.value
             && reference
                 .first()
-                .is_some_and(|head| super::terms::is_var(head, "data"))
+                .is_some_and(|head| crate::syntax::terms::is_var(head, "data"))
         {
             let steps = reference.get(1..).unwrap_or_default();
             let dependency = if steps.iter().all(|step| constant(step).is_some()) {
@@ -213,7 +213,7 @@ impl Reader<'_> {
                 for value in &values {
                     let mut reference = reference.clone();
                     if let Some(step) = reference.get_mut(index) {
-                        step.value = super::terms::of_value(value, &step.location);
+                        step.value = crate::syntax::terms::of_value(value, &step.location);
                     }
                     next.push(reference);
                 }

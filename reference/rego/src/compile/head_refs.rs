@@ -2,10 +2,10 @@
 //! the body.
 
 use super::names::Names;
-use super::terms::{as_var, is_scalar};
 use super::vars::append;
 use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::syntax::Rule;
+use crate::syntax::terms::{as_var, is_scalar};
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {

@@ -2,8 +2,8 @@
 
 use super::names::Names;
 use super::vars::{append, requires_evaluation};
-use super::visit::each_rule;
 use super::{CompilationUnit, Diagnostics, ModuleSet};
+use crate::syntax::visit::each_rule;
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {

@@ -1,9 +1,9 @@
 //! Refuses rules, parameters and local variables named `input` or `data` in modules of version 1.
 
 use super::vars::{call_of, is_root, root_document};
-use super::visit::{self, Visit, all_rules};
 use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::error::{Code, LanguageError};
+use crate::syntax::visit::{self, Visit, all_rules};
 use crate::syntax::{Expr, Module, TermValue, Version};
 
 /// Looks at a module.

@@ -3,11 +3,11 @@
 
 use super::names::{Names, equal, expression};
 use super::rule_tree::ground_steps;
-use super::terms::{constant, dotted, operator};
 use super::vars::steps;
-use super::visit::{self, Rewrite, Visit};
 use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::Value;
+use crate::syntax::terms::{constant, dotted, operator};
+use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{
     Annotations, Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var,
 };

@@ -42,11 +42,9 @@ mod rule_paths;
 pub(crate) mod rule_tree;
 mod safety;
 mod template_strings;
-pub(crate) mod terms;
-pub(crate) mod types;
+pub(crate) mod type_check;
 mod unify;
 mod vars;
-pub(crate) mod visit;
 mod void_calls;
 mod with;
 
@@ -157,7 +155,7 @@ const STAGES: &[Step] = &[
         ModuleStage::Strict(dynamic_terms::run),
     ]),
     Step::All(recursion::run),
-    Step::Lenient(types::check_rules),
+    Step::Lenient(type_check::check_rules),
     Step::Lenient(deprecated::run),
 ];
 
@@ -177,7 +175,7 @@ const QUERY_STAGES: &[QueryStage] = &[
     calls::query,
     safety::query,
     dynamic_terms::query,
-    types::check_query,
+    type_check::check_query,
 ];
 
 /// Compiles a query: the rewritten body and the names that authors wrote.

@@ -8,12 +8,12 @@ use std::sync::{Arc, OnceLock};
 use super::policy::CompiledModule;
 use super::references::{Readers, Reading};
 use super::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
-use super::terms::{Path, data_path, dotted};
-use super::types::TypeNode;
+use super::type_check::TypeNode;
 use crate::Value;
-use crate::builtins::signature;
 use crate::hash::HashMap;
+use crate::syntax::terms::{Path, data_path, dotted};
 use crate::syntax::{Annotations, Term, Var};
+use crate::types::signature;
 
 /// All modules together. A clone shares the original, and a change copies only its way.
 #[derive(Debug, Clone, Default)]

@@ -6,9 +6,9 @@ use thin_vec::{ThinVec, thin_vec};
 
 use super::Diagnostics;
 use super::vars::ALL;
-use super::visit::all_rules;
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
+use crate::syntax::visit::all_rules;
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Rule, Term, TermValue, Var, With};
 
 /// Makes variables that a tree does not have.

@@ -1,11 +1,11 @@
 //! Output variables: those that an expression binds when it is evaluated.
 
 use super::ModuleSet;
-use super::terms::as_var;
 use super::unify::unify;
 use super::vars::{ALL, NEEDED, RESULT, STEPS, Vars, equality, steps};
-use super::visit::{self, Visit};
 use crate::hash::HashSet;
+use crate::syntax::terms::as_var;
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var, With};
 
 /// Whether a variable is bound already.
@@ -81,7 +81,8 @@ fn of_call<'t>(
     module_set: &ModuleSet,
     safe: Safe<'_>,
 ) -> Vars<'t> {
-    let arity = super::terms::operator(call).and_then(|operator| module_set.arity(operator));
+    let arity =
+        crate::syntax::terms::operator(call).and_then(|operator| module_set.arity(operator));
     let Some(arity) = arity else {
         return Vars::default();
     };

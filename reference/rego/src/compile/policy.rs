@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::module_set::{ModuleRules, ModuleSet};
 use super::rule_tree::ModuleInterface;
-use super::terms::Path;
 use crate::Value;
 use crate::error::Errors;
+use crate::syntax::terms::Path;
 use crate::syntax::{Module, Package};
 
 /// All modules of an engine, compiled together: what a query is asked of.

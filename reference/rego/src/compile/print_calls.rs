@@ -6,10 +6,10 @@ use thin_vec::{ThinVec, thin_vec};
 use super::names::{Names, equal, expression, operator};
 use super::outputs::BoundVars;
 use super::vars::{ALL, NEEDED, call_of, is_local, shown};
-use super::visit::{self, Rewrite, Visit, deep, each_rule};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
+use crate::syntax::visit::{self, Rewrite, Visit, deep, each_rule};
 use crate::syntax::{Body, Comprehension, Expr, ExprTerms, Location, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.

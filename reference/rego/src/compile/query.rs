@@ -3,12 +3,12 @@
 use thin_vec::thin_vec;
 
 use super::names::{expression, operator};
-use super::terms::{as_var, dotted, operator as called};
 use super::vars::{call_of, push, steps};
-use super::visit::{self, Visit};
 use super::{Diagnostics, ModuleSet, QueryUnit};
-use crate::builtins::signature;
+use crate::syntax::terms::{as_var, dotted, operator as called};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
+use crate::types::signature;
 
 /// Gives each expression that has a value a variable for it: a lone term is unified with it, and
 /// a call has it as its result. Where there can be several answers, a later expression demands

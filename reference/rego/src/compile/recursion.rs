@@ -8,12 +8,12 @@ use super::build::Build;
 use super::graph::Dependency;
 use super::recursion_cause;
 use super::rule_tree::CompiledRule;
-use super::terms::shown;
 use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
 use crate::parallel;
 use crate::syntax::Var;
+use crate::syntax::terms::shown;
 
 /// A rule, or the `else` at some depth behind it: the rule's address and that depth.
 pub(super) type Vertex = (usize, usize);

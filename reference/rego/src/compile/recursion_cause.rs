@@ -6,13 +6,15 @@ use thin_vec::ThinVec;
 use super::graph::{Dependency, Variable, intersects, members};
 use super::recursion::{ReachableRules, Vertex};
 use super::rule_tree::CompiledRule;
-use super::terms::{constant, data_prefix, dotted, is_equality, is_var, operands, operator, shown};
-use super::types::Type;
-use super::visit::{self, Visit};
 use crate::Value;
-use crate::builtins::signature;
 use crate::hash::{HashMap, HashSet};
+use crate::syntax::terms::{
+    constant, data_prefix, dotted, is_equality, is_var, operands, operator, shown,
+};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Ref, Rule, Term, TermValue, Var};
+use crate::types::Type;
+use crate::types::signature;
 
 /// More conditions than this are not listed.
 const MAX_CONDITIONS: usize = 2;
@@ -344,10 +346,10 @@ fn note(
 
 fn shown_term(term: &Term, name: &dyn Fn(&Var) -> Option<Var>) -> String {
     let mut term = term.clone();
-    super::terms::rename(&mut term, name);
+    crate::syntax::terms::rename(&mut term, name);
     term.to_string()
 }
 
 fn printed(value: &Value) -> String {
-    super::terms::term_of_value(value).to_string()
+    crate::syntax::terms::term_of_value(value).to_string()
 }

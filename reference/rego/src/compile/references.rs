@@ -9,8 +9,8 @@ use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 use super::graph::Dependency;
 use super::persistent_tree::change_child;
 use super::rule_tree::CompiledRule;
-use super::terms::Path;
 use crate::Value;
+use crate::syntax::terms::Path;
 
 /// References are followed this far; what is deeper counts as reading the place there.
 const MAX_STEPS: usize = 16;

@@ -3,10 +3,10 @@
 
 use super::names::first_number;
 use super::vars::{ALL, declared, root_document};
-use super::visit::{deep, each_rule, sort_object, sort_set};
 use super::{CompilationUnit, Diagnostics, ModuleSet};
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
+use crate::syntax::visit::{deep, each_rule, sort_object, sort_set};
 use crate::syntax::{Expr, ExprTerms, Import, Location, Ref, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.

@@ -6,10 +6,10 @@ use thin_vec::ThinVec;
 
 use super::CompilationUnit;
 use super::graph::{Dependency, Reads};
-use super::terms::{constant, is_scalar};
 use crate::Value;
-use crate::eval::Lowered;
 use crate::hash::HashMap;
+use crate::ir::lower::Lowered;
+use crate::syntax::terms::{constant, is_scalar};
 use crate::syntax::{
     Annotations, Body, ExprTerms, Head, Location, Ref, Rule, Term, TermValue, Var,
 };

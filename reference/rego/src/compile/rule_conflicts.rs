@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::Diagnostics;
 use super::build::Build;
 use super::rule_tree::{CompiledRule, Node};
-use super::terms::{Path, data_path, shown};
 use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::parallel;
 use crate::syntax::Var;
+use crate::syntax::terms::{Path, data_path, shown};
 
 /// Looks at the places that have changed, and at those above, whose inside has changed.
 pub(super) fn run(build: &mut Build) -> Diagnostics {

@@ -10,11 +10,11 @@ use super::graph::Dependency;
 use super::module_set::{ModuleRules, ModuleSet};
 use super::policy::{CompiledModule, Policy};
 use super::rule_tree::{CompiledRule, Node, RuleSet, SourceNames};
-use super::terms::{Path, rule_reference};
 use super::{CompilationUnit, Diagnostics};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 use crate::parallel;
+use crate::syntax::terms::{Path, rule_reference};
 
 /// The version of the policy that was made last.
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);

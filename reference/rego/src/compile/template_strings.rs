@@ -6,16 +6,16 @@ use thin_vec::{ThinVec, thin_vec};
 use super::names::{Names, equal, operator};
 use super::outputs::BoundVars;
 use super::print_calls::undeclared;
-use super::terms::{dotted, operator as called};
 use super::vars::{ALL, NEEDED};
-use super::visit::{self, Rewrite, Visit, deep, each_rule};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
-use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
+use crate::syntax::terms::{dotted, operator as called};
+use crate::syntax::visit::{self, Rewrite, Visit, deep, each_rule};
 use crate::syntax::{
     Body, Comprehension, Connective, Expr, ExprTerms, Location, Rule, Template, Term, TermValue,
     Var,
 };
+use crate::types::signature;
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {

@@ -2,8 +2,8 @@
 
 use super::outputs::{Safe, is_ref_safe, is_safe_value};
 use super::vars::{PATTERN, Vars};
-use super::visit::deep;
 use crate::hash::HashMap;
+use crate::syntax::visit::deep;
 use crate::syntax::{Term, TermValue, Var};
 
 /// The variables that become bound when two terms are unified and others are bound already.

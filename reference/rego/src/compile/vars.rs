@@ -1,8 +1,8 @@
 //! Collects the variables of nodes.
 
-use super::terms::{as_var, is_var};
-use super::visit::deep;
 use crate::hash::{HashMap, HashSet};
+use crate::syntax::terms::{as_var, is_var};
+use crate::syntax::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 /// Variables of a tree.
@@ -316,7 +316,7 @@ pub(super) fn shown(var: &Var) -> &str {
 /// them, or comprehensions.
 pub(super) fn requires_evaluation(term: &Term) -> bool {
     struct Finder(bool);
-    impl<'t> super::visit::Visit<'t> for Finder {
+    impl<'t> crate::syntax::visit::Visit<'t> for Finder {
         fn term(&mut self, term: &'t Term) -> bool {
             self.0 |= matches!(
                 term.value,
@@ -329,7 +329,7 @@ pub(super) fn requires_evaluation(term: &Term) -> bool {
         }
     }
     let mut find = Finder(false);
-    super::visit::term(term, &mut find);
+    crate::syntax::visit::term(term, &mut find);
     find.0
 }
 
@@ -337,7 +337,7 @@ pub(super) fn requires_evaluation(term: &Term) -> bool {
 /// `not`, `and`, `or` and template strings, but not of comprehensions.
 pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
     struct Finder(HashSet<Var>);
-    impl<'t> super::visit::Visit<'t> for Finder {
+    impl<'t> crate::syntax::visit::Visit<'t> for Finder {
         fn expr(&mut self, expr: &'t Expr) -> bool {
             match &expr.terms {
                 ExprTerms::Call(_) => {
@@ -378,7 +378,7 @@ pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
         }
     }
     let mut find = Finder(HashSet::default());
-    super::visit::body(body, &mut find);
+    crate::syntax::visit::body(body, &mut find);
     find.0
 }
 

@@ -1,11 +1,11 @@
 //! Refuses calls of functions without results where a value is needed.
 
-use super::terms::{dotted, operator};
-use super::visit::{self, Visit, all_rules};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
-use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
+use crate::syntax::terms::{dotted, operator};
+use crate::syntax::visit::{self, Visit, all_rules};
 use crate::syntax::{Term, TermValue};
+use crate::types::signature;
 
 /// Looks at a module.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {

@@ -2,14 +2,14 @@
 //! expression.
 
 use super::names::{Names, operator};
-use super::terms::{constant, dotted, operator as name_of};
 use super::vars::{is_operator, push, requires_evaluation};
-use super::visit::{self, Rewrite, each_rule};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
-use crate::builtins::{Signature, signature};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
+use crate::syntax::terms::{constant, dotted, operator as name_of};
+use crate::syntax::visit::{self, Rewrite, each_rule};
 use crate::syntax::{Body, Term, TermValue, With};
+use crate::types::{Signature, signature};
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
@@ -147,7 +147,8 @@ impl Modifiers<'_, '_> {
     }
 
     fn exists(&self, reference: &[Term]) -> bool {
-        super::terms::data_path(reference).is_some_and(|path| self.module_set.find(&path).is_some())
+        crate::syntax::terms::data_path(reference)
+            .is_some_and(|path| self.module_set.find(&path).is_some())
     }
 
     /// The built-in function that a term names.

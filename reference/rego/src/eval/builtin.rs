@@ -2,43 +2,13 @@
 
 use smallvec::SmallVec;
 
-use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use crate::Value;
-use crate::builtins::{self, Call, Cost, Failure, Function, Small};
+use crate::builtins::{Call, Cost, Failure, Function, Small};
 use crate::error::{EvalCode, EvalError};
+use crate::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use crate::meter::Ended;
 use crate::value::Array;
-
-impl Builtin {
-    /// Whether a call may have several results.
-    pub(super) fn has_many(self) -> bool {
-        matches!(self.operator, Operator::Walk)
-    }
-
-    /// The built-in function of this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        let signature = builtins::signature(name)?;
-        let operator = match signature.name {
-            "walk" => Operator::Walk,
-            "internal.print" => Operator::Print,
-            "trace" => Operator::Note,
-            name => match builtins::function(name) {
-                Some((cost, function)) => Operator::Function(cost, function),
-                None => Operator::Unsupported,
-            },
-        };
-        Some(Self {
-            name: signature.name,
-            operator,
-            quick: builtins::quick(signature.name),
-            nondeterministic: signature.nondeterministic,
-            void: signature.void,
-            makes: builtins::makes(signature.name),
-            arity: signature.arity,
-        })
-    }
-}
 
 /// What a call gives.
 type Outcome = Result<Option<Value>, Failure>;

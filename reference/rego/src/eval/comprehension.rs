@@ -1,9 +1,9 @@
 //! Comprehensions.
 
-use super::ir::{Collect, Comprehension, Operand};
 use super::machine::{Frame, Interrupt, Machine};
 use crate::Value;
 use crate::error::EvalCode;
+use crate::ir::{Collect, Comprehension, Operand};
 use crate::meter::{Ended, LIGHT, Meter};
 use crate::value::{Object, Set, distinct};
 

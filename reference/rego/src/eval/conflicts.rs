@@ -1,12 +1,12 @@
 //! Conflict errors of rules with different values, listing the values.
 
 use super::functions::Args;
-use super::ir::Program;
 use super::machine::{Flow, Frame, Interrupt, Machine};
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
 use crate::error::{EvalCode, EvalError};
+use crate::ir::Program;
 use crate::meter::Ended;
 use crate::syntax::Location;
 use crate::trace::Op;

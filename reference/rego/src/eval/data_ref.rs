@@ -94,7 +94,7 @@ impl<'p> Machine<'p> {
                 None => Ok(()),
             };
         };
-        if let super::ir::Step::One(super::ir::Operand::Known(key)) = step {
+        if let crate::ir::Step::One(crate::ir::Operand::Known(key)) = step {
             return self.enter(frame, rest, place, at, key, each);
         }
         match self.key(frame, step) {

@@ -7,14 +7,14 @@
 
 use super::binding::Binding;
 use super::functions::CallOutcome;
-use super::ir::{
-    BuiltinCall, Comprehension, Expr, FunctionCall, Kind, Operand, Reference, Root, Slot, Step,
-};
 use super::machine::{Frame, Interrupt, Machine};
 use super::value_ref::{member, stored};
 use crate::Value;
 use crate::builtins::Small;
 use crate::compile::rule_tree::{Node, RuleSet};
+use crate::ir::{
+    BuiltinCall, Comprehension, Expr, FunctionCall, Kind, Operand, Reference, Root, Slot, Step,
+};
 use crate::value::Number;
 
 /// What came of an expression.

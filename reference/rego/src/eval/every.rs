@@ -1,10 +1,10 @@
 //! `every`
 
 use super::binding::Binding;
-use super::ir::{Every, Expr, Operand};
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, leave};
 use super::trace::Subject;
 use crate::Value;
+use crate::ir::{Every, Expr, Operand};
 use crate::trace::Op;
 use crate::value::Number;
 

@@ -1,10 +1,10 @@
 //! Expressions.
 
 use super::deterministic::Deterministic;
-use super::ir::{Expr, Kind, Operand};
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use super::trace::Subject;
 use crate::Value;
+use crate::ir::{Expr, Kind, Operand};
 use crate::trace::Op;
 
 impl<'p> Machine<'p> {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::conflicts::conflict;
-use super::ir::Program;
-use super::ir::{FunctionCall, FunctionName, Operand};
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, PendingExits, leave};
 use super::mocks::Mock;
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use crate::Value;
 use crate::compile::rule_tree::RuleSet;
+use crate::ir::Program;
+use crate::ir::{FunctionCall, FunctionName, Operand};
 use crate::trace::Op;
 
 /// What a call gives to the rules of a function.

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use thin_vec::thin_vec;
 
 use super::evaluation::Evaluation;
-use super::ir::{Program, Slot};
-use super::lower;
 use super::machine::{Interrupt, Machine};
 use crate::Value;
 use crate::compile::Policy;
 use crate::error::EvalError;
+use crate::ir::lower;
+use crate::ir::{Program, Slot};
 use crate::meter::Meter;
 use crate::syntax::{Expr, Var};
 

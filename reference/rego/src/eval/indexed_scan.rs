@@ -10,104 +10,13 @@ use smallvec::SmallVec;
 
 use super::binding::Binding;
 use super::deterministic::Ground;
-use super::ir::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
 use super::machine::{Frame, Interrupt, Machine};
 use super::value_ref::{Walk, member};
+use crate::ir::item_conditions::constant_names;
+use crate::ir::{Keyed, Kind, Operand, Slot, Step};
 use crate::meter::Meter;
 use crate::value::{Entry, MemberPlace};
 use crate::{Value, lookup};
-
-/// As many expressions may stand between one that goes through items and what is asked of them.
-const NEAR: usize = 8;
-
-/// Finds what is asked of the items that the expressions of a body go through.
-pub(super) fn find(exprs: &mut [Expr]) {
-    for at in 0..exprs.len() {
-        let keyed = exprs.get(at).and_then(|expr| {
-            let item = scans(expr)?;
-            Some(asked(exprs.get(at + 1..)?, at + 1, item))
-        });
-        if let Some(expr) = exprs.get_mut(at) {
-            expr.keyed = keyed.unwrap_or_default();
-        }
-    }
-}
-
-/// The variable to which an expression gives the items of something.
-fn scans(expr: &Expr) -> Option<Slot> {
-    if expr.negated || !expr.with.is_empty() {
-        return None;
-    }
-    match &expr.kind {
-        Kind::Unify(Operand::Var(item), Operand::Reference(reference))
-        | Kind::Unify(Operand::Reference(reference), Operand::Var(item)) => {
-            let last = reference.steps.last()?;
-            matches!(last, Step::Any(_) | Step::One(Operand::Var(_))).then_some(*item)
-        }
-        _ => None,
-    }
-}
-
-/// The equations that say something of the variable.
-fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
-    let mut found = Vec::new();
-    for (equation, expr) in (first..).zip(exprs).take(NEAR) {
-        let Kind::Unify(left, right) = &expr.kind else {
-            break;
-        };
-        if expr.negated || !expr.with.is_empty() {
-            break;
-        }
-        let sides = [(left, right, true), (right, left, false)];
-        found.extend(sides.into_iter().find_map(|(side, other, is_right)| {
-            let path = within(side, item)?;
-            may_be_known(other).then_some(Keyed {
-                item,
-                path,
-                equation,
-                is_right,
-            })
-        }));
-        if !is_harmless(left) || !is_harmless(right) {
-            break;
-        }
-    }
-    found
-}
-
-/// The steps from a variable to what a term is.
-fn within(operand: &Operand, item: Slot) -> Option<Vec<Value>> {
-    match operand {
-        Operand::Var(slot) => (*slot == item).then(Vec::new),
-        Operand::Reference(reference) => match &reference.root {
-            Root::Term(Operand::Var(slot)) if *slot == item => {
-                names(&reference.steps).map(|names| names.cloned().collect())
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// The steps, if all of them are names.
-fn names(steps: &[Step]) -> Option<impl Iterator<Item = &Value> + Clone> {
-    let name = |step: &'_ Step| matches!(step, Step::One(Operand::Known(Value::String(_))));
-    steps.iter().all(name).then(|| {
-        steps.iter().filter_map(|step| match step {
-            Step::One(Operand::Known(name)) => Some(name),
-            _ => None,
-        })
-    })
-}
-
-/// Whether the value of a term may be known without evaluation.
-fn may_be_known(operand: &Operand) -> bool {
-    match operand {
-        Operand::Known(_) | Operand::Var(_) => true,
-        Operand::Reference(reference) => is_plain(reference),
-        _ => false,
-    }
-}
 
 /// What must hold for the items that are given to a variable by the expression that the frame is
 /// at, each with the other side of its equation.
@@ -156,27 +65,6 @@ impl Conditions<'_> {
     }
 }
 
-/// Whether a term can neither fail nor be noticed.
-fn is_harmless(operand: &Operand) -> bool {
-    match operand {
-        Operand::Known(_) | Operand::Var(_) => true,
-        Operand::Reference(reference) => is_plain(reference),
-        Operand::Array(_) | Operand::Object(_) | Operand::Set(_) | Operand::Comprehension(_) => {
-            false
-        }
-    }
-}
-
-/// Whether a reference leads from a variable or the input along constants and variables.
-fn is_plain(reference: &Reference) -> bool {
-    let is_plain = matches!(
-        reference.root,
-        Root::Input | Root::Term(Operand::Var(_) | Operand::Known(_))
-    );
-    let step = |step: &Step| matches!(step, Step::One(Operand::Known(_) | Operand::Var(_)));
-    is_plain && reference.steps.iter().all(step)
-}
-
 impl<'p> Machine<'p> {
     /// The only places of items that can matter, if that is known. `rest` is what is behind the
     /// step to the items.
@@ -203,7 +91,7 @@ impl<'p> Machine<'p> {
                 }
                 Ok(None)
             }
-            (target, steps) => match names(steps) {
+            (target, steps) => match constant_names(steps) {
                 Some(path) => self.at_path(list, path, self.ground(frame, target)),
                 None => Ok(None),
             },

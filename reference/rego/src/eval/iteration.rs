@@ -4,12 +4,12 @@
 use super::binding::Binding;
 use super::deterministic::Ground;
 use super::indexed_scan::Conditions;
-use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
 use super::machine::{
     Continuation, Flow, Frame, Machine, PendingExits, STACK_RESERVE, STACK_SEGMENT,
 };
 use super::value_ref::Walk;
 use crate::Value;
+use crate::ir::{Expr, Kind, Operand, Reference, Slot, Step};
 use crate::value::Number;
 
 /// What an expression goes through.

@@ -1,7 +1,7 @@
 //! `not`, `and` and `or` of bodies.
 
-use super::ir::Body;
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, leave};
+use crate::ir::Body;
 use crate::syntax::Connective;
 
 impl<'p> Machine<'p> {

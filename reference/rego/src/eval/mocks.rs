@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::ir::{Callee, FunctionName};
 use crate::Value;
+use crate::ir::{Callee, FunctionName};
 
 /// What stands in the place of a function.
 #[derive(Debug, Clone)]

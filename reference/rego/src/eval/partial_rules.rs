@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::ir::{Operand, Program, Step};
 use super::machine::{Flow, Frame, Interrupt, Machine};
 use super::memo::Part;
 use super::rules::{Candidate, Candidates};
@@ -12,6 +11,7 @@ use super::value_ref::{OnValue, Walk, member};
 use crate::Value;
 use crate::compile::rule_tree::{RuleKind, RuleSet};
 use crate::error::EvalCode;
+use crate::ir::{Operand, Program, Step};
 use crate::meter::Ended;
 use crate::trace::Op;
 use crate::value::{Object, Set};

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::ir::Reference;
 use crate::Value;
+use crate::ir::Reference;
 
 /// As many references are remembered, each in the place that its number has.
 const PLACES: usize = 8;

@@ -7,9 +7,7 @@ use thin_vec::{ThinVec, thin_vec};
 
 use super::binding::Binding;
 use super::evaluation::{Evaluation, Solution};
-use super::ir::{Program, Slot};
 use super::labels::Labels;
-use super::lower;
 use super::machine::{Machine, Values};
 use super::scratch::Scratch;
 use super::trace::TraceContext;
@@ -18,6 +16,8 @@ use crate::compile::rule_tree::SourceNames;
 use crate::compile::{self, Policy};
 use crate::error::{Code, Errors, EvalError, LanguageError};
 use crate::hash::HashMap;
+use crate::ir::lower;
+use crate::ir::{Program, Slot};
 use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var, Version};
 
 /// How a query is compiled.
@@ -286,7 +286,7 @@ pub(crate) fn forbidden(body: &Body, options: &QueryOptions<'_>) -> Vec<Language
         let ExprTerms::Call(terms) = &expr.terms else {
             return None;
         };
-        let name = compile::terms::dotted(compile::terms::operator(terms)?)?;
+        let name = crate::syntax::terms::dotted(crate::syntax::terms::operator(terms)?)?;
         options.forbidden.contains(&&*name).then(|| {
             let message = format!("unsafe built-in function calls in expression: {name}");
             LanguageError::at(Code::Type, &expr.location, message)

@@ -6,14 +6,14 @@ use smallvec::SmallVec;
 
 use super::conflicts::conflict;
 use super::data_ref::DataPath;
-use super::ir::Program;
-use super::lower::{self, Lowered};
 use super::machine::{Flow, Frame, Interrupt, Machine, PendingExits, leave};
 use super::partial_rules::Rules;
 use super::trace::Subject;
 use super::value_ref::{OnValue, Walk};
 use crate::Value;
 use crate::compile::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
+use crate::ir::Program;
+use crate::ir::lower::{self, Lowered};
 use crate::syntax::{Location, Rule};
 use crate::trace::Op;
 

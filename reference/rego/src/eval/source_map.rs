@@ -1,6 +1,6 @@
 //! Source map: nodes of the syntax tree by their numbers in the IR.
 
-use crate::compile::visit::deep;
+use crate::syntax::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Rule, Term, TermValue};
 
 /// The expressions and bodies of one query or rule, in the order in which lowering meets them:

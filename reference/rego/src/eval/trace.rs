@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use thin_vec::thin_vec;
 
-use super::ir::{Every, Expr, Operand, Program};
 use super::machine::{Frame, Machine};
 use super::rules::{Candidate, Candidates};
 use super::source_map::SourceMap;
@@ -12,6 +11,7 @@ use super::unparse;
 use crate::Value;
 use crate::compile::rule_tree::SourceNames;
 use crate::hash::HashMap;
+use crate::ir::{Every, Expr, Operand, Program};
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
 

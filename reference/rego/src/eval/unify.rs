@@ -1,8 +1,8 @@
 //! Making terms equal.
 
-use super::ir::Operand;
 use super::machine::{Continuation, Flow, Frame, Machine};
 use crate::Value;
+use crate::ir::Operand;
 
 impl<'p> Machine<'p> {
     /// Makes two terms equal, for each way to do so what remains.

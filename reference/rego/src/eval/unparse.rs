@@ -2,8 +2,8 @@
 
 use thin_vec::{ThinVec, thin_vec};
 
-use super::ir::{Collect, Comprehension, Every, Operand, Reference, Root, Step};
 use crate::Value;
+use crate::ir::{Collect, Comprehension, Every, Operand, Reference, Root, Step};
 use crate::syntax::{
     self, Body, Expr, ExprTerms, Location, ObjectComprehension, Term, TermValue, Var,
 };

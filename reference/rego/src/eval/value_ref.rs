@@ -1,8 +1,8 @@
 //! Resolution of references into values.
 
-use super::ir::{Operand, Reference, Root, Step};
 use super::machine::{Continuation, Flow, Frame, Machine, PendingExits};
 use crate::Value;
+use crate::ir::{Operand, Reference, Root, Step};
 use crate::value::Number;
 
 /// What remains to be done with each value of a reference.

@@ -1,9 +1,9 @@
 //! The built-in function `walk`: all values in a document, with their paths.
 
-use super::ir::Operand;
 use super::machine::{Continuation, Flow, Frame, Machine};
 use super::value_ref::member;
 use crate::Value;
+use crate::ir::Operand;
 use crate::value::Number;
 
 /// What results are unified with.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::binding::Binding;
-use super::ir::{Expr, FunctionName, Replacement, Target};
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use super::mocks::Mock;
 use crate::Value;
 use crate::error::EvalCode;
+use crate::ir::{Expr, FunctionName, Replacement, Target};
 use crate::value::Object;
 
 /// What `with` changes, as it is while the expression is evaluated.

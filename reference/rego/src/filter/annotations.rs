@@ -4,7 +4,7 @@ use thin_vec::{ThinVec, thin_vec};
 
 use super::Unsupported;
 use crate::compile::rule_tree::{Node, RuleKind, RuleSet};
-use crate::compile::terms::{constant, term_of_value};
+use crate::syntax::terms::{constant, term_of_value};
 use crate::syntax::{
     Annotations, Body, Expr, ExprTerms, Location, Term, TermValue, Var, parse_query,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::bindings::Bindings;
 use super::expr_stats::Saved;
 use super::terms;
-use crate::compile::visit::{self, Visit};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};
 
 /// A body in which what must have a value is compared with itself, so that it has no variables

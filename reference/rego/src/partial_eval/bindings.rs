@@ -5,10 +5,10 @@ use thin_vec::ThinVec;
 use super::expr_stats::{Saved, Shared};
 use super::terms::{self, Sym, each_expr_var, each_var, term};
 use crate::Value;
-use crate::compile::terms::constant;
-use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;
 use crate::meter::Meter;
+use crate::syntax::terms::constant;
+use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{Expr, Term, TermValue, Var};
 
 /// A query or rule that is evaluated, by its number.

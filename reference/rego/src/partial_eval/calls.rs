@@ -9,9 +9,9 @@ use super::terms::{self, Sym};
 use super::unknowns::Root;
 use super::value_ref::{Walk, constants};
 use crate::Value;
-use crate::builtins::{Signature, signature};
 use crate::compile::rule_tree::RuleSet;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue};
+use crate::types::{Signature, signature};
 
 impl<'p> Solver<'p> {
     /// Calls a built-in function, or leaves the call in the residual.

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use super::bindings::Flatten;
 use super::expr_stats::Saved;
 use super::terms::{self, all_term_vars, all_vars, sides};
-use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;
+use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{ExprTerms, Term, TermValue, Var};
 
 /// A residual grows by at most this many terms for each variable that goes.

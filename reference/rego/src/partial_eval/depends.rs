@@ -1,13 +1,13 @@
 //! Dependency analysis: expressions and rules that may depend on something unknown.
 
 use super::unknowns::{References, Root};
-use crate::builtins::signature;
 use crate::compile::ModuleSet;
 use crate::compile::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
-use crate::compile::terms::{constant, dotted, is_var, operator};
-use crate::compile::visit::{self, Visit};
 use crate::hash::HashMap;
+use crate::syntax::terms::{constant, dotted, is_var, operator};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
+use crate::types::signature;
 
 /// Answers by the constant steps of references: what they reach may depend on something unknown,
 /// what is said not to depend on it does not.

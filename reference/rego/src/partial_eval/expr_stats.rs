@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::compile::visit::{self, Visit};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 
 /// A part of a residual.

@@ -5,9 +5,9 @@ use strsim::levenshtein;
 use super::terms;
 use super::unknowns::{References, Root};
 use crate::compile::rule_tree::CompiledRule;
-use crate::compile::terms::{constant, is_var, term_of_value};
-use crate::compile::visit::{self, Visit};
 use crate::hash::HashSet;
+use crate::syntax::terms::{constant, is_var, term_of_value};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::{Policy, Value};
 

@@ -36,7 +36,6 @@ pub use hints::{Hint, InputReferences};
 pub use unknowns::References;
 
 use crate::Value;
-use crate::builtins::signature;
 use crate::compile::{self, Policy};
 use crate::error::{Errors, EvalError};
 use crate::eval::{Evaluation, QueryOptions, forbidden};
@@ -45,6 +44,7 @@ use crate::json_ast::body;
 use crate::meter::Ended;
 use crate::syntax::{Body, Expr, Module, Var};
 use crate::trace::Op;
+use crate::types::signature;
 use crate::value::{JsonSink, TextSink, ValueSink};
 
 use analysis_cache::AnalysisPool;

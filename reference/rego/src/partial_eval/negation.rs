@@ -10,7 +10,7 @@ use super::rules::{distinct, saved_vars};
 use super::solver::{Continuation, Flow, Solver};
 use super::terms::{self, Sym};
 use crate::Value;
-use crate::compile::terms::is_constant;
+use crate::syntax::terms::is_constant;
 use crate::syntax::{
     Body, Connective, Every, Expr, ExprTerms, Location, Logic, Term, TermValue, Var,
 };

@@ -11,15 +11,15 @@ use super::terms::{self, Sym, all_vars, is_composite};
 use super::unknowns::Root;
 use super::value_ref::constants;
 use crate::Value;
-use crate::builtins::signature;
-use crate::compile::terms::{constant, dotted, is_var, operator};
-use crate::compile::visit;
 use crate::eval::member;
 use crate::meter::Meter;
+use crate::syntax::terms::{constant, dotted, is_var, operator};
+use crate::syntax::visit;
 use crate::syntax::{
     Body, Comprehension, Every, Expr, ExprTerms, Location, Logic, ObjectComprehension, Operand,
     Term, TermValue, With,
 };
+use crate::types::signature;
 
 impl<'p> Solver<'p> {
     /// Saves an expression as it is.

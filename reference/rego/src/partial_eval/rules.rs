@@ -12,9 +12,9 @@ use super::unknowns::Root;
 use super::value_ref::Walk;
 use crate::Value;
 use crate::compile::rule_tree::{CompiledRule, Node, RuleKind, RuleSet};
-use crate::compile::visit::{self, Rewrite};
 use crate::error::EvalError;
 use crate::hash::HashMap;
+use crate::syntax::visit::{self, Rewrite};
 use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// One way in which a rule gives something.

@@ -21,11 +21,11 @@ use super::terms::{self, Sym};
 use super::unknowns::References;
 use crate::Value;
 use crate::compile::Policy;
-use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::error::{EvalCode, EvalError};
 use crate::eval::{GroundEvaluator, Prepared};
 use crate::hash::HashMap;
 use crate::meter::Meter;
+use crate::syntax::terms::{constant, dotted, is_var, operator};
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::trace::Op;
 

@@ -12,10 +12,10 @@ use super::unknowns::Root;
 use super::value_ref::constants;
 use crate::Value;
 use crate::compile::rule_tree::{CompiledRule, Node};
-use crate::compile::terms::is_var;
-use crate::compile::visit::{self, Visit};
 use crate::eval::{member, stored};
 use crate::meter::Meter;
+use crate::syntax::terms::is_var;
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{
     Body, Expr, Head, Location, Module, Package, Ref, Rule, Term, TermValue, Var, Version,
 };

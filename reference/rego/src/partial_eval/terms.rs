@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use thin_vec::{ThinVec, thin_vec};
 
 use crate::Value;
-use crate::compile::terms::{self as compile, constant, of_value};
-use crate::compile::visit::{self, Visit};
 use crate::meter::Meter;
+use crate::syntax::terms::{self as compile, constant, of_value};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Term, TermValue, Var};
 
 /// A term of which as much is known as can be.

@@ -8,16 +8,17 @@ use super::solver::Solver;
 use super::support::Supports;
 use super::terms;
 use crate::Value;
-use crate::builtins::signature;
 use crate::compile;
-use crate::compile::terms::{
-    constant, dotted, is_constant, is_equality, is_var, operands, operator,
-};
-use crate::compile::types::{Type, fits};
-use crate::compile::visit::{self, Rewrite};
+use crate::compile::type_check::fits;
 use crate::error::Code;
 use crate::meter::Meter;
+use crate::syntax::terms::{
+    constant, dotted, is_constant, is_equality, is_var, operands, operator,
+};
+use crate::syntax::visit::{self, Rewrite};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
+use crate::types::Type;
+use crate::types::signature;
 
 /// What a glance at an expression shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

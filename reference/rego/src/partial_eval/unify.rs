@@ -3,9 +3,9 @@
 use super::solver::Solver;
 use super::terms::{self, Sym, any_var, is_composite};
 use crate::Value;
-use crate::builtins::signature;
-use crate::compile::terms::{constant, dotted, operator};
+use crate::syntax::terms::{constant, dotted, operator};
 use crate::syntax::{ExprTerms, Location, Term, TermValue, Var};
+use crate::types::signature;
 
 impl Solver<'_> {
     /// Makes two terms equal: binds what variables are free, and saves what cannot be decided.

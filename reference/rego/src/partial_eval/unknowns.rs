@@ -3,8 +3,8 @@
 use thin_vec::{ThinVec, thin_vec};
 
 use crate::Value;
-use crate::compile::terms::{constant, is_var};
 use crate::error::{Code, Errors, LanguageError};
+use crate::syntax::terms::{constant, is_var};
 use crate::syntax::{ExprTerms, Term, TermValue, Version, is_keyword, parse_query};
 
 /// Where a document begins.

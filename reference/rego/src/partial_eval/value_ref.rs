@@ -10,9 +10,9 @@ use super::terms::{self, Sym};
 use super::unknowns::Root;
 use crate::Value;
 use crate::compile::rule_tree::Node;
-use crate::compile::terms::{constant, is_var};
 use crate::eval::{member, stored};
 use crate::meter::Meter;
+use crate::syntax::terms::{constant, is_var};
 use crate::syntax::{Location, Term, TermValue};
 
 /// The steps that are still to be taken, and what is wanted at their end.

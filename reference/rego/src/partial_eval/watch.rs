@@ -3,8 +3,8 @@
 use super::bindings::Frame;
 use super::solver::Solver;
 use super::terms::Sym;
-use crate::compile::terms::{dotted, operator};
 use crate::hash::HashMap;
+use crate::syntax::terms::{dotted, operator};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, Var};
 use crate::trace::{Event, Node, Op, Tracer};
 

@@ -8,7 +8,7 @@ use super::{
     Comprehension, Connective, Every, Expr, ExprTerms, Head, Import, Logic, Operand, Package, Rule,
     SomeDecl, Template, Term, TermValue, Var, Version, With,
 };
-use crate::builtins;
+use crate::types::signature;
 use crate::value::quoted_bytes;
 
 /// Shows a reference.
@@ -103,7 +103,7 @@ impl Display for Collected<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let TermValue::Call(terms) = &self.0.value
             && let [operator, left, right] = terms.as_slice()
-            && let Some(infix) = builtins::signature(&operator.to_string()).and_then(|of| of.infix)
+            && let Some(infix) = signature(&operator.to_string()).and_then(|of| of.infix)
             && infix != "in"
         {
             return write!(f, "({} {infix} {})", Collected(left), Collected(right));

@@ -1,20 +1,22 @@
 //! Syntax: lexer, parser and syntax tree.
 
+pub use crate::location::{FileId, Location};
+
 mod annotations;
 mod ast;
 pub mod format;
 mod lexer;
-mod location;
 mod parser;
+pub(crate) mod terms;
 mod token;
 mod version;
+pub(crate) mod visit;
 
 pub use ast::{
     Annotations, Body, Comment, Comprehension, Connective, Every, Expr, ExprTerms, Head, Import,
     Logic, Module, ObjectComprehension, Operand, Package, Ref, Rule, SomeDecl, Template, Term,
     TermValue, Var, With,
 };
-pub use location::{FileId, Location};
 pub use parser::{MAX_NESTING, parse_module, parse_module_as, parse_query, parse_query_as};
 pub(crate) use token::is_keyword;
 pub use version::Version;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Event, Node, Op};
-use crate::compile::terms::constant;
-use crate::compile::visit::{Rewrite, rewrite_body, rewrite_expr};
 use crate::hash::HashMap;
 use crate::syntax::format::{Conjunction, Reference};
+use crate::syntax::terms::constant;
+use crate::syntax::visit::{Rewrite, rewrite_body, rewrite_expr};
 use crate::syntax::{Expr, ExprTerms, FileId, Term, TermValue, Var};
 
 /// The blanks behind the longest place.

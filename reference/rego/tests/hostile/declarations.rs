@@ -1,7 +1,7 @@
 //! Names of functions and the types of their operands, as they are declared.
 
 /// The declarations, a line each.
-const SIGNATURES: &str = include_str!("../../src/builtins/signatures.txt");
+const SIGNATURES: &str = include_str!("../../src/types/signatures.txt");
 
 /// Every function with the types of its operands.
 pub(crate) fn declarations() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {

@@ -3,9 +3,9 @@
 use super::{IndexKey, Key, Root, Test, Way, glob};
 use crate::Value;
 use crate::compile::rule_tree::Node;
-use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
-use crate::compile::visit::{self, Visit, deep};
 use crate::hash::HashMap;
+use crate::syntax::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
+use crate::syntax::visit::{self, Visit, deep};
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, TermValue, Var};
 use crate::value::Text;
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::rule_tree::{CompiledRule, Node, RuleSet};
-use super::terms::constant;
 use crate::Value;
 use crate::syntax::Rule;
+use crate::syntax::terms::constant;
 use crate::value::Text;
 
 mod extract;

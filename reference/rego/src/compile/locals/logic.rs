@@ -1,8 +1,8 @@
 //! Renames variables in the operands of `not`, `and` and `or`.
 
 use super::super::vars::{ALL, call_of};
-use super::super::visit::deep;
 use super::{HashSet, Locals, MAX_REPEATS};
+use crate::syntax::visit::deep;
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand};
 
 impl Locals<'_> {

@@ -7,14 +7,14 @@ mod terms;
 
 use self::scopes::{Kind, Scopes};
 use super::names::{Names, expression};
-use super::terms::{dotted, is_scalar, operator};
 use super::vars::{ALL, NEEDED, Scan, declared, is_local, push, shown, steps};
-use super::visit::{self, Rewrite, Visit};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
-use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
+use crate::syntax::terms::{dotted, is_scalar, operator};
+use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{Body, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
+use crate::types::signature;
 
 /// How many expressions of one module are gone through more than once.
 const MAX_REPEATS: usize = 1 << 12;

@@ -5,10 +5,10 @@ use thin_vec::{ThinVec, thin_vec};
 use super::super::names::{expression, operator};
 use super::super::outputs::of_equality_expr;
 use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
-use super::super::visit::{deep, sort_object, sort_set};
 use super::scopes::{Kind, Scopes};
 use super::{Locals, MAX_REPEATS, called};
 use crate::hash::HashSet;
+use crate::syntax::visit::{deep, sort_object, sort_set};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 impl Locals<'_> {

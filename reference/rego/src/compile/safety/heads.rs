@@ -2,11 +2,11 @@
 
 use super::super::locals::has_variables;
 use super::super::vars::{ALL, NEEDED, is_local, shown, steps};
-use super::super::visit::all_rules;
 use super::super::{CompilationUnit, Diagnostics, ModuleSet};
 use super::report::Scopes;
 use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
+use crate::syntax::visit::all_rules;
 
 /// Looks at a module.
 pub(in super::super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {

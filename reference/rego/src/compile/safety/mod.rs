@@ -8,8 +8,8 @@ mod report;
 use self::order::UnsafeExpr;
 use super::outputs::BoundVars;
 use super::vars::{ALL, NEEDED_AROUND, Vars};
-use super::visit::{self, Rewrite, deep};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
+use crate::syntax::visit::{self, Rewrite, deep};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 use report::Scopes;
 

@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::super::ModuleSet;
 use super::super::outputs::{BoundVars, of_expr};
-use super::super::terms::operator;
 use super::super::vars::{ALL, NEEDED_AROUND, PATTERN, RESULT, STEPS, Vars, equality, steps};
-use super::super::visit::{self, Visit};
 use crate::hash::HashMap;
+use crate::syntax::terms::operator;
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 
 /// An expression that cannot be evaluated, with the variables that nobody binds.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::Diagnostics;
 use super::super::rule_tree::ground_steps;
 use super::super::vars::{is_local, shown};
-use super::super::visit::all_rules;
 use super::order::UnsafeExpr;
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
+use crate::syntax::visit::all_rules;
 use crate::syntax::{Location, Rule, TermValue, Var};
 
 /// Words that authors may have meant as keywords.

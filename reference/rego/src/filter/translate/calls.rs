@@ -5,7 +5,7 @@ use super::super::condition::{Column, Comparison, Condition, MatchPosition, Pred
 use super::operand::Operand;
 use super::{Scope, Translator, defined, present, shown, test};
 use crate::Value;
-use crate::compile::terms::{self, dotted};
+use crate::syntax::terms::{self, dotted};
 use crate::syntax::{Location, Term, TermValue};
 use crate::value::Text;
 

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use super::Unsupported;
 use super::condition::{Comparison, Condition, Predicate, Test};
 use crate::Value;
-use crate::compile::terms::{Path, operator, rule_reference};
 use crate::hash::HashMap;
+use crate::syntax::terms::{Path, operator, rule_reference};
 use crate::syntax::{
     Body, Connective, Expr, ExprTerms, Location, Logic, Module, Rule, TermValue, Var,
 };
-use crate::{compile::terms, syntax::format::Conjunction};
+use crate::syntax::{format::Conjunction, terms};
 use operand::Operand;
 
 /// A condition may have this many parts.

@@ -6,8 +6,8 @@ use super::super::Unsupported;
 use super::super::condition::{Column, Condition};
 use super::{Scope, Translator};
 use crate::Value;
-use crate::compile::terms::{constant, data_path, is_var};
 use crate::syntax::format::Reference;
+use crate::syntax::terms::{constant, data_path, is_var};
 use crate::syntax::{Location, Term, TermValue, Var};
 
 /// What a term stands for.

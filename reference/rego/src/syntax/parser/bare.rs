@@ -91,7 +91,7 @@ fn from_call(mut terms: ThinVec<Term>) -> Result<Rule, String> {
     let Some(operator) = terms.first() else {
         return Err("expression cannot be used for rule head".into());
     };
-    if crate::builtins::signature(&operator.to_string()).is_some() {
+    if crate::types::signature(&operator.to_string()).is_some() {
         return Err("rule name conflicts with built-in function".into());
     }
     if args.is_empty() {

@@ -6,9 +6,9 @@
 use thin_vec::thin_vec;
 
 use super::{MAX_NESTING, Parser, Saved};
-use crate::builtins::signature;
 use crate::syntax::token::{Keywords, Token};
 use crate::syntax::{Body, Connective, Expr, ExprTerms, Location, Logic, Operand, Term, TermValue};
+use crate::types::signature;
 
 /// Brackets are read a second time up to this many times the text, so that nesting them cannot
 /// multiply the work.

@@ -1,11 +1,10 @@
 //! Details of type errors: the type found and the type expected.
 
-use super::print::{document, operands};
-use super::{Function, Operand, Type};
 use crate::Value;
-use crate::compile::terms::shown;
 use crate::error::{Code, LanguageError};
+use crate::syntax::terms::shown;
 use crate::syntax::{Location, Ref, Term, TermValue, Var};
+use crate::types::{Function, Operand, Type, document, operands};
 
 /// The operands of a call do not fit the function. `result` says whether the result counts as a
 /// last operand.

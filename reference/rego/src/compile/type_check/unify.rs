@@ -1,10 +1,10 @@
 //! Unification of types.
 
 use super::scope::Scope;
-use super::{Array, Object, Type};
-use crate::compile::terms::constant;
-use crate::compile::visit::deep;
+use crate::syntax::terms::constant;
+use crate::syntax::visit::deep;
 use crate::syntax::{Term, TermValue};
+use crate::types::{Array, Object, Type};
 
 /// Whether a value can be of both types. What is not known fits nothing.
 pub(crate) fn fits(left: Option<&Type>, right: Option<&Type>) -> bool {

@@ -2,15 +2,16 @@
 
 use super::details::{argument_error, match_error};
 use super::environment::TypeNode;
+use super::refs;
 use super::scope::{Scope, is_root};
 use super::unify::{equate, fits, infer};
-use super::{Type, refs};
 use crate::Value;
-use crate::builtins::signature;
-use crate::compile::terms::{constant, dotted, operands, operator, shown};
-use crate::compile::visit::{self, Visit};
 use crate::error::{Code, LanguageError};
+use crate::syntax::terms::{constant, dotted, operands, operator, shown};
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue};
+use crate::types::Type;
+use crate::types::signature;
 
 /// A mistake, and whether it is there because a type is not known, perhaps for another mistake.
 struct Mistake {

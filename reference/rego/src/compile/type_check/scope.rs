@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::body;
 use super::environment::TypeNode;
-use super::{Type, body};
 use crate::Value;
-use crate::builtins::signature;
 use crate::compile::equals;
 use crate::compile::graph::selected;
 use crate::compile::module_set::ModuleSet;
 use crate::compile::rule_tree::SourceNames;
-use crate::compile::terms::{
-    Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
-};
-use crate::compile::visit::deep;
 use crate::error::LanguageError;
 use crate::hash::HashMap;
+use crate::syntax::terms::{
+    Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
+};
+use crate::syntax::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue, Var};
+use crate::types::Type;
+use crate::types::signature;
 
 /// A comprehension is looked at this many times, because what is known of the variables around it
 /// can change in between. Then its type stands, so that nesting cannot multiply the work.

@@ -6,12 +6,12 @@ use super::details::{invalid_ref, unsupported_ref};
 use super::environment::TypeNode;
 use super::scope::{Scope, Start, is_root};
 use super::unify::{fits, infer};
-use super::{Type, keys_of};
 use crate::Value;
-use crate::compile::terms::constant;
-use crate::compile::visit::deep;
 use crate::error::LanguageError;
+use crate::syntax::terms::constant;
+use crate::syntax::visit::deep;
 use crate::syntax::{Connective, Expr, ExprTerms, Ref, Term, TermValue};
+use crate::types::{Type, keys_of};
 
 /// Checks every reference of an expression, except those inside of comprehensions, which have
 /// their own bodies.

@@ -6,15 +6,15 @@
 //! types are known by then. Those are found one by one, in their order. So are all where there is
 //! a mistake, which hides others.
 
-use super::Type;
 use super::environment::TypeNode;
 use super::inference::{Pass, Rules};
 use crate::Value;
 use crate::compile::graph::Dependency;
 use crate::compile::rule_tree::Node;
-use crate::compile::terms::constant;
 use crate::parallel;
 use crate::syntax::TermValue;
+use crate::syntax::terms::constant;
+use crate::types::Type;
 
 /// What is known before places have their turns.
 pub(super) enum InferredType {

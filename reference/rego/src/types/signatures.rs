@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use crate::compile::types::{Function, Type, parse};
+use super::parse::parse;
+use super::{Function, Type};
 use crate::hash::HashMap;
 
 /// One function a line: `name (operands) -> result # traits`.
@@ -37,7 +38,7 @@ static SIGNATURES: LazyLock<HashMap<&'static str, Signature>> = LazyLock::new(||
 });
 
 /// The name of each function, and its declaration as the table writes it.
-pub(super) fn declarations() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn declarations() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.lines().filter_map(|line| {
         let (declared, _) = line.split_once(" # ").unwrap_or((line, ""));
         declared.split_once(' ')

@@ -1,4 +1,4 @@
-//! Static types.
+//! Static types of values and functions, and the declarations of the built-in functions.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -6,25 +6,12 @@ use std::sync::{Arc, OnceLock};
 use crate::Value;
 
 mod algebra;
-mod body;
-mod details;
-mod environment;
-mod inference;
 mod parse;
 mod print;
-mod query;
-mod refs;
-mod scope;
-mod topological;
-mod unify;
+mod signatures;
 
-pub(crate) use details::argument_error;
-pub(crate) use environment::TypeNode;
-pub(in crate::compile) use inference::run as check_rules;
-pub(crate) use parse::parse;
-pub(crate) use query::run as check_query;
-pub(crate) use scope::Scope;
-pub(crate) use unify::fits;
+pub(crate) use print::{document, operands};
+pub(crate) use signatures::{Signature, declarations, signature};
 
 /// A type with more parts than this becomes `any`, so that a module cannot make the compiler
 /// compare more than it wrote.
@@ -293,7 +280,7 @@ impl Type {
 }
 
 /// The names of the known members of objects, in their order; those of each type of a union.
-pub(super) fn keys_of(of: &Type) -> Vec<Value> {
+pub(crate) fn keys_of(of: &Type) -> Vec<Value> {
     let mut keys: Vec<Value> = match of {
         Type::Object(object) => object.members.iter().map(|(key, _)| key.clone()).collect(),
         Type::Any(any) => any.of.iter().flat_map(keys_of).collect(),

@@ -3,7 +3,10 @@
 //! resolved.
 //!
 //! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order
-//! in which [`super::source_map`] meets them, and only a traced evaluation looks them up.
+//! in which [`crate::eval::source_map`] meets them, and only a traced evaluation looks them up.
+
+pub(crate) mod item_conditions;
+pub(crate) mod lower;
 
 use std::sync::Arc;
 
@@ -19,17 +22,17 @@ pub(crate) type Slot = usize;
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// The names of the slots, for traces, answers and messages.
-    pub(super) names: Vec<Var>,
+    pub(crate) names: Vec<Var>,
     /// What must hold.
-    pub(super) body: Body,
+    pub(crate) body: Body,
     /// The rule's head; nothing of it is known for a query.
-    pub(super) head: Head,
+    pub(crate) head: Head,
 }
 
 impl Program {
     /// The value of a rule that has it whenever so many expressions at the beginning of its body
     /// hold.
-    pub(super) fn constant(&self, proven: usize) -> Option<&Value> {
+    pub(crate) fn constant(&self, proven: usize) -> Option<&Value> {
         let is_true = |expr: &Expr| {
             !expr.negated
                 && expr.with.is_empty()
@@ -47,61 +50,61 @@ impl Program {
 
 /// The head of a rule.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// The steps from the root of all documents to the rule, its package's among them.
-    pub(super) path: Vec<Operand>,
+    pub(crate) path: Vec<Operand>,
     /// The parameters of a function.
-    pub(super) args: Vec<Operand>,
+    pub(crate) args: Vec<Operand>,
     /// What a partial set contains.
-    pub(super) key: Option<Operand>,
+    pub(crate) key: Option<Operand>,
     /// The value; absent for partial sets.
-    pub(super) value: Option<Operand>,
+    pub(crate) value: Option<Operand>,
 }
 
 /// Expressions that all must hold.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// The expressions in the order of their evaluation.
-    pub(super) exprs: Vec<Expr>,
+    pub(crate) exprs: Vec<Expr>,
     /// Its number among the bodies of the program.
-    pub(super) node: usize,
+    pub(crate) node: usize,
 }
 
 /// An expression.
 #[derive(Debug)]
-pub(super) struct Expr {
+pub(crate) struct Expr {
     /// What it says.
-    pub(super) kind: Kind,
+    pub(crate) kind: Kind,
     /// `not`
-    pub(super) negated: bool,
+    pub(crate) negated: bool,
     /// What is replaced while it is evaluated.
-    pub(super) with: Vec<With>,
+    pub(crate) with: Vec<With>,
     /// What holds for the items that it goes through. They are looked up by the first that is
     /// known.
-    pub(super) keyed: Vec<Keyed>,
+    pub(crate) keyed: Vec<Keyed>,
     /// Where it stands.
-    pub(super) location: Location,
+    pub(crate) location: Location,
     /// Its number among the expressions of the program.
-    pub(super) node: usize,
+    pub(crate) node: usize,
 }
 
 /// What must hold for a variable whose values an expression goes through: an equation that follows
 /// it in the body, with nothing between the two that could fail or be noticed.
 #[derive(Debug)]
-pub(super) struct Keyed {
+pub(crate) struct Keyed {
     /// The variable.
-    pub(super) item: Slot,
+    pub(crate) item: Slot,
     /// The steps from its value to the side of the equation that is in it.
-    pub(super) path: Vec<Value>,
+    pub(crate) path: Vec<Value>,
     /// The place of the equation in the body.
-    pub(super) equation: usize,
+    pub(crate) equation: usize,
     /// Whether the other side is the right one.
-    pub(super) is_right: bool,
+    pub(crate) is_right: bool,
 }
 
 /// What an expression says.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The operand has a value that is not `false`.
     Holds(Operand),
     /// Both sides are equal, or become so.
@@ -123,7 +126,7 @@ pub(super) enum Kind {
 /// unknown has no value either, and every place that finds no value in a slot where plain
 /// evaluation must have one is a place where an expression is saved.
 #[derive(Debug)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     /// A constant.
     Known(Value),
     /// A variable.
@@ -142,7 +145,7 @@ pub(super) enum Operand {
 
 /// Where a reference begins.
 #[derive(Debug)]
-pub(super) enum Root {
+pub(crate) enum Root {
     /// `data`
     Data,
     /// `input`
@@ -153,27 +156,27 @@ pub(super) enum Root {
 
 /// A reference.
 #[derive(Debug)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     /// Its number among all references of all programs.
-    pub(super) id: u64,
+    pub(crate) id: u64,
     /// Where it begins.
-    pub(super) root: Root,
+    pub(crate) root: Root,
     /// The steps behind the root.
-    pub(super) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// How many steps at its beginning are the same each time.
-    pub(super) fixed: usize,
+    pub(crate) fixed: usize,
 }
 
 impl Reference {
     /// The steps at its beginning that are the same each time.
-    pub(super) fn fixed(&self) -> &[Step] {
+    pub(crate) fn fixed(&self) -> &[Step] {
         self.steps.get(..self.fixed).unwrap_or_default()
     }
 }
 
 /// A step of a reference.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// This one, or, if it has unbound variables, each that fits.
     One(Operand),
     /// Each. The variable is used nowhere else, so only traces bind it.
@@ -182,18 +185,18 @@ pub(super) enum Step {
 
 /// The three comprehensions.
 #[derive(Debug)]
-pub(super) struct Comprehension {
+pub(crate) struct Comprehension {
     /// What is made of the answers.
-    pub(super) collect: Collect,
+    pub(crate) collect: Collect,
     /// What must hold.
-    pub(super) body: Body,
+    pub(crate) body: Body,
     /// Where it stands, or its key.
-    pub(super) location: Location,
+    pub(crate) location: Location,
 }
 
 /// What a comprehension makes of its body's answers.
 #[derive(Debug)]
-pub(super) enum Collect {
+pub(crate) enum Collect {
     /// An array of this term.
     Array(Operand),
     /// A set of this term.
@@ -204,7 +207,7 @@ pub(super) enum Collect {
 
 /// What a call does.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Operator {
+pub(crate) enum Operator {
     /// Computes.
     Function(Cost, Function),
     /// `walk`: has many results.
@@ -219,67 +222,67 @@ pub(super) enum Operator {
 
 /// A built-in function.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Builtin {
+pub(crate) struct Builtin {
     /// Its name.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it does.
-    pub(super) operator: Operator,
+    pub(crate) operator: Operator,
     /// How it computes two small operands.
-    pub(super) quick: Option<Quick>,
+    pub(crate) quick: Option<Quick>,
     /// Whether the same call must have the same result throughout an evaluation.
-    pub(super) nondeterministic: bool,
+    pub(crate) nondeterministic: bool,
     /// Whether it has no result.
-    pub(super) void: bool,
+    pub(crate) void: bool,
     /// Whether it makes its result, and does not only choose it.
-    pub(super) makes: bool,
+    pub(crate) makes: bool,
     /// The number of its operands.
-    pub(super) arity: usize,
+    pub(crate) arity: usize,
 }
 
 /// A call of a built-in function.
 #[derive(Debug)]
-pub(super) struct BuiltinCall {
+pub(crate) struct BuiltinCall {
     /// The function.
-    pub(super) builtin: Builtin,
+    pub(crate) builtin: Builtin,
     /// The operands. The result is unified with a last one more than the function takes; without
     /// it, the result must not be `false`.
-    pub(super) args: Vec<Operand>,
+    pub(crate) args: Vec<Operand>,
 }
 
 /// A call of a function of the policy.
 #[derive(Debug)]
-pub(super) struct FunctionCall {
+pub(crate) struct FunctionCall {
     /// The steps from the root of all documents to the function.
-    pub(super) path: Vec<Value>,
+    pub(crate) path: Vec<Value>,
     /// The operands; a last one more than the function has parameters is unified with its value.
-    pub(super) args: Vec<Operand>,
+    pub(crate) args: Vec<Operand>,
 }
 
 /// `every k, v in xs { … }`
 #[derive(Debug)]
-pub(super) struct Every {
+pub(crate) struct Every {
     /// The variable of the index or name.
-    pub(super) key: Option<Slot>,
+    pub(crate) key: Option<Slot>,
     /// The variable of the member.
-    pub(super) value: Slot,
+    pub(crate) value: Slot,
     /// The collection.
-    pub(super) domain: Operand,
+    pub(crate) domain: Operand,
     /// What must hold for each member.
-    pub(super) body: Body,
+    pub(crate) body: Body,
 }
 
 /// A replacement.
 #[derive(Debug)]
-pub(super) struct With {
+pub(crate) struct With {
     /// What is replaced.
-    pub(super) target: Target,
+    pub(crate) target: Target,
     /// By what.
-    pub(super) value: Replacement,
+    pub(crate) value: Replacement,
 }
 
 /// What `with` replaces.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// `input` or a part of it.
     Input(Vec<Value>),
     /// A document, given by the steps below `data`.
@@ -290,7 +293,7 @@ pub(super) enum Target {
 
 /// What takes the place.
 #[derive(Debug)]
-pub(super) enum Replacement {
+pub(crate) enum Replacement {
     /// A value.
     Value(Operand),
     /// What may be a function.
@@ -299,16 +302,16 @@ pub(super) enum Replacement {
 
 /// A name that may be a function's.
 #[derive(Debug)]
-pub(super) struct Callee {
+pub(crate) struct Callee {
     /// The name.
-    pub(super) name: FunctionName,
+    pub(crate) name: FunctionName,
     /// What it means if it is none.
-    pub(super) operand: Operand,
+    pub(crate) operand: Operand,
 }
 
 /// How a function is called.
 #[derive(Debug, Clone)]
-pub(super) enum FunctionName {
+pub(crate) enum FunctionName {
     /// A built-in function.
     Builtin(&'static str),
     /// One of the policy, given by the steps below `data`.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Type;
 use super::environment::TypeNode;
 use super::scope::Scope;
 use super::topological::{self, InferredType};
@@ -12,12 +11,13 @@ use crate::compile::Diagnostics;
 use crate::compile::build::Build;
 use crate::compile::graph::selected;
 use crate::compile::rule_tree::{CompiledRule, SourceNames};
-use crate::compile::terms::Path;
-use crate::compile::visit::{self, Visit};
 use crate::error::LanguageError;
 use crate::hash::HashMap;
 use crate::parallel;
+use crate::syntax::terms::Path;
+use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Rule, Term, TermValue, Var};
+use crate::types::Type;
 
 /// Types the rules that have changed, then those whose types follow from theirs.
 pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {

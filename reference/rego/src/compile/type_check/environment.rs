@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use rpds::RedBlackTreeMapSync;
 
-use super::Type;
 use crate::Value;
 use crate::compile::persistent_tree::change_child;
+use crate::types::Type;
 
 /// A place and the type of the document there.
 #[derive(Debug, Default)]

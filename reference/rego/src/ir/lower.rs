@@ -3,26 +3,57 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::indexed_scan;
-use super::ir::{
+use super::item_conditions;
+use super::{
     Body, Builtin, BuiltinCall, Callee, Collect, Comprehension, Every, Expr, FunctionCall,
-    FunctionName, Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target,
-    With,
+    FunctionName, Head, Kind, Operand, Operator, Program, Reference, Replacement, Root, Slot, Step,
+    Target, With,
 };
 use crate::Value;
-use crate::builtins::signature;
-use crate::compile::terms::{constant, dotted, is_var};
-use crate::compile::visit::deep;
+use crate::builtins;
 use crate::hash::HashMap;
+use crate::syntax::terms::{constant, dotted, is_var};
+use crate::syntax::visit::deep;
 use crate::syntax::{self, ExprTerms, Rule, Term, TermValue, Var};
+use crate::types::signature;
 
 /// A rule in the form that is evaluated: itself, then each `else` behind it.
 #[derive(Debug)]
-pub(crate) struct Lowered(pub(super) Vec<Program>);
+pub(crate) struct Lowered(pub(crate) Vec<Program>);
+
+impl Builtin {
+    /// Whether a call may have several results.
+    pub(crate) fn has_many(self) -> bool {
+        matches!(self.operator, Operator::Walk)
+    }
+
+    /// The built-in function of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let signature = signature(name)?;
+        let operator = match signature.name {
+            "walk" => Operator::Walk,
+            "internal.print" => Operator::Print,
+            "trace" => Operator::Note,
+            name => match builtins::function(name) {
+                Some((cost, function)) => Operator::Function(cost, function),
+                None => Operator::Unsupported,
+            },
+        };
+        Some(Self {
+            name: signature.name,
+            operator,
+            quick: builtins::quick(signature.name),
+            nondeterministic: signature.nondeterministic,
+            void: signature.void,
+            makes: builtins::makes(signature.name),
+            arity: signature.arity,
+        })
+    }
+}
 
 /// Lowers a rule and the `else` chain behind it. Its reference begins at the root of all
 /// documents, which is not part of it.
-pub(super) fn rule(rule: &Rule, reference: &[Term]) -> Lowered {
+pub(crate) fn rule(rule: &Rule, reference: &[Term]) -> Lowered {
     let mut chain = Vec::new();
     let mut current = Some(rule);
     while let Some(rule) = current {
@@ -50,7 +81,7 @@ pub(super) fn rule(rule: &Rule, reference: &[Term]) -> Lowered {
 }
 
 /// Lowers the body of a query.
-pub(super) fn query(body: &syntax::Body) -> Program {
+pub(crate) fn query(body: &syntax::Body) -> Program {
     let mut lowering = Lowering::default();
     let body = lowering.body(body);
     Program {
@@ -86,7 +117,7 @@ impl Lowering {
         let node = self.bodies;
         self.bodies += 1;
         let mut exprs: Vec<_> = syntax::deep(|| body.iter().map(|expr| self.expr(expr)).collect());
-        indexed_scan::find(&mut exprs);
+        item_conditions::find(&mut exprs);
         Body { exprs, node }
     }
 
@@ -142,7 +173,7 @@ impl Lowering {
     }
 
     fn call(&mut self, terms: &[Term]) -> Kind {
-        let path = crate::compile::terms::operator(terms).unwrap_or_default();
+        let path = crate::syntax::terms::operator(terms).unwrap_or_default();
         let operands = terms.get(1..).unwrap_or_default();
         let mut args: Vec<_> = operands.iter().map(|term| self.operand(term)).collect();
         if path.first().is_some_and(|head| is_var(head, "data")) {
