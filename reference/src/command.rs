@@ -394,7 +394,7 @@ mod tests {
         for (address, refused) in [
             ("http://127.0.0.1:0", None),
             ("https://127.0.0.1:0", Some("there is no certificate")),
-            ("ftp://127.0.0.1:0", Some("none of http, https and unix")),
+            ("ftp://127.0.0.1:0", Some("expected http, https or unix")),
         ] {
             let args = ["engine", "--addr", address].map(str::to_owned);
             match (start(args).await, refused) {

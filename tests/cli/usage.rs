@@ -52,7 +52,7 @@ fn wrong_usage_is_refused() {
         (&["repot"], "'report'"),
         (
             &["--engine-url=127.0.0.1:8181"],
-            "write http://127.0.0.1:8181",
+            "expected http://127.0.0.1:8181",
         ),
         (
             &["engine/**/nothing"],

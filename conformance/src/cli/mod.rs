@@ -277,7 +277,7 @@ mod tests {
             "replay run.ndjson --i-own-this-target",
             "list --informational",
             "selftest --vacuity",
-            "submit --how how.md folder",
+            "submit --name x --how how.md",
             #[cfg(feature = "embedded")]
             "mock --keep 1 --keep-body 1 --until-eof",
             #[cfg(feature = "embedded")]

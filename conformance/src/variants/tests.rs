@@ -21,7 +21,7 @@ fn variants_that_make_no_sense_are_refused() {
         ),
         (
             "  on: PUT /x\n  delay: 1\n  changes: [{on: PUT /y, delay: 1}]\n",
-            "beside `changes`",
+            "`changes` cannot be combined",
         ),
         (
             "  on: PUT /x\n  delay: 1\n  stops: {'a[': Silence.}\n",

@@ -283,7 +283,7 @@ fn definitions_that_lead_elsewhere_are_refused() -> Tested {
         ),
         (
             r#"{"aws":{"bucket":"b","key":"k","region":"r","credentials":"other"}}"#,
-            "no usable aws_auth",
+            "expected type aws_auth",
         ),
         (
             r#"{"azure":{"account_url":"https://a.blob.core.windows.net","container":"c","path":"p"}}"#,
@@ -320,7 +320,7 @@ fn definitions_that_lead_elsewhere_are_refused() -> Tested {
         ),
         (
             r#"{"gcp":{"project":"p","bucket":"b","object":"o","credentials":"other"}}"#,
-            "no usable gcp_auth",
+            "expected type gcp_auth",
         ),
         (r#"{"filesystem":{"path":"x"}}"#, "--bundle-root"),
         ("{}", "no storage"),
