@@ -190,7 +190,7 @@ async fn sockets_in_the_file_system_are_listened_on() -> Done {
     fs::write(&path, "a file")?;
     let args = ["engine", "--addr", &address].map(str::to_owned);
     let refused = start(args).await.err().map(|failure| failure.to_string());
-    assert!(refused.unwrap_or_default().contains("no socket"));
+    assert!(refused.unwrap_or_default().contains("not a socket"));
     assert_eq!(fs::read_to_string(&path)?, "a file");
     Ok(())
 }

@@ -175,7 +175,7 @@ enum Task {
     },
     /// Test the HTML report in Chromium; pictures are left in `target/report-page`
     ReportPage,
-    /// Make static pages about every implementation that evidence is kept of
+    /// Make static pages about every implementation with stored evidence
     Site(site::Options),
     /// Judge the submissions in `results/` again: whether each says what its evidence shows
     Submissions {

@@ -9,7 +9,7 @@ use super::operand::{any, refuse};
 use super::paths::keys;
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
-use crate::value::{Literal, MAX_DEPTH, Object};
+use crate::value::{Literal, MAX_DEPTH, Object, whole};
 
 pub(super) const BUILTINS: Group = &[("json.patch", Cost::Stepping, patch)];
 
@@ -102,12 +102,12 @@ fn index(length: usize, key: &Value) -> Result<usize, Failure> {
             None => return refuse("invalid number type for indexing"),
         },
         Value::String(text) if &**text == "-" => return Ok(length),
-        Value::String(text) => match text.parse() {
-            Ok(_) if text.starts_with('0') && &**text != "0" => {
+        Value::String(text) => match whole(text) {
+            Some(_) if text.starts_with('0') && &**text != "0" => {
                 return refuse("leading zeros are not allowed in JSON paths");
             }
-            Ok(index) => index,
-            Err(_) => return refuse("invalid string for indexing"),
+            Some(index) => index,
+            None => return refuse("invalid string for indexing"),
         },
         Value::Bytes(_) => return refuse("invalid string for indexing"),
         _ => return refuse("invalid type for indexing"),

@@ -53,6 +53,7 @@ pub(crate) use list_index::{Entry, Known};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted, quoted_bytes};
 pub use number::Number;
+pub(crate) use number::whole;
 pub use object::{Iter, IterMut, Object, Set};
 pub(crate) use object::{MemberPlace, distinct};
 pub(crate) use sink::{JsonSink, TextSink, ValueSink};

@@ -76,11 +76,7 @@ impl Number {
     pub(crate) fn as_whole(&self) -> Option<i64> {
         match &self.0 {
             Repr::Integer(integer) => Some(*integer),
-            Repr::Text(text) => {
-                let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-                let zeros = fraction.bytes().all(|digit| digit == b'0');
-                zeros.then(|| whole.parse().ok()).flatten()
-            }
+            Repr::Text(text) => whole(text),
         }
     }
 
@@ -124,6 +120,26 @@ impl Number {
         }
         Decimal::of_checked(&left).cmp(&Decimal::of_checked(&right))
     }
+}
+
+/// Parses a position or count: an integer of 64 bits, optionally with a sign and with zeros behind a
+/// point. As in OPA, more than 19 bytes behind the sign are not an integer.
+pub(crate) fn whole(text: &str) -> Option<i64> {
+    const LONGEST: usize = 19;
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (digits, zeros) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit())
+        && zeros.bytes().all(|byte| byte == b'0')
+        && (1..=LONGEST).contains(&unsigned.len());
+    if !is_whole {
+        return None;
+    }
+    let size: i128 = if digits.is_empty() {
+        0
+    } else {
+        digits.parse().ok()?
+    };
+    i64::try_from(if text.starts_with('-') { -size } else { size }).ok()
 }
 
 /// The integer that is written just so.
