@@ -56,7 +56,7 @@ pub(super) struct Arguments {
         requires = "control"
     )]
     control_arg: Vec<String>,
-    /// File of faults that can be switched on by their resource_names; may be repeated
+    /// File of faults that can be switched on by their names; may be repeated
     #[arg(long, value_name = "FILE")]
     faults: Vec<PathBuf>,
     /// Fault that is on from the start; may be repeated

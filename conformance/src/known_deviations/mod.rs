@@ -116,7 +116,7 @@ pub enum KnownError {
     Both(String, String),
     /// An entry for some versions, where the target's version is not known.
     #[error(
-        "{0}: `{1}` depends on the target's version, which is not known_deviations; pass --target-version"
+        "{0}: `{1}` depends on the target's version, which is not known; pass --target-version"
     )]
     NoVersion(String, String),
     /// The target's version is none.

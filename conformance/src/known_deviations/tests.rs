@@ -127,7 +127,10 @@ fn an_entry_covers_a_rule_while_its_conditions_hold() {
         let found = covers(more, version).map_err(|error| error.to_string());
         assert_eq!(found, Ok((expected.0, expected.1.to_owned())), "{more}");
     }
-    for (version, expected) in [(None, "pass --target-version"), (Some("new"), "invalid version")] {
+    for (version, expected) in [
+        (None, "pass --target-version"),
+        (Some("new"), "invalid version"),
+    ] {
         let error = covers("when = { version = '1' }", version).map_err(|e| e.to_string());
         assert!(
             error.err().unwrap_or_default().contains(expected),

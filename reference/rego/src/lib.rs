@@ -1,5 +1,13 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    not(feature = "http"),
+    expect(
+        dead_code,
+        reason = "helpers of the built-in functions that are left out"
+    )
+)]
 
+#[cfg(feature = "crypto")]
 pub mod aws;
 mod builtins;
 mod compile;
@@ -10,6 +18,7 @@ mod hash;
 pub mod host;
 mod ir;
 pub mod json_ast;
+#[cfg(feature = "crypto")]
 pub mod jwt;
 mod location;
 mod lookup;
@@ -20,6 +29,7 @@ pub mod syntax;
 pub mod trace;
 mod types;
 pub mod value;
+#[cfg(feature = "crypto")]
 pub mod x509;
 
 pub use builtins::{

@@ -7,7 +7,7 @@ use chrono::DateTime;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use super::digests::hex;
+use super::encoding::hex;
 use super::operand::{answer, any, mistyped, names, not_utf8, object};
 use super::strings::lowered;
 use super::url::Url;

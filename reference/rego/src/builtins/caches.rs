@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+#[cfg(feature = "http")]
 use super::http::Responses;
 use crate::hash::HashMap;
 use crate::value::Text;
@@ -23,6 +24,7 @@ pub(super) type Cached = Arc<dyn Any + Send + Sync>;
 /// one.
 #[derive(Debug)]
 pub struct Caches {
+    #[cfg(feature = "http")]
     pub(super) responses: Mutex<Responses>,
     /// By the kind and what it was made of.
     patterns: Mutex<Fifo<(&'static str, Text), Cached>>,
@@ -68,6 +70,7 @@ impl Caches {
     /// Empty caches.
     pub fn new(limits: &CacheLimits) -> Self {
         Self {
+            #[cfg(feature = "http")]
             responses: Mutex::new(Responses::new(limits)),
             patterns: Mutex::new(Fifo::new(MAX_MADE).at_most(limits.patterns)),
             graphql: Mutex::new(Fifo::new(MAX_MADE).at_most(limits.graphql)),
@@ -77,6 +80,7 @@ impl Caches {
 
     /// Goes by other limits from now on, and removes what is beyond them.
     pub fn limit(&self, limits: &CacheLimits) {
+        #[cfg(feature = "http")]
         lock(&self.responses).limit(limits);
         for (cache, limit) in [
             (&self.patterns, limits.patterns),
@@ -101,7 +105,9 @@ impl Caches {
 
     fn of(&self, kind: &str) -> &Mutex<Fifo<(&'static str, Text), Cached>> {
         match kind {
+            #[cfg(feature = "graphql")]
             super::graphql::KIND => &self.graphql,
+            #[cfg(feature = "crypto")]
             super::jwt::KEYS => &self.keys,
             _ => &self.patterns,
         }

@@ -6,6 +6,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::ConstantTimeEq;
 
+use super::encoding::hex;
 use super::operand::{answer, bytes};
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
@@ -28,15 +29,6 @@ pub(super) const BUILTINS: Group = &[
     ("crypto.sha1", Cost::Linear, digest::<Sha1>),
     ("crypto.sha256", Cost::Linear, digest::<Sha256>),
 ];
-
-/// Bytes in lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
-}
 
 fn digest<D: Digest>(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     answer(hex(&D::digest(bytes(operands, 1)?)))

@@ -7,7 +7,6 @@ use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
 use bstr::ByteSlice;
 
-use super::digests::hex;
 use super::expected::{CallResult, Items, mismatch};
 use super::operand::{answer, any, bytes, object, refuse};
 use super::pem;
@@ -63,6 +62,15 @@ fn decoded(decoded: Result<Vec<u8>, String>) -> CallResult {
         Ok(bytes) => answer(Value::string(&bytes)),
         Err(why) => refuse(why),
     }
+}
+
+/// Bytes in lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    Cost, bits, crypto, function, glob_intersection, globs, graphql, graphs, http, keys, net,
-    numbers, re2, regexes, schema, strings, template, yaml,
+    Cost, bits, function, glob_intersection, globs, graphs, net, numbers, re2, regexes, schema,
+    strings, template, yaml,
 };
 use crate::types::declarations;
 
@@ -46,13 +46,17 @@ pub enum Most {
 /// The limits of each group.
 const LIMITS: &[&[BuiltinLimit]] = &[
     bits::LIMITS,
-    crypto::LIMITS,
+    #[cfg(feature = "crypto")]
+    super::crypto::LIMITS,
     glob_intersection::LIMITS,
     globs::LIMITS,
-    graphql::LIMITS,
+    #[cfg(feature = "graphql")]
+    super::graphql::LIMITS,
     graphs::LIMITS,
-    http::LIMITS,
-    keys::LIMITS,
+    #[cfg(feature = "http")]
+    super::http::LIMITS,
+    #[cfg(feature = "crypto")]
+    super::keys::LIMITS,
     net::LIMITS,
     numbers::LIMITS,
     re2::LIMITS,

@@ -6,13 +6,16 @@ mod aggregates;
 mod allow_net;
 mod arithmetic;
 mod arrays;
+#[cfg(feature = "crypto")]
 pub(crate) mod aws;
 mod bits;
 mod caches;
 mod call;
 mod comparison;
 mod cost;
+#[cfg(feature = "crypto")]
 pub(crate) mod crypto;
+#[cfg(feature = "crypto")]
 mod digests;
 mod encoding;
 mod expected;
@@ -21,12 +24,16 @@ mod floats;
 mod format;
 mod glob_intersection;
 mod globs;
+#[cfg(feature = "graphql")]
 mod graphql;
 mod graphs;
+#[cfg(feature = "http")]
 mod http;
 mod json;
 mod json_words;
+#[cfg(feature = "crypto")]
 pub(crate) mod jwt;
+#[cfg(feature = "crypto")]
 mod keys;
 mod listing;
 mod marshal;
@@ -89,18 +96,24 @@ const GROUPS: &[Group] = &[
     aggregates::BUILTINS,
     arithmetic::BUILTINS,
     arrays::BUILTINS,
+    #[cfg(feature = "crypto")]
     aws::BUILTINS,
     bits::BUILTINS,
     comparison::BUILTINS,
+    #[cfg(feature = "crypto")]
     crypto::BUILTINS,
+    #[cfg(feature = "crypto")]
     digests::BUILTINS,
     encoding::BUILTINS,
     glob_intersection::BUILTINS,
     globs::BUILTINS,
+    #[cfg(feature = "graphql")]
     graphql::BUILTINS,
     graphs::BUILTINS,
+    #[cfg(feature = "http")]
     http::BUILTINS,
     json::BUILTINS,
+    #[cfg(feature = "crypto")]
     jwt::BUILTINS,
     modules::BUILTINS,
     net::BUILTINS,

@@ -3,7 +3,7 @@
 use super::constraints::Constraints;
 use super::token::{Header, Token, object};
 use crate::Value;
-use crate::builtins::digests::hex;
+use crate::builtins::encoding::hex;
 use crate::builtins::operand::{self, answer, text};
 use crate::builtins::{Call, Failure};
 use crate::value::{Object, lossy};
