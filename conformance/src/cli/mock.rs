@@ -93,7 +93,7 @@ Exit codes:
   0  ended by a signal or, with --until-eof, by the end of standard input
   2  wrong usage, a file that cannot be used, or an address that is taken";
 
-/// Serves until it is asked to end.
+/// Serves until shutdown is requested.
 pub(super) fn mock(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let until_eof = arguments.until_eof;
     let start = Mock::start(options(arguments));

@@ -29,7 +29,7 @@ pub(super) const BUILTINS: Group = &[
     ("crypto.sha256", Cost::Linear, digest::<Sha256>),
 ];
 
-/// Bytes in lower-case hexadecimal digits.
+/// Encodes bytes as lower-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
     bytes
