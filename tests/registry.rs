@@ -1,5 +1,5 @@
-//! The rooms agree: clauses, scenarios, snapshots and known deviations. Everything that is
-//! missing or left over is named in one message.
+//! Consistency of clauses, scenarios, snapshots and known deviations. One message lists everything
+//! that is missing or left over.
 
 #![expect(
     clippy::panic,
@@ -21,7 +21,7 @@ fn catalogue() -> &'static Catalogue {
     Catalogue::embedded().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every scenario by its id; an id that stands twice is among the second's.
+/// Returns every scenario by its id, and the ids that occur twice.
 fn scenarios() -> (BTreeMap<String, Scenario>, Vec<String>) {
     let mut scenarios = BTreeMap::new();
     let mut twice = Vec::new();
@@ -148,8 +148,8 @@ fn scenarios_stand_in_the_order_of_their_clauses() {
     )]);
 }
 
-/// The setup in which a server listens on a port of its own choice. The reference inside this process
-/// has it not: tests take no port that others may need.
+/// Setup in which a server listens on a port of its own choice. The reference in this process does
+/// not support it: tests use no port that others may need.
 const FIXED_PORT: &str = "no-address";
 
 #[test]
@@ -222,10 +222,10 @@ fn every_rule_with_a_scenario_has_a_snapshot_and_no_snapshot_is_left_over() {
     ]);
 }
 
-/// The longest snapshot that a person still reads, in bytes.
+/// Maximum length of a readable snapshot, in bytes.
 const LONGEST_SNAPSHOT: usize = 7_000;
 
-/// What a longer one states is stated by several rules.
+/// A longer one is to be split into several rules.
 #[test]
 fn every_snapshot_is_short_enough_to_be_read() {
     let long = SNAPSHOTS
@@ -258,7 +258,7 @@ fn known_deviations_name_rules_of_a_target_that_exists() {
     report(vec![("known deviations", wrong)]);
 }
 
-/// The faults that a committed line of the kill matrix names, and the rules that notice them.
+/// Faults named in a committed line of the kill matrix, and the rules that notice them.
 fn matrix() -> (BTreeSet<String>, BTreeSet<String>) {
     let text = include_str!("../faults/kill-matrix.txt");
     let (mut faults, mut noticing) = (BTreeSet::new(), BTreeSet::new());
@@ -367,8 +367,8 @@ fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
     )]);
 }
 
-/// The rules of an edition when it was frozen, for each profile: how many must hold, how many
-/// should, and SHA-256 of all of them.
+/// Rules of a frozen edition, for each profile: the number of `must` rules, the number of `should`
+/// rules, and the SHA-256 of all of them.
 const FROZEN: (&str, &str, &[(&str, usize, usize)]) = (
     "2026.12",
     "8005e2844ef81e577956841f6c0dbb49053ab3a59b462fb0ed766cd5ec0d4c74",
@@ -386,7 +386,7 @@ const FROZEN: (&str, &str, &[(&str, usize, usize)]) = (
     ],
 );
 
-/// The catalogue itself refuses ids that do not exist and lists that are not what their digest says.
+/// The catalogue itself rejects unknown ids and lists that do not match their digest.
 #[test]
 fn a_frozen_edition_of_profiles_is_as_it_was() {
     let (edition, frozen, expected) = FROZEN;

@@ -14,7 +14,7 @@ pub const LANGUAGES: &[Language] = &[
     Language::Sqlserver,
 ];
 
-/// The rows that an answered condition selects, or what is wrong with it, as transcripts say it.
+/// Returns the rows that a condition in a response selects, or its defect, as in transcripts.
 pub fn select(condition: &str, language: Language) -> String {
     let rows =
         json!({"one": {"a": 1, "b": "x", "c": true}, "two": {"a": 2, "b": null, "c": false}});

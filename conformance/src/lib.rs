@@ -1,9 +1,8 @@
 //! The conformance suite: every documented rule of the two REST APIs as an executable
 //! scenario, judged against any implementation.
 //!
-//! The program `conformance` is made of it, and so can be the tests of any server. A test
-//! starts its server, says where it is and what it claims to be able to do, chooses rules, and
-//! reads the verdicts:
+//! The program `conformance` is built on it, and so can be the tests of any server. A test starts
+//! its server, declares its address and its capabilities, chooses rules, and reads the verdicts:
 //!
 //! ```no_run
 //! use conformance::Suite;
@@ -36,23 +35,23 @@
 //! # }
 //! ```
 //!
-//! - Claims are names of `specs/edition.toml`, of which each rule needs one;
+//! - Claims are capabilities of `specs/edition.toml`, of which each rule needs one;
 //!   [`catalogue::Catalogue::capabilities`] lists them.
-//! - Rules are ids, paths above ids, or globs; a pattern that fits nothing is an error.
-//! - [`Suite::run`] judges all of them, several at once, and hands over every exchange too.
-//!   [`Suite::run_one`] judges one, for harnesses that make a test of each rule
-//!   ([`Suite::clauses`] lists them); call [`Suite::close`] at the end.
+//! - Rules are ids, paths above ids, or globs; a pattern that matches nothing is an error.
+//! - [`Suite::run`] judges all of them concurrently, and emits every exchange too.
+//!   [`Suite::run_one`] judges one, for harnesses with one test per rule ([`Suite::clauses`] lists
+//!   them); call [`Suite::close`] at the end.
 //! - [`target::Target::parse`] reads a description by which the suite starts the server itself,
 //!   in every setup that rules need.
-//! - [`report::Digest`] gathers the events of a run into a score and a conclusion.
+//! - [`report::Digest`] aggregates the events of a run into a score and a conclusion.
 //!
 //! `examples/documents.rs` is a tiny server with its test.
 //!
-//! The modules follow a rule: its clause ([`catalogue`]), its scenario ([`rules`], [`scenario`]), the
-//! `http_client` and the [`target`] with its `fixture_server`, the `run`, the verdict (`judge`), the
-//! [`evidence`], and what is made of it: [`report`], `diff`, `replay`. Beside them are [`faults`],
-//! which rules must notice, [`variants`], on which no rule may fail, and [`known_deviations`] of
-//! targets. Their layers are tested in `tests/architecture`.
+//! The modules follow the processing of a rule: its clause ([`catalogue`]), its scenario
+//! ([`rules`], [`scenario`]), the `http_client` and the [`target`] with its `fixture_server`, the
+//! `run`, the verdict (`judge`), the [`evidence`], and its uses: [`report`], `diff`, `replay`. In
+//! addition there are [`faults`], which rules must notice, [`variants`], on which no rule may fail,
+//! and [`known_deviations`] of targets. Their layers are tested in `tests/architecture`.
 
 #![warn(missing_docs)]
 

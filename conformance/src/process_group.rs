@@ -14,11 +14,11 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts a command in a group of its own, so that a key that ends the suite does not reach it:
-    /// that is the suite's to hand on.
+    /// Starts a command in its own process group, so that a key that interrupts the suite does not
+    /// reach it: the suite forwards that.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// It cannot be started.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         command.process_group(0);
@@ -33,12 +33,12 @@ impl ProcessGroup {
         })
     }
 
-    /// Tells the whole group to stop, or stops it.
+    /// Sends the whole group SIGTERM, or SIGKILL.
     #[cfg(unix)]
     pub(crate) fn signal(&mut self, gently: bool) {
         use rustix::process::{Signal, kill_process_group};
         if let Some(group) = self.group {
-            // A group that is gone already is what was wanted.
+            // It is fine if the group no longer exists.
             let _ = kill_process_group(group, if gently { Signal::TERM } else { Signal::KILL });
         }
     }

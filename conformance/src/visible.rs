@@ -1,9 +1,9 @@
-//! Escapes invisible, bidirectional and control characters in texts of others.
+//! Escapes invisible, bidirectional and control characters in foreign strings.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Colours that reports have, and their end.
+/// Colour sequences of reports, and the reset.
 pub(crate) const COLOURS: [&str; 6] = [
     "\u{1b}[0m",
     "\u{1b}[32m",
@@ -13,17 +13,17 @@ pub(crate) const COLOURS: [&str; 6] = [
     "\u{1b}[2m",
 ];
 
-/// So many bytes of a text stand on one line.
+/// Maximum number of bytes of a string on one line.
 const LONGEST: usize = 4_000;
 
-/// The text with what is invisible in it shown. Line ends and tabs stay. No line of it begins with
-/// `::`, and none holds `##[`: runners of GitHub Actions take these for commands.
+/// Escapes invisible characters, except line ends and tabs. No line of the result begins with `::`,
+/// and none contains `##[`: runners of GitHub Actions execute these as commands.
 pub(crate) fn visible(text: &str) -> String {
     shown(text, true, &[])
 }
 
-/// The text as [`visible`] shows it, on one line, and cut where it is longer than a message of this
-/// program can be.
+/// Escapes a string like [`visible`] on one line, truncated if it is longer than any message of
+/// this program.
 pub fn visible_line(text: &str) -> String {
     let start = text
         .get(..text.floor_char_boundary(LONGEST))
@@ -37,17 +37,17 @@ pub fn visible_line(text: &str) -> String {
     line
 }
 
-/// The same, of a text that may have colours.
+/// The same for a string that may have colours.
 pub(crate) fn coloured(text: &str) -> String {
     shown(text, true, &COLOURS)
 }
 
-/// The text with what is invisible in it as escape sequences of JSON, which this text is.
+/// Replaces invisible characters in a JSON string with JSON escape sequences.
 pub(crate) fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut units = [0; 2];
     for character in text.chars() {
-        // Line ends stand between its tokens.
+        // Line ends occur between its tokens.
         if is_invisible(character) && !matches!(character, '\0'..='\u{1f}') {
             for unit in character.encode_utf16(&mut units) {
                 // Writing to a string cannot fail.
@@ -60,7 +60,7 @@ pub(crate) fn json(text: &str) -> String {
     out
 }
 
-/// The text in parts: those that may be written as they are, and single characters that may not.
+/// Splits a string into parts that may be written unchanged, and single characters that may not.
 pub(crate) fn parts(text: &str) -> Vec<Result<&str, char>> {
     let mut parts = Vec::new();
     let (mut start, mut first) = (0, true);
@@ -78,7 +78,7 @@ pub(crate) fn parts(text: &str) -> Vec<Result<&str, char>> {
     parts
 }
 
-/// Whether a character shows nothing, or changes how others are shown.
+/// Whether a character is invisible, or changes how others are displayed.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -94,11 +94,11 @@ fn is_invisible(character: char) -> bool {
         )
 }
 
-/// The text as [`visible`] shows it, but for these sequences; `begins` says that it begins a line.
+/// Escapes like [`visible`], except these sequences; `begins` means that it begins a line.
 fn shown(text: &str, begins: bool, kept: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // Only blanks stand before it on its line.
+    // Only blanks precede it on its line.
     let mut first = begins;
     while let Some(character) = rest.chars().next() {
         let mut length = character.len_utf8();
@@ -127,10 +127,10 @@ fn number(out: &mut String, character: char) {
     let _ = write!(out, "⟨U+{:04X}⟩", u32::from(character));
 }
 
-/// A stream that shows every line as [`coloured`] does.
+/// A stream that escapes every line like [`coloured`].
 pub(crate) struct Visible<'a> {
     out: &'a mut (dyn Write + Send),
-    /// What is not written yet: no whole line.
+    /// Incomplete line that is not written yet.
     pending: Vec<u8>,
     /// Whether it begins a line.
     begins: bool,
@@ -145,7 +145,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Writes what is pending up to this place.
+    /// Writes the pending bytes up to this position.
     fn write_until(&mut self, end: usize) -> io::Result<()> {
         let rest = self.pending.split_off(end);
         let whole = std::mem::replace(&mut self.pending, rest);
@@ -176,7 +176,7 @@ impl Write for Visible<'_> {
 
 impl Drop for Visible<'_> {
     fn drop(&mut self) {
-        // Nobody is left to tell of an error.
+        // An error can no longer be reported.
         let _ = self.write_until(self.pending.len());
     }
 }
@@ -260,7 +260,7 @@ mod tests {
         let mut out = Vec::new();
         let mut stream = Visible::new(&mut out);
         for piece in ["a\u{202e}", "\n:", ":error::x\n", "é ", "::b"] {
-            // Characters in two parts.
+            // Characters split into two writes.
             for byte in piece.as_bytes() {
                 stream.write_all(&[*byte])?;
             }

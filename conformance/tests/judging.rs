@@ -21,8 +21,8 @@ type Asked = (String, String, Option<String>);
 /// Status and body; none closes the connection.
 type Reply = Option<(u16, String)>;
 
-/// A server that answers each request as told, with status and body, in the media type that is
-/// asked for; without an answer it closes the connection. It ends with the test.
+/// A server that answers each request with the given status and body, in the requested media type;
+/// without an answer it closes the connection. It ends with the test.
 struct Stub {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -93,7 +93,7 @@ fn serve(
 
 const KEY: &str = "key-that-nobody-may-see";
 
-/// What a run of these rules on the engine at this address shows.
+/// Runs these rules on the engine at this address and returns the results.
 fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
     let capabilities = ["documents", "filters", "policies"]
         .map(str::to_owned)
@@ -124,7 +124,7 @@ fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
     (events, judged, finished)
 }
 
-/// How the only rule of a run failed.
+/// The failure of the only rule of a run.
 fn failure(judged: &[Judged]) -> &Failure {
     match judged {
         [
@@ -267,7 +267,7 @@ fn a_server_that_drops_a_request_fails_the_rule_and_is_asked_on() {
         let Verdict::Fail(failure) = &one.verdict else {
             panic!("{one:?}");
         };
-        // Where an answer is judged, what was expected of it stands beside.
+        // If a response is judged, its expected value is shown next to it.
         let told = match failure.differences.first() {
             Some(status) => {
                 assert_eq!(

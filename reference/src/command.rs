@@ -15,13 +15,13 @@ use crate::http::server::{ListenAddress, Listening, listen};
 use crate::log::{Json, LogLevel, LogOptions, STRUCTURED};
 use crate::{control, engine};
 
-/// How long running builds take at most to end.
+/// Maximum time for running builds to finish at shutdown.
 const MAX_BUILD_SHUTDOWN: Duration = Duration::from_secs(15);
 
-/// The bytes of the addresses that a line of the log shows.
+/// Maximum bytes of addresses in a log line.
 const MAX_ADDRESSES: usize = 64 << 10;
 
-/// How long the control plane may take to apply its configuration while it runs.
+/// Timeout for the control plane to apply its configuration while it runs.
 const RELOAD: Duration = Duration::from_secs(60);
 
 /// A policy engine and its control plane, over HTTP
@@ -122,7 +122,7 @@ struct AllCommand {
 }
 
 impl CommandLine {
-    /// What the log shows, and how.
+    /// Options of the log.
     pub fn log(&self) -> &LogOptions {
         match &self.role {
             Role::Engine(command) => &command.log,
@@ -131,8 +131,8 @@ impl CommandLine {
         }
     }
 
-    /// How long the servers take at most to stop: the time to go on as before, that of open
-    /// requests, and again as much for the last reports, or the time of running builds.
+    /// Maximum duration of a shutdown: the wait period, the grace period of open requests, and
+    /// again as much for the last reports, or the time of running builds.
     pub fn longest_stop(&self) -> Duration {
         let serve = match &self.role {
             Role::Engine(command) => &command.serve,
@@ -147,10 +147,10 @@ impl CommandLine {
         serve.shutdown_wait_period.saturating_add(ends)
     }
 
-    /// Does what the command line asks for if that needs no server, and gives what was done.
+    /// Runs a task of the command line that needs no server, and returns its message.
     ///
     /// # Errors
-    /// When it cannot be done; then nothing has changed.
+    /// When the task fails; then nothing has changed.
     pub async fn run_task(&self) -> Option<Result<String, StartError>> {
         match &self.role {
             Role::Control(ControlCommand {
@@ -164,7 +164,7 @@ impl CommandLine {
     /// Starts the servers.
     ///
     /// # Errors
-    /// When something that the command line names cannot be used; then nothing keeps running.
+    /// When something that the command line names cannot be used; then no server is left running.
     pub async fn start(&self) -> Result<Running, StartError> {
         let mut running = Running::default();
         match &self.role {
@@ -190,11 +190,11 @@ impl CommandLine {
     }
 }
 
-/// Starts the servers that a command line asks for; the arguments are those after the program's
-/// name. The log is left to the caller.
+/// Starts the servers that a command line asks for; the arguments exclude the program's name.
+/// Setting up the log is left to the caller.
 ///
 /// # Errors
-/// When the command line is wrong or names something that cannot be used.
+/// When the command line is invalid or names something that cannot be used.
 pub async fn start(args: impl IntoIterator<Item = String>) -> Result<Running, StartError> {
     let name = std::iter::once("reference".to_owned());
     CommandLine::try_parse_from(name.chain(args))?.start().await
@@ -203,26 +203,26 @@ pub async fn start(args: impl IntoIterator<Item = String>) -> Result<Running, St
 /// Running servers; dropping them stops them without waiting for open requests.
 #[derive(Debug, Default)]
 pub struct Running {
-    /// The engine's (first) address.
+    /// First address of the engine.
     pub engine: Option<SocketAddr>,
-    /// The control plane's (first) address.
+    /// First address of the control plane.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
-    /// The control plane, and its workers.
+    /// Control plane, and its workers.
     plane: Option<Arc<control::Control>>,
     workers: Option<control::Workers>,
-    /// Where the servers listen, with their names.
+    /// Listening addresses, with the names of their servers.
     places: Vec<(&'static str, ListenAddress)>,
-    /// What looks at the files and the configuration of the engine.
+    /// Watchers of the engine's files and configuration.
     watchers: Vec<engine::Watcher>,
-    /// What the engine does by itself, and how long it may go on when told to stop.
+    /// Background plugins of the engine, and their grace period at shutdown.
     plugins: Option<(engine::Running, Duration)>,
 }
 
 impl Running {
-    /// Takes no new connections and begins no builds, and returns when the open requests have
+    /// Stops accepting connections and starting builds, and returns when the open requests have
     /// ended, at the latest after the grace period, and the running builds have ended or are
-    /// given up.
+    /// abandoned.
     pub async fn shutdown(self) {
         let listening = self.listening.into_iter().map(Listening::shutdown);
         let workers = async {
@@ -231,13 +231,13 @@ impl Running {
             }
         };
         tokio::join!(futures_util::future::join_all(listening), workers);
-        // The last decisions are made, so that those are reported, too.
+        // Decisions are complete now, so the last ones are reported, too.
         if let Some((plugins, grace)) = self.plugins {
             plugins.shutdown(grace).await;
         }
     }
 
-    /// Tells the log where the servers listen.
+    /// Logs the addresses that the servers listen on.
     pub fn tell(&self) {
         for (server, address) in &self.places {
             let verb = match server.ends_with('s') {
@@ -248,8 +248,8 @@ impl Running {
         }
     }
 
-    /// Has the engine and the control plane read their configurations again and go by them. One
-    /// that cannot be used leaves everything of its server as it is, and the log says why.
+    /// Makes the engine and the control plane reload their configurations. If one is invalid, its
+    /// server keeps the present configuration, and the log reports why.
     pub async fn reload(&self) {
         if let Some((plugins, _)) = &self.plugins {
             match plugins.reload().await {
@@ -335,7 +335,7 @@ impl Running {
     }
 }
 
-/// The address of the network that a server listens on, if it is one.
+/// Network address that a server listens on, if it has one.
 fn network_address(listening: &Listening) -> Option<SocketAddr> {
     match listening.place {
         ListenAddress::Tcp(address) => Some(address),

@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
-/// Has the libraries that make TLS connections use `ring`, unless the process has chosen another
-/// implementation before. Clients are made after this was called.
+/// Makes the TLS libraries use `ring`, unless the process has already chosen another provider. Must
+/// be called before clients are created.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

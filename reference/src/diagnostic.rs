@@ -7,7 +7,7 @@ use rego::syntax::Location;
 use rego::value::Object;
 use rego::{EvalError, Value};
 
-/// A mistake in a module or a query.
+/// Converts an error in a module or a query.
 pub(crate) fn language(error: &LanguageError) -> Value {
     let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
     if let Some(details) = &error.details {
@@ -16,7 +16,7 @@ pub(crate) fn language(error: &LanguageError) -> Value {
     Value::from(item)
 }
 
-/// An evaluation that failed, with the queries that were open.
+/// Converts an evaluation error, with the stack of open queries.
 pub(crate) fn evaluation(error: &EvalError) -> Value {
     let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
     let stack = error.stack.iter().map(|(query, at)| {
@@ -32,7 +32,7 @@ pub(crate) fn evaluation(error: &EvalError) -> Value {
     Value::from(item)
 }
 
-/// An expression of a rule that is no filter.
+/// Converts an error about an expression of a rule that cannot be translated to a filter.
 pub(crate) fn filter(refusal: &Unsupported) -> Value {
     let mut item = item(refusal.code, &refusal.message, refusal.location.as_ref());
     if let Some(advice) = &refusal.advice {
@@ -52,7 +52,7 @@ fn item(code: &str, message: &str, place: Option<&Location>) -> Object {
     item
 }
 
-/// A place as errors have it: `file`, `row` and `col`.
+/// Location in the format of errors: `file`, `row` and `col`.
 pub(crate) fn location(location: &Location) -> Value {
     Value::object([
         ("file", Value::from(&*location.file)),

@@ -3,7 +3,7 @@
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The command line is wrong, or asks only for help or the version.
+    /// The command line is invalid, or asks only for help or the version.
     #[error(transparent)]
     Usage(#[from] clap::Error),
     /// Something that the command line names cannot be used.
@@ -12,7 +12,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Something that the command line names cannot be used.
+    /// Creates an error about something on the command line that cannot be used.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }

@@ -2,14 +2,14 @@
 
 use clap::{Arg, ArgAction};
 
-/// A flag that may also stand in a variable of the environment, such as `OPA_RUN_LOG_LEVEL` for
-/// `--log-level`, and that takes `=true` and `=false` if it is one of two things.
+/// Extends a flag to be set by an environment variable, such as `OPA_RUN_LOG_LEVEL` for
+/// `--log-level`, and to accept `=true` and `=false` if it is boolean.
 pub(crate) fn of_opa(flag: Arg) -> Arg {
     let Some(name) = flag.get_long() else {
         return flag;
     };
     let variable = format!("OPA_RUN_{}", name.to_uppercase().replace('-', "_"));
-    // One that is empty says nothing.
+    // An empty variable counts as unset.
     let is_set = std::env::var_os(&variable).is_some_and(|value| !value.is_empty());
     let flag = match flag.get_action() {
         ArgAction::SetTrue => flag
@@ -29,7 +29,7 @@ pub(crate) fn of_opa(flag: Arg) -> Arg {
     }
 }
 
-/// What Open Policy Agent takes for true and for false.
+/// Parses a boolean as Open Policy Agent does.
 fn boolean(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),

@@ -1,18 +1,18 @@
 //! The reference server: a policy engine and its control plane that keep every documented rule.
 //!
-//! The modules build on each other like this, and a test holds them to it:
+//! Module dependencies, in this order and checked by a test:
 //!
-//! - leaves: why a server does not start (`error`), durations and sizes (`units`), error objects
-//!   of policies and evaluations (`diagnostic`), the choice of cryptography (`crypto`), the log;
-//! - `telemetry`: spans of requests, and what sends them to a collector;
-//! - `host`: servers, names, files and the environment, as the built-in functions of policies see
-//!   them;
-//! - [`http`]: connections, requests, replies and route tables; it knows neither server;
+//! - leaves: start errors (`error`), durations and sizes (`units`), error objects of policies and
+//! evaluations (`diagnostic`), the cryptography provider (`crypto`), the log;
+//! - `telemetry`: spans of requests, and their export to a collector;
+//! - `host`: HTTP, name resolution, files and the environment, as the built-in functions of
+//! policies use them;
+//! - [`http`]: connections, requests, replies and route tables, independent of both servers;
 //! - [`bundle`]: archives of policies and data, and their signatures;
-//! - [`engine`]: the policy engine. A request goes through `schedule`, `routes` and `authorize`
-//!   to the handler that has the path of its endpoint, such as `v1/data/put.rs`;
+//! - [`engine`]: the policy engine. A request passes `schedule`, `routes` and `authorize` on its
+//! way to the handler in the path of its endpoint, such as `v1/data/put.rs`;
 //! - [`control`]: the control plane. Handlers write definitions to the `store`, and the `worker`
-//!   has the `builder` make bundles of them for their `destination`;
+//! makes the `builder` create bundles of them for their `destination`;
 //! - the command line, which starts the servers.
 
 pub mod bundle;
@@ -36,6 +36,6 @@ mod processor_time;
 pub use command::{CommandLine, Running, start};
 pub use error::StartError;
 
-/// A test that hangs ends after this time. None depends on how quick something is.
+/// Timeout after which a hanging test fails. No test depends on how fast something is.
 #[cfg(test)]
 const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);

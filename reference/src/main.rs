@@ -12,19 +12,19 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tracing::{error, info};
 
-/// How much longer than its parts the whole stop may take, and how long threads may take to end
-/// whose work nobody waits for any more.
+/// Extra time of the whole shutdown beyond its parts, and timeout for threads whose work is
+/// abandoned.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// Signals are waited for by a thread that does nothing else, so that the program can be stopped
-/// whatever the servers do.
+/// A dedicated thread waits for signals, so that the program can be stopped whatever the servers
+/// do.
 fn main() -> ExitCode {
     let command = CommandLine::parse();
     // Dropped at the end of the process, when the last lines are written.
     let _log = match command.log().install() {
         Ok(log) => log,
         Err(failure) => {
-            // There is no log yet that could say it.
+            // No log is available yet to report it.
             drop(writeln!(std::io::stderr(), "error: {failure}"));
             return ExitCode::FAILURE;
         }
@@ -52,15 +52,15 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
         signal(SignalKind::hangup()),
-        // Nobody waits for it: a write beyond the limit of the size of files fails as one to a
-        // full disk does, where otherwise the process would end.
+        // Never awaited: handling the signal makes a write beyond the file size limit fail like one
+        // to a full disk, instead of terminating the process.
         signal(SignalKind::from_raw(Signal::XFSZ.as_raw())),
     );
     let (Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up), Ok(_)) = signals else {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
-    // A database that does not answer makes a start long, and a task, too.
+    // An unresponsive database delays a start, and a task, too.
     let task = tokio::select! {
         task = command.run_task() => task,
         _ = interrupted.recv() => return ExitCode::FAILURE,
@@ -69,7 +69,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
     match task {
         None => {}
         Some(Ok(done)) => {
-            // What was done is done, whoever hears of it.
+            // The task is complete, even if its message cannot be written.
             drop(writeln!(std::io::stdout(), "{done}"));
             return ExitCode::SUCCESS;
         }
@@ -96,7 +96,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
             _ = interrupted.recv() => break,
             _ = terminated.recv() => break,
             _ = &mut serving => break,
-            // If one is under way, the files are read again in it or right behind it.
+            // If a reload is in progress, the files are reread by it or by the next one.
             _ = hung_up.recv() => {
                 reload.try_send(()).ok();
             }
@@ -117,8 +117,8 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
     }
 }
 
-/// Starts the servers, reads the configuration again whenever that is asked for, and stops the
-/// servers when nobody can ask any more.
+/// Starts the servers, reloads the configuration on request, and stops the servers when the sender
+/// of requests is dropped.
 async fn serve(
     command: CommandLine,
     started: oneshot::Sender<()>,
@@ -136,7 +136,7 @@ async fn serve(
             running.reload().await;
         }
     };
-    // Nothing that a reload waits for holds up the end.
+    // A pending reload does not delay the shutdown.
     tokio::select! {
         _ = stopped => {}
         () = reloading => {}

@@ -1,4 +1,4 @@
-//! Comments that cite a rule cite one that exists.
+//! Every rule that a comment cites exists.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use conformance::catalogue::Catalogue;
 
 use super::sources::{Source, sources};
 
-/// The folders whose comments are read.
+/// Folders whose comments are scanned.
 const FOLDERS: [&str; 4] = [
     "conformance/src",
     "reference/src",
@@ -14,10 +14,10 @@ const FOLDERS: [&str; 4] = [
     "tests",
 ];
 
-/// Rules that stand for any in examples of the documentation.
+/// Placeholder rule ids in examples of the documentation.
 const EXAMPLES: &[&str] = &["engine/v1/data/put/some-rule"];
 
-/// What a comment may cite: rules, the files that they stand in, and what is above those.
+/// Ids that a comment may cite: rules and every parent path of a rule.
 struct Citable {
     ids: BTreeSet<String>,
 }
@@ -33,7 +33,7 @@ impl Citable {
         Self { ids: known }
     }
 
-    /// Whether an id, a path above ids, or a glob over them names something.
+    /// Whether an id, a parent path of ids, or a glob over them matches anything.
     fn has(&self, cited: &str) -> bool {
         let start = cited.split('*').next().unwrap_or_default();
         EXAMPLES.contains(&cited)
@@ -44,8 +44,8 @@ impl Citable {
     }
 }
 
-/// What the comments of a file cite: all that stands in backticks or quotes and looks like the id
-/// of a rule, with the number of its line.
+/// Rule ids cited by the comments of a file: the quoted and backquoted strings shaped like one,
+/// each with its line number.
 fn citations(source: &Source) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (line, number) in source.text.lines().zip(1..) {
@@ -67,11 +67,11 @@ fn is_like_an_id(text: &str) -> bool {
     let below = text
         .strip_prefix("control/")
         .or(text.strip_prefix("engine/"));
-    // Names of the program's own folders and files have an ending, or a slash at the end.
+    // Paths of the program's own folders and files have an extension or a trailing slash.
     below.is_some_and(|below| !below.is_empty() && text.chars().all(plain) && !text.ends_with('/'))
 }
 
-/// Citations of what does not exist.
+/// Citations of rules that do not exist.
 fn dangling(folder: &str, sources: &[Source], known: &Citable) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {

@@ -1,4 +1,4 @@
-//! The map of the suite: which folder may import which.
+//! Layering of the suite: which folder may import which.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use super::sources::{Source, paths, sources};
 
 const FOLDER: &str = "conformance/src";
 
-/// The modules of the suite, lowest first, each with the others that it may import. A module may
-/// import only what stands above it here, so that there can be no circle.
+/// Modules of the suite, lowest first, each with the others that it may import. A module may import
+/// only modules listed above it, which rules out cycles.
 const LAYERS: &[(&str, &[&str])] = &[
     ("assets", &[]),
     ("sha256", &[]),
     ("sync", &[]),
     ("visible", &[]),
     ("process_group", &[]),
-    // What the documents state, and the scenarios that show it.
+    // Statements of the documents, and the scenarios that demonstrate them.
     ("catalogue", &["assets", "sha256"]),
     ("scenario", &[]),
     ("rules", &["scenario"]),
-    // What is sent, to whom, and what may come between.
+    // Requests, their destinations, and the layers in between.
     ("http_client", &[]),
     ("fixture_server", &["http_client", "sync"]),
     (
@@ -39,14 +39,14 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["assets", "catalogue", "http_client", "scenario"],
     ),
     ("variants", &["assets", "catalogue", "faults"]),
-    // A server for tests of clients.
+    // Server for tests of clients.
     (
         "mock",
         &["http_client", "faults", "fixture_server", "sync", "target"],
     ),
-    // A server in front of a library.
+    // Server in front of a library.
     ("shim", &["fixture_server", "process_group", "sync"]),
-    // From an answer to a verdict, and what is kept of both.
+    // From a response to a verdict, and the records of both.
     (
         "judge",
         &["assets", "catalogue", "http_client", "scenario", "sha256"],
@@ -78,7 +78,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "mock",
         ],
     ),
-    // What a server is before it is judged.
+    // Detection of a server's properties before it is judged.
     (
         "doctor",
         &["catalogue", "http_client", "scenario", "target"],
@@ -100,7 +100,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "variants",
         ],
     ),
-    // What is made of a run.
+    // Output generated from a run.
     (
         "known_deviations",
         &["assets", "catalogue", "evidence", "judge", "rules"],
@@ -172,7 +172,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("fuzzing", &["http_client", "scenario"]),
 ];
 
-/// Names at the root of the crate, and the modules that they come from.
+/// Names re-exported at the root of the crate, with their modules.
 const REEXPORTS: &[(&str, &str)] = &[
     ("Connection", "http_client"),
     ("ConnectionError", "http_client"),
@@ -188,14 +188,14 @@ const REEXPORTS: &[(&str, &str)] = &[
     ("visible_line", "visible"),
 ];
 
-/// Reports are made of events, which evidence holds too. Only what repeats a failure asks the
-/// target again.
+/// Only folder of `report` that may import `run`. Reports are built from events, which evidence
+/// contains too; only reproducers send requests to the target again.
 const MAY_RUN: &str = "report/repro/";
 
-/// The only file that knows the reference server.
+/// Only file that may name the reference server.
 const EMBEDS: &str = "target/embedded.rs";
 
-/// The modules that a file imports, without its own.
+/// Modules that a file imports, except its own.
 fn imported(source: &Source) -> BTreeSet<String> {
     let module = source.module();
     let own = module.first().copied().unwrap_or_default();
@@ -209,7 +209,7 @@ fn imported(source: &Source) -> BTreeSet<String> {
     names.filter(|name| name != own).collect()
 }
 
-/// Imports that the table does not allow, with what to do.
+/// Imports that the table does not allow, each with how to fix it.
 fn forbidden(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -241,7 +241,7 @@ fn forbidden(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Layers that may import what does not stand above them.
+/// Layers that may import a module not listed above them.
 fn climbing(layers: &[(&str, &[&str])]) -> Vec<String> {
     let mut found = Vec::new();
     for (place, (name, allowed)) in layers.iter().enumerate() {
@@ -258,7 +258,7 @@ fn climbing(layers: &[(&str, &[&str])]) -> Vec<String> {
     found
 }
 
-/// Files that name the reference server, but for the one that may.
+/// Files that name the reference server, except the one that may.
 fn embedding(sources: &[Source]) -> Vec<String> {
     let names_it = |source: &&Source| {
         let code = code(&source.text);
@@ -275,7 +275,7 @@ fn embedding(sources: &[Source]) -> Vec<String> {
     found.collect()
 }
 
-/// Sections of rules without a file of the same path.
+/// Sections of rules without a file at the same path.
 fn misplaced<'p>(sections: impl Iterator<Item = &'p str>, files: &[String]) -> Vec<String> {
     let has_file = |path: &str| {
         let file = path.replace('-', "_");

@@ -1,9 +1,9 @@
-//! The modules that a file of Rust names, read from its text.
+//! Modules that a Rust source file names, extracted from its source.
 
 use super::sources::Source;
 
-/// The paths that begin with `crate::` or `super::`, each as names from the root of the crate.
-/// Comments, texts, and unit tests at the end of the file are not looked at.
+/// Paths that begin with `crate::` or `super::`, each as names from the root of the crate. Ignores
+/// comments, string literals, and unit tests at the end of the file.
 pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let mut imports = Vec::new();
@@ -17,7 +17,7 @@ pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
     imports
 }
 
-/// The paths into another crate, each as names from its root. What is not looked at is the same.
+/// Paths into another crate, each as names from its root. Ignores the same parts of the file.
 pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let start = format!("{name}::");
@@ -31,24 +31,24 @@ pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     uses
 }
 
-/// The text of a file without its unit tests.
+/// Returns the source of a file without its unit tests.
 pub(crate) fn untested(source: &Source) -> &str {
     let untested = source.text.split("\nmod tests {").next();
     untested.unwrap_or_default()
 }
 
-/// Where the next path begins.
+/// Returns the offset of the next path that begins with `crate::` or `super::`.
 fn next(code: &str, at: usize) -> Option<usize> {
     next_of(code, at, &["crate::", "super::"])
 }
 
-/// Where the next path begins that starts so.
+/// Returns the offset of the next path that begins with one of these prefixes.
 fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
     let rest = code.get(at..)?;
     let starting = starts.iter().filter_map(|start| rest.find(start));
     let found = starting.min()? + at;
     let before = code.get(..found).unwrap_or_default();
-    // The end of a longer name, or of another path; a leading `::` says that it is a crate.
+    // Part of a longer name or of another path; a leading `::` marks a crate.
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let before = before.strip_suffix("::").unwrap_or(before);
     match before.ends_with(is_part) {
@@ -57,7 +57,7 @@ fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
     }
 }
 
-/// The module that a path begins at, and what is left of the path.
+/// Resolves the module at which a path begins; returns it with the rest of the path.
 fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
     if let Some(path) = path.strip_prefix("crate::") {
         return (Vec::new(), path);
@@ -71,7 +71,7 @@ fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
     (from, path)
 }
 
-/// Adds the paths that a text begins with, which may be a group in braces; what is left.
+/// Adds the paths at the start of a string, possibly a group in braces; returns the rest.
 fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) -> &'t str {
     if let Some(group) = text.strip_prefix('{') {
         let mut rest = group;
@@ -83,7 +83,7 @@ fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) ->
                 None => {}
             }
             rest = expand(rest, from, imports);
-            // What stands behind a path is its other name.
+            // Skips the alias of a renamed import.
             rest = rest.trim_start_matches(|c: char| !matches!(c, ',' | '}'));
         }
     }
@@ -103,7 +103,7 @@ fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) ->
     }
 }
 
-/// The text without comments and without what stands in quotes.
+/// Returns the source without comments, string literals and character literals.
 pub(crate) fn code(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -126,7 +126,7 @@ pub(crate) fn code(text: &str) -> String {
     code + rest
 }
 
-/// What follows a text in quotes; of a raw one the number of its `#` is given.
+/// Returns the rest after a string literal; `raw` is the number of `#` of a raw one.
 fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
     let body = text.get(1..).unwrap_or_default();
     if let Some(hashes) = raw {
@@ -144,7 +144,7 @@ fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
     ""
 }
 
-/// What follows a character in quotes; none if a lifetime begins here.
+/// Returns the rest after a character literal, or none at a lifetime.
 fn behind_character(text: &str) -> Option<&str> {
     let body = text.strip_prefix('\'')?;
     match body.strip_prefix('\\') {

@@ -1,14 +1,14 @@
-//! The policy language stands on its own: what it needs of the world comes through its host.
+//! The policy language is self-contained: its only access to the environment is its host.
 
 use super::imports::{code, imports, untested, uses};
 use super::sources::{Source, repository, sources};
 
 const FOLDER: &str = "reference/rego/src";
 
-/// Crates that talk to networks, by how their names begin.
+/// Prefixes of the names of crates that access the network.
 const CRATES: &[&str] = &["hyper", "reqwest", "rustls", "socket2", "tokio"];
 
-/// What of the standard library reaches files, networks, other programs or the environment.
+/// Parts of the standard library that access files, networks, processes or the environment.
 const WORLD: &[&str] = &[
     "env",
     "fs",
@@ -20,8 +20,8 @@ const WORLD: &[&str] = &[
     "process",
 ];
 
-/// The modules of the language, lowest first. A module imports only itself and lower ones, so that
-/// each could be a crate.
+/// Modules of the language, lowest first. A module imports only itself and lower ones, so that each
+/// could be a crate.
 const LAYERS: &[&str] = &[
     "hash",
     "parallel",
@@ -57,7 +57,7 @@ const REEXPORTS: &[(&str, &str)] = &[
     ("Query", "eval"),
 ];
 
-/// The imports of a file from higher layers, or from modules without one.
+/// Returns the imports of a file from higher layers, or from modules without a layer.
 fn upward(source: &Source) -> Vec<String> {
     let layer = |name: &str| LAYERS.iter().position(|layer| *layer == name);
     let module = source.module();
@@ -98,7 +98,7 @@ fn imports_from_higher_layers_are_noticed() {
     }
 }
 
-/// The files that are compiled for tests alone: those below a module that is declared so.
+/// Whether a file is compiled for tests only: it is below a module declared with `#[cfg(test)]`.
 fn is_test(source: &Source, all: &[Source]) -> bool {
     let module = source.module();
     (0..module.len()).any(|depth| {
@@ -109,7 +109,7 @@ fn is_test(source: &Source, all: &[Source]) -> bool {
     })
 }
 
-/// What a file names of the world.
+/// Reports names of crates and standard-library items that access the environment.
 fn worldly(source: &Source) -> Vec<String> {
     let path = &source.path;
     let refused = |name: &str| {
@@ -132,7 +132,7 @@ fn worldly(source: &Source) -> Vec<String> {
     found
 }
 
-/// The lines of a manifest that make the crate depend on one that talks to networks.
+/// Lines of a manifest that declare a dependency on a crate that accesses the network.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let (_, rest) = manifest.split_once("[dependencies]").unwrap_or_default();
     let section = rest.split("\n[").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The map of the repository: what may import what, and what belongs where.
+//! Architecture of the repository: which module may import which, and where each thing belongs.
 
 mod citations;
 mod conformance;

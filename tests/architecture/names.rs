@@ -1,5 +1,5 @@
-//! Names of files and types are terms of the field: words that say nothing about their purpose are
-//! refused.
+//! Names of files and types are terms of the field; names that do not describe a purpose are
+//! rejected.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const FOLDERS: &[&str] = &[
     "xtask/verification/src",
 ];
 
-/// Refused names of files and folders, with better ones.
+/// Rejected names of files and folders, with better ones.
 const FILES: &[(&str, &str)] = &[
     ("aside", "offload"),
     ("door", "listening_socket"),
@@ -39,14 +39,13 @@ const FILES: &[(&str, &str)] = &[
     ("world", "context"),
 ];
 
-/// Refused names of types. Participles and pronouns fit any type; what a type is for does not follow
-/// from them.
+/// Rejected names of types. Participles and pronouns fit any type and do not describe its purpose.
 const TYPES: &[&str] = &[
     "Around", "Asked", "Found", "Given", "Held", "Kept", "Left", "Look", "Made", "Mood", "Said",
     "Seen", "Shelf", "Told", "Trouble", "Vacuity", "Wanted", "World", "Written",
 ];
 
-/// What is refused in a file.
+/// Reports the rejected names in a file.
 fn refused(source: &Source) -> Vec<String> {
     let path = &source.path;
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Actions and images by digest: what runs in workflows, ours and those that readers copy from the
-//! documentation, is what was read, whatever a tag says later.
+//! Actions and images are pinned by digest, in our workflows and in the examples that readers copy
+//! from the documentation, so that a moved tag does not change what runs.
 
 use std::error::Error;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sources::{paths, repository};
 
-/// Actions and images without a digest, and why.
+/// Actions and images without a digest, with the reason.
 const WITHOUT: [(&str, &str); 2] = [
     ("./", "the action of this repository"),
     (
@@ -17,7 +17,7 @@ const WITHOUT: [(&str, &str); 2] = [
     ),
 ];
 
-/// Whether an action or an image names its content.
+/// Whether the name of an action or image contains a digest or a commit.
 fn is_pinned(name: &str) -> bool {
     let hex = |text: &str, length| {
         let digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
@@ -29,7 +29,7 @@ fn is_pinned(name: &str) -> bool {
     })
 }
 
-/// The actions and images that a workflow names, wherever they stand in it.
+/// Collects the actions and images that a workflow names at any depth.
 fn named(yaml: &Value, found: &mut Vec<String>) {
     match yaml {
         Value::Object(members) => {
@@ -47,7 +47,7 @@ fn named(yaml: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The images that a build starts from, without those that it has built itself.
+/// Base images of a build, except its own earlier stages.
 fn images(containerfile: &str) -> Vec<String> {
     let mut built: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -71,7 +71,7 @@ fn images(containerfile: &str) -> Vec<String> {
     found
 }
 
-/// The examples of a page, which stand between fences.
+/// Fenced code blocks of a page.
 fn examples(page: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut inside = false;
@@ -87,14 +87,14 @@ fn examples(page: &str) -> Vec<String> {
     found
 }
 
-/// The actions and images of the examples of a page.
+/// Actions and images in the examples of a page.
 fn shown(page: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let mut found = Vec::new();
     for example in examples(page) {
         match serde_yaml::from_str(&example) {
             Ok(yaml) => named(&yaml, &mut found),
             Err(why) if example.contains("uses: ") => return Err(why.into()),
-            // Most examples are no YAML.
+            // Most examples are not YAML.
             Err(_) => {}
         }
         if example.starts_with("FROM ") {
@@ -137,7 +137,7 @@ fn actions_and_images_are_named_by_digest() -> Result<(), Box<dyn Error>> {
         }
         count += found.len();
         for name in &found {
-            // A commit says nothing to a reader.
+            // A commit alone is not readable, so a version comment must follow it.
             let action = is_pinned(name) && !name.contains("@sha256:");
             assert!(
                 !action || text.contains(&format!("{name} # v")),

@@ -1,11 +1,11 @@
-//! The map of the reference server: which folder may import which, and which files may do what.
+//! Layering of the reference server: which folder may import which, and which files may do what.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of the server, lowest first, with the others that each may import. What is not
-/// listed may not be imported.
+/// Modules of the server, lowest first, with the others that each may import. All other imports are
+/// forbidden.
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("units", &[]),
@@ -38,7 +38,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What the modules of the engine that others build on may import of the engine.
+/// Modules of the engine that others depend on, with their allowed imports within the engine.
 const ENGINE: &[(&str, &[&str])] = &[
     ("config", &["options"]),
     ("decision", &[]),
@@ -59,7 +59,7 @@ const ENGINE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What the modules of the control plane that others build on may import of the control plane.
+/// The same for the modules of the control plane.
 const CONTROL: &[(&str, &[&str])] = &[
     ("cipher", &[]),
     ("allowed_hosts", &[]),
@@ -102,23 +102,23 @@ const CONTROL: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Names at the root of the crate, and the modules that they come from.
+/// Names re-exported at the root of the crate, with their modules.
 const REEXPORTS: &[(&str, &str)] = &[("StartError", "error")];
 
-/// The files that give errors their codes, which decide the statuses.
+/// Files that map errors to codes, which determine the statuses.
 const ERROR_MAPS: &[&str] = &["control/errors.rs", "engine/errors.rs"];
 
-/// The file that builds responses.
+/// Only file that builds responses.
 const RESPONSES: &str = "http/response.rs";
 
-/// Folders in which some files build on each other.
+/// Folders in which import cycles between files are allowed.
 const ENTWINED: &[&str] = &[
     "control::builder::fetch",
     "engine::plugins",
     "http::connection",
 ];
 
-/// A file of the server: its path below `reference/src`, and its text without its unit tests.
+/// Source file of the server: its path below `reference/src`, and its source without unit tests.
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -135,14 +135,14 @@ impl Source {
         }
     }
 
-    /// The module that the file is.
+    /// Returns the path of the file's module.
     fn module(&self) -> Vec<String> {
         let path = self.path.trim_end_matches(".rs");
         let path = path.strip_suffix("/mod").unwrap_or(path);
         path.split('/').map(str::to_owned).collect()
     }
 
-    /// The modules of this crate that the file names, each from the root.
+    /// Returns the modules of this crate that the file names, each from the root.
     fn imports(&self) -> Vec<Vec<String>> {
         let mut found = Vec::new();
         let mut rest = self.text.as_str();
@@ -154,7 +154,7 @@ impl Source {
         {
             let (skipped, path) = rest.split_at(at);
             before = if skipped.is_empty() { before } else { skipped };
-            // A longer name, the path of another crate, or a visibility.
+            // Part of a longer name, of another crate's path, or of a visibility.
             let is_part = before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
             let is_visibility = before.ends_with("(in ");
             let (from, path) = self.origin(path);
@@ -167,7 +167,7 @@ impl Source {
         found
     }
 
-    /// Where a path begins, and what is left of it behind `crate::` or `super::`.
+    /// Resolves the module at which a path begins; returns it with the rest of the path.
     fn origin<'t>(&self, path: &'t str) -> (Vec<String>, &'t str) {
         if let Some(path) = path.strip_prefix("crate::") {
             return (Vec::new(), path);
@@ -181,7 +181,7 @@ impl Source {
     }
 }
 
-/// Adds the paths that a text begins with, which may be a group in braces; gives what is left.
+/// Adds the paths at the start of a string, possibly a group in braces; returns the rest.
 fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &'t str {
     let mut rest = text.trim_start();
     if let Some(group) = rest.strip_prefix('{') {
@@ -195,7 +195,7 @@ fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &
                 return rest;
             }
             let behind = expand(rest, from, found);
-            // Something that is no path, such as `as other`.
+            // Skips what is not a path, such as `as other`.
             let end = behind.find([',', '}']).unwrap_or(behind.len());
             rest = behind.get(end..).unwrap_or_default();
         }
@@ -215,7 +215,7 @@ fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &
     }
 }
 
-/// The files of the server.
+/// Source files of the server.
 pub(crate) fn sources() -> Vec<Source> {
     let root = repository().join("reference/src");
     let mut files = Vec::new();
@@ -235,7 +235,7 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file below a folder, in the order of names.
+/// Collects every file below a folder, sorted by name.
 pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -278,13 +278,13 @@ fn forbidden_imports(
     forbidden
 }
 
-/// The name of a path below a parent.
+/// Returns the name in a path directly below a parent.
 fn child<'p>(path: &'p [String], parent: &[&str]) -> Option<&'p str> {
     let (above, below) = path.split_at_checked(parent.len())?;
     (above == parent).then_some(below.first()?.as_str())
 }
 
-/// Which modules of each parent import which others of it.
+/// Import graph of the modules below each parent.
 fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     let mut graphs: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     let modules: BTreeSet<Vec<String>> = sources.iter().map(Source::module).collect();
@@ -296,7 +296,7 @@ fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
             let (Some(own), Some(imported)) = (module.get(common), import.get(common)) else {
                 continue;
             };
-            // A name that is no module is something of the parent itself.
+            // A name that is not a module is an item of the parent itself.
             let whole = import.get(..=common).unwrap_or_default();
             let parent = whole.get(..common).unwrap_or_default().join("::");
             if modules.iter().any(|module| module.starts_with(whole)) {
@@ -309,7 +309,7 @@ fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
     graphs
 }
 
-/// The modules of a graph from which there is a way back to themselves.
+/// Modules that are on a cycle of the graph.
 fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     let reaches_itself = |start: &&String| {
         let mut seen = BTreeSet::new();
@@ -330,7 +330,7 @@ fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     circular.map(String::as_str).collect()
 }
 
-/// Files that use a name, though only some may.
+/// Files that use a name without being allowed to.
 fn users<'s>(sources: &'s [Source], name: &str, allowed: &[&str]) -> Vec<&'s str> {
     let uses = |text: &str| {
         text.match_indices(name).any(|(at, _)| {

@@ -1,11 +1,11 @@
-//! Routes and endpoints: every documented endpoint has a route, and every route a handler in the file
-//! of its name.
+//! Routes and endpoints: every documented endpoint has a route, and the handler of every route is
+//! in the file named after it.
 
 use std::fs;
 
 use crate::reference::{Source, collect, repository, sources};
 
-/// Routes that the documents do not name, so that there is no clause file.
+/// Routes that the documents do not mention, and that have no clause file.
 const UNDOCUMENTED: &[&str] = &[
     "GET /",
     "GET /metrics",
@@ -14,16 +14,16 @@ const UNDOCUMENTED: &[&str] = &[
     "GET /v1/bundles/{bundle}/status/latest",
 ];
 
-/// A line of a route table.
+/// Entry of a route table.
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     method: String,
     pattern: String,
-    /// The file of its handler, below `reference/src` and without its ending.
+    /// File of the handler, below `reference/src` and without its extension.
     handler: String,
 }
 
-/// The route table in a file of one of the servers.
+/// Parses the route table in a file of one of the servers.
 fn routes(text: &str, server: &str) -> Vec<Line> {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut lines = Vec::new();
@@ -49,7 +49,7 @@ fn routes(text: &str, server: &str) -> Vec<Line> {
             });
         }
     }
-    // Those that everybody may ask are written out.
+    // Public routes are written as struct literals.
     for entry in text.split("Route {").skip(1) {
         let between = |start: &str, end: &str| {
             let (_, rest) = entry.split_once(start)?;
@@ -71,8 +71,7 @@ fn routes(text: &str, server: &str) -> Vec<Line> {
     lines
 }
 
-/// The documented endpoints, with the clause files that name them, below `specs` and without
-/// their endings.
+/// Documented endpoints, with the clause files that name them, below `specs` and without extension.
 fn endpoints() -> Vec<(String, String)> {
     let root = repository().join("specs");
     let mut files = Vec::new();
@@ -89,13 +88,13 @@ fn endpoints() -> Vec<(String, String)> {
     endpoints.collect()
 }
 
-/// The parts of a path that are always the same.
+/// Literal segments of a path.
 fn literals(path: &str) -> Vec<&str> {
     let segments = path.split('/');
     segments.filter(|part| !part.starts_with('{')).collect()
 }
 
-/// Endpoints without a route to the handler of the same path, and routes without an endpoint.
+/// Endpoints without a route to the handler at the same path, and routes without an endpoint.
 fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
     let fits = |(file, endpoint): &(String, String), line: &Line| {
         let (method, path) = endpoint.split_once(' ').unwrap_or_default();
@@ -117,7 +116,7 @@ fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
     wrong
 }
 
-/// The route tables of both servers.
+/// Route tables of both servers.
 fn all_routes(sources: &[Source]) -> Vec<Line> {
     let table = |server: &str| {
         let path = format!("{server}/routes.rs");

@@ -1,10 +1,9 @@
-//! The files that the tests of this folder read.
+//! Source files for the tests of this folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file of Rust: its path below the folder that it was looked for in, with `/` between the
-/// parts, and its text.
+/// Rust source file: its path below the searched folder, with `/` as separator, and its source.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) path: String,
@@ -19,7 +18,7 @@ impl Source {
         }
     }
 
-    /// The module that the file is, as names from the root of its crate.
+    /// Returns the path of the file's module, as names from the root of its crate.
     pub(crate) fn module(&self) -> Vec<&str> {
         let path = self.path.trim_end_matches(".rs");
         let path = path.strip_suffix("/mod").unwrap_or(path);
@@ -27,7 +26,7 @@ impl Source {
     }
 }
 
-/// Every file of Rust below a folder of the repository.
+/// Reads every Rust source file below a folder of the repository.
 pub(crate) fn sources(folder: &str) -> Vec<Source> {
     let sources = paths(folder, ".rs").into_iter().map(|path| {
         let file = repository().join(folder).join(&path);
@@ -37,7 +36,7 @@ pub(crate) fn sources(folder: &str) -> Vec<Source> {
     sources.collect()
 }
 
-/// The paths of the files below a folder of the repository whose names end so, in order.
+/// Paths of the files below a folder of the repository that have this suffix, sorted.
 pub(crate) fn paths(folder: &str, ending: &str) -> Vec<String> {
     let root = repository().join(folder);
     let mut files = Vec::new();

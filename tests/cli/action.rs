@@ -1,4 +1,4 @@
-//! `action.yml`, as a runner of GitHub Actions plays it.
+//! `action.yml`, executed like a runner of GitHub Actions does.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
 
-/// Flags without an input, and why.
+/// Flags without an input, with the reason.
 const WITHOUT: [(&str, &str); 6] = [
     ("watch", "nobody changes a file while a job runs"),
     ("ledger", "the runner is thrown away with what it remembers"),
@@ -27,7 +27,7 @@ const WITHOUT: [(&str, &str); 6] = [
     ("progress", "a log has lines"),
 ];
 
-/// Inputs without a flag of their name, and what they are.
+/// Inputs without a flag of the same name, with their meaning.
 const OF_ITS_OWN: [(&str, &str); 4] = [
     ("rules", "the arguments"),
     ("token", "the value of --token-env's variable"),
@@ -71,7 +71,7 @@ fn inputs() {
     }
 }
 
-/// Plays the step that judges, with these inputs: what it did, and what it says to the job.
+/// Runs the judging step with these inputs; returns its result, its outputs and its job summary.
 fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
     let action = action();
     let step = action.pointer("/runs/steps/1").expect("the step");
@@ -136,7 +136,7 @@ fn played() {
                 url,
                 ("rules", FAILS),
                 ("known-failing", "known.toml"),
-                // Values that a shell would take for its own.
+                // Values with characters that a shell would interpret.
                 ("header", "X-One: $(touch taken) 1\n\nX-Two: secret-2\n"),
                 ("token", "to'ken-$(touch taken)"),
                 ("vendor", "opa"),
@@ -160,7 +160,7 @@ fn played() {
     }
     let requests: Vec<String> = server.requests.try_iter().collect();
     assert!(!requests.is_empty());
-    // Any process of the machine may read a command line.
+    // Any process on the machine can read a command line.
     let arguments = program.read("arguments");
     assert!(arguments.contains("--known-failing"), "{arguments}");
     for secret in ["taken", "secret-2", "X-One"] {

@@ -1,5 +1,5 @@
-//! An adapter for `conformance shim`: the policy language of the reference, which has no server of
-//! its own here. It can be told to do wrong.
+//! Adapter for `conformance shim`: evaluates with the policy language of the reference, without its
+//! server. A behaviour argument selects misbehaviour.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -7,15 +7,15 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions};
 use serde_json::{Value, json};
 
-/// Set where this executable is to be the adapter instead of its tests, to how it behaves.
+/// Environment variable that makes this executable the adapter; its value is the behaviour.
 const WANTED: &str = "TESTS_CLI_IS_ADAPTER";
 
-/// How the adapter behaves, if it is wanted.
+/// Returns the behaviour of the adapter if this executable is to be one.
 pub(crate) fn is_wanted() -> Option<String> {
     std::env::var(WANTED).ok()
 }
 
-/// Sets this executable up as an adapter that behaves so.
+/// Environment variable that makes this executable an adapter with this behaviour.
 pub(crate) fn environment(behaviour: &str) -> (String, String) {
     (WANTED.to_owned(), behaviour.to_owned())
 }
@@ -55,14 +55,14 @@ pub(crate) fn serve(behaviour: &str) {
     }
 }
 
-/// What the last step of the path asks for.
+/// Returns the last segment of the requested path.
 fn what(question: &Value) -> &str {
     let path = question.get("path").and_then(Value::as_array);
     let last = path.and_then(|path| path.last());
     last.and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The value at the path, or the code and the message of an error.
+/// Value at the path, or the code and the message of an error.
 type Decided = Result<Option<Value>, (&'static str, String)>;
 
 fn told(decided: Decided) -> String {

@@ -1,5 +1,5 @@
-//! Lists of known deviations and of flaky rules: written, shortened, checked, and stale ones
-//! refused.
+//! Lists of known deviations and of flaky rules: written, shortened and checked; stale ones are
+//! rejected.
 
 use crate::program::Program;
 use crate::server::{Answers, Server};
@@ -13,7 +13,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_flaky_rule_may_pass_or_fail_and_proves_nothing", flaky),
 ];
 
-/// Broken by `Echo`, kept by `Empty`.
+/// Violated by `Echo`, satisfied by `Empty`.
 const FAILS: &str = "engine/health/get/healthy-is-empty-object";
 const OTHER: &str = "engine/v1/data/get/undefined-omits-result";
 
@@ -197,7 +197,7 @@ fn expired() {
         .run(&[&run[..], &["--known-failing", "fails.toml", FAILS]].concat())
         .expect(1, &texts);
     assert!(program.read("r.json").contains("expired on 2020-01-31"));
-    // Also where the rule passes, or was not chosen.
+    // Also if the rule passes or is not selected.
     let server = Server::start(Answers::Empty);
     for list in ["fails.toml", "other.toml"] {
         let run = ["--engine-url", &server.url, "--known-failing", list, FAILS];

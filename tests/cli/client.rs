@@ -1,4 +1,4 @@
-//! `conformance client`: the rules for clients on the model, and adapters that break.
+//! `conformance client`: the rules for clients on the model, and adapters that fail.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("wrong_usage_of_client_is_explained", usage),
 ];
 
-/// Runs `conformance client` on the adapter of the model, which is this program too.
+/// Runs `conformance client` on the adapter of the model, which is part of this executable.
 fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
     let executable = std::env::current_exe().expect("this executable");
     let limit = patient("timeout");
@@ -33,12 +33,12 @@ fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
     program.run(&arguments)
 }
 
-/// Runs it on an adapter that is a script of the shell and answers, or ends.
+/// Runs `conformance client` on an adapter that is a shell script.
 fn on_script(program: &Program, options: &[&str], script: &str) -> Ran {
     on_script_with(&patient("timeout"), program, options, script)
 }
 
-/// Runs it on a script with this time limit, which is an option.
+/// Runs it on a shell script with this option for the time limit.
 fn on_script_with(limit: &str, program: &Program, options: &[&str], script: &str) -> Ran {
     let mut arguments = vec!["client", limit];
     arguments.extend(options);
@@ -108,7 +108,7 @@ fn reports() {
     assert_eq!(at("/exit-code"), 1);
     let evidence = program.read("a.ndjson");
     assert!(evidence.contains("\"event\":\"exchange\""), "{evidence}");
-    // The evidence tells the same without any traffic.
+    // The evidence yields the same result without any traffic.
     let again = program.run(&["report", "a.ndjson"]);
     assert!(again.out.contains(failing), "{again:?}");
 }
@@ -177,13 +177,13 @@ fn adapters() {
     let late = "expected an answer | got the adapter did not answer within ";
     run_with_limit(
         |limit| on_script_with(&format!("--timeout={limit}"), &program, &one, second),
-        // Also the first answer came too late.
+        // Exit code 4: the first answer was late too.
         |ran| ran.code == 4,
     )
     .expect(1, &[late]);
     let nothing = program.run(&["client", "--", "./no-such-adapter"]);
     nothing.expect(4, &["cannot start `./no-such-adapter`"]);
-    // What broke in one rule is started again for the next.
+    // An adapter that fails in one rule is restarted for the next.
     let twice = ["--rule", "client/engine/decisions"];
     let dies = r#"read -r line; echo '{"value": true}'; read -r line; exit 7"#;
     let told = on_script(&program, &twice, dies);
@@ -199,7 +199,7 @@ fn ends_late() {
         let value = r#"echo '{"value": true}'"#;
         format!("read -r open; {value}; read -r a; echo '{told}'; read -r b; echo '{told}'; exit 7")
     };
-    // The rule that follows is judged by a new process; nothing of the first is left to it.
+    // A new process judges the next rule, without any effect of the first process.
     let rules = [
         "--rule",
         first,
@@ -215,7 +215,7 @@ fn ends_late() {
             "told: expected the value null | got {\"undefined\":true}",
         ],
     );
-    // What it does not support stays without a verdict, however it ends.
+    // An unsupported rule gets no verdict, however the adapter ends.
     let told = on_script(
         &program,
         &["--rule", first],

@@ -1,4 +1,4 @@
-//! Several targets in one run, and what no rule speaks of.
+//! Several targets in one run, and differences that no rule covers.
 
 use conformance::assets::SPECS;
 use conformance::catalogue::{Catalogue, Level};
@@ -13,14 +13,14 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("what_goes_with_one_target_is_refused_with_several", refused),
 ];
 
-/// Passes wherever what was written is read and the last answer is 200, whatever is in it.
+/// Passes where a written document can be read and the last response is 200 with any body.
 const LENIENT: &str = "engine/v1/data/get/undefined-answers-ok";
 const STRICT: &str = "engine/v1/data/get/undefined-omits-result";
-/// What the proposals of a run begin with.
+/// Prefix of the proposals of a run.
 const PROPOSED: &str =
     "NOT COVERED engine/v1/data/get: `/result` is absent at reference; a string at";
 
-/// A target file for an engine that runs.
+/// Target file for a running engine.
 fn target(name: &str, url: &str) -> String {
     format!(
         "name = '{name}'\ncapabilities = ['documents', 'health']\n\
@@ -28,7 +28,7 @@ fn target(name: &str, url: &str) -> String {
     )
 }
 
-/// The lines of proposed clauses, from the one of the first id on.
+/// Lines of the proposed clauses, from the first id on.
 fn skeleton(ran: &Ran, file: &str) -> String {
     let head = format!("  specs/{file}.yaml:");
     let lines = ran.out.lines().skip_while(|line| *line != head).skip(1);
@@ -66,7 +66,7 @@ fn compared() {
     ran.expect(1, &texts);
     assert!(program.read("both.html").contains(" data-differs"));
 
-    // The clause that is proposed can be pasted as it stands.
+    // The proposed clause can be pasted unchanged.
     let file = "engine/v1/data/get";
     let pasted: Vec<(&str, String)> = SPECS
         .iter()
@@ -83,7 +83,7 @@ fn compared() {
     let clause = catalogue.clause("engine/v1/data/get/result");
     assert_eq!(clause.expect("the clause").level, Level::Open);
 
-    // The evidence of each says the same later, and so does a configuration of both.
+    // The evidence of both yields the same result later, and so does a configuration of both.
     let diff = ["report", "diff", "run.reference.ndjson", "run.echo.ndjson"];
     program.run(&diff).expect(1, &[&moves, &proposed]);
     let again = program.run(&["run", "--config=both.toml", LENIENT]);
@@ -100,7 +100,7 @@ fn compared() {
         let diff = ["report", "diff", first, other, "--again", again];
         program.run(&diff).expect(2, &[message]);
     }
-    // Reports of other formats hold less.
+    // Reports of other formats contain too little.
     program.run(&["--report=json=r.json", "engine/health/get"]);
     program
         .run(&["report", "diff", "r.json", "run.echo.ndjson"])
@@ -121,7 +121,7 @@ fn chance() {
     let ran = program.run(&two);
     ran.expect(0, &["== counts and counts-2", "2 runs show the same"]);
     assert!(!ran.out.contains("NOT COVERED"), "{ran:?}");
-    // That a number is there at all is no chance.
+    // That the number is present is not random.
     let two = ["--target=first.toml", "--target=fills.toml", LENIENT];
     program.run(&two).expect(
         0,

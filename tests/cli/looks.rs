@@ -1,4 +1,4 @@
-//! The look that a run takes at an address before its first rule.
+//! Detection of the server at an address before the first rule of a run.
 
 use serde_json::{Value, json};
 
@@ -54,11 +54,11 @@ fn refused() {
         assert!(program.read("r.json").contains("\"not-run\""));
     }
     let server = Server::start(Answers::Empty);
-    // Another API than the one that is asked for.
+    // Serves another API than the requested one.
     program
         .run(&["--control-url", &server.url, "control"])
         .expect(3, &["is an engine: its address goes with --engine-url"]);
-    // Who names capabilities knows that it is one.
+    // Explicit capabilities assert that the server is an engine.
     let server = Server::start(Answers::Missing);
     let claims = [
         "--engine-url",
@@ -72,7 +72,7 @@ fn refused() {
 fn used() {
     let program = Program::new();
     let store = Store::start(Manner::Opa);
-    // Nothing of bundles showed, so the command does not claim them.
+    // Bundles were not detected, so the command does not claim them.
     let looked = program.run(&["doctor", &store.url]);
     let next = looked.out.lines().find(|line| line.starts_with("next: "));
     let next = next.unwrap_or_default();
@@ -98,7 +98,7 @@ fn used() {
     ran.expect(1, &found);
     let line = ran.err.lines().find(|line| line.contains("vendor opa"));
     assert!(line.is_some_and(|line| line.contains("query")), "{ran:?}");
-    // A claim that nobody typed is found again by the next look.
+    // A detected claim is not repeated in the command: the next run detects it again.
     let again = ran.out.lines().find(|line| line.contains("again: "));
     assert!(
         again.is_some_and(|line| !line.contains("--capabilities")),
@@ -109,17 +109,17 @@ fn used() {
         store.url.trim_start_matches("http://")
     );
     assert!(ran.out.contains(&product), "{ran:?}");
-    // What the user says counts more.
+    // Explicit options take precedence.
     let said = ["--vendor=acme", "--capabilities=documents"];
     let on = ["--engine-url", &store.url];
     program.run(&[&on[..], &said, &rules].concat()).expect(
         1,
         &["vendor acme", "--vendor acme --capabilities documents"],
     );
-    // Whoever asks for nothing but what did not show is answered all the same.
+    // Rules for undetected features only are judged all the same.
     let ran = program.run(&[&on[..], &["engine/v1/query/get"]].concat());
     ran.expect(1, &["FAIL", "/v1/query"]);
-    // A read-only look sends nothing but GET.
+    // Detection in read-only mode sends only GET.
     store.requests.try_iter().for_each(drop);
     let reads = ["--mode=read-only", "engine/health/get"];
     program.run(&[&on[..], &reads].concat());
@@ -131,7 +131,7 @@ fn described() {
     let store = Store::start(Manner::Opa);
     let program = Program::new();
     let on = ["--target=opa", "--engine-url", &store.url];
-    // Rules of other setups are no reason against it.
+    // Rules of other setups do not prevent a run.
     let rules = [
         "engine/health/get/healthy-is-empty*",
         "engine/v1/data/put/create-answers*",
@@ -175,7 +175,7 @@ fn alike() {
     let told =
         "rules: `PUT /v1/data/{path}` answered 404 `404 page not found`; does it have `documents`?";
     ran.expect(1, &[told]);
-    // First of all, and at the end once more.
+    // At the beginning and once more at the end.
     assert_eq!(ran.out.matches(told).count(), 2, "{ran:?}");
     let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
     let cause = report.pointer("/causes/0").expect("a cause");
@@ -199,7 +199,7 @@ fn alike() {
         );
         assert!(page.contains(&format!("href=\"#{rule}\"")), "{rule}");
     }
-    // One of them is told in full.
+    // Only one of them is shown in full.
     assert_eq!(markdown.matches("\n## fail").count(), 1, "{markdown}");
     assert_eq!(ran.out.matches("\nFAIL ").count(), 1, "{ran:?}");
 }

@@ -1,7 +1,7 @@
 //! The program `conformance` as its users meet it: arguments in, outputs and exit code out.
 //!
-//! A test of this package cannot name the other package's program, so this executable is the
-//! program itself when a variable says so: each case starts it again with its own arguments,
+//! A test of this package cannot name the other package's program, so this executable acts as the
+//! program when an environment variable is set: each case starts it again with separate arguments,
 //! folder and environment.
 
 #![expect(
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     if let Some(address) = fixture_server::engine_is_wanted() {
         server::serve(&address);
     }
-    // The program starts the adapter, which inherits its variables.
+    // The program starts the adapter, which inherits its environment variables.
     if let Some(behaviour) = adapter::is_wanted() {
         adapter::serve(&behaviour);
         return ExitCode::SUCCESS;

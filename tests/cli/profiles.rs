@@ -1,4 +1,4 @@
-//! Runs by a profile: what must hold decides, what should hold is told.
+//! Runs by a profile: `must` rules decide the result, `should` rules are only reported.
 
 use serde_json::Value;
 
@@ -19,15 +19,15 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const NAME: &str = "engine-decision";
 const MUST: &str = "engine/v1/data/get/malformed-input-answers-bad-request";
-/// The first of the rules that fail alike.
+/// First of the rules that fail alike.
 const TOLD: &str = "engine/common/decision-envelope/result-is-any-json";
 const SHOULD: &str = "engine/v0/data/post/";
-/// A fault that only rules of the level `should` notice, and one that others do.
+/// Fault that only rules of the level `should` notice, and one that others notice.
 const NO_V0: &str = "- fault: no-v0\n  on: POST /v0/data/**\n  reply: {status: 418, body: none}\n";
 const NO_GET: &str =
     "- fault: no-get\n  on: GET /v1/data/*/*\n  reply: {status: 418, body: none}\n";
 
-/// Judges an engine by the profile, with every report that tells of it.
+/// Judges an engine by the profile, with every report that covers it.
 fn judge(program: &Program, mock: &Mock, more: &[&str]) -> Ran {
     let url = format!("http://{}", mock.address("engine"));
     let mut arguments = vec!["run", "--engine-url", &url, "--profile", NAME];
@@ -48,7 +48,7 @@ fn json(program: &Program, file: &str) -> Value {
     serde_json::from_str(&program.read(file)).expect("JSON")
 }
 
-/// How many rules of a level are proven, and how many there are.
+/// Number of proven rules of a level, and the number of its rules.
 fn score(report: &Value, level: &str) -> (u64, u64) {
     let count = |key: &str| {
         let count = report.pointer(&format!("/profile/{level}/{key}"));
@@ -176,7 +176,7 @@ fn whole() {
     );
     let (must, musts) = score(&json(&program, "r.json"), "must");
     assert_eq!(must + 1, musts);
-    // What must hold is asked for even of who says that it is not there.
+    // `must` rules are judged even if the target does not claim their capability.
     let claims = judge(&program, &mock, &["--capabilities=health"]);
     claims.expect(0, &["conformant to engine-decision 2026.12\n"]);
     for (arguments, message) in [

@@ -1,4 +1,4 @@
-//! Starts the program in a folder of its own, with nothing of the caller's configuration.
+//! Starts the program in a separate folder, without the caller's configuration.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Output, Stdio};
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use conformance::cli::{self, Console};
 use tempfile::TempDir;
 
-/// How long a test waits for what has to come. It is there so that a hang ends, and says nothing of
-/// how long anything should take.
+/// How long a test waits for an expected event. It only ends hangs, and is not a performance
+/// requirement.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// A time limit of the program, in seconds, for waits that must end before it for another reason: it
-/// is far beyond the hang limit.
+/// Time limit of the program, in seconds, for waits that must end earlier for another reason: far
+/// beyond the hang limit.
 pub(crate) const NEVER: &str = "3600";
 
-/// Time limits of the program, in seconds, for a run in which one wait must come to its limit and the
-/// others must not. Which of them is long enough for the others depends on how busy the machine is.
+/// Time limits of the program, in seconds, for a run in which one wait must time out and the others
+/// must not. Which of them is long enough for the others depends on the load of the machine.
 pub(crate) const LIMITS: [&str; 5] = ["0.5", "2", "8", "32", "128"];
 
-/// Set where this executable is to be the program instead of its tests.
+/// Environment variable that makes this executable the program instead of its tests.
 pub(crate) const WANTED: &str = "TESTS_CLI_IS_PROGRAM";
 
 pub(crate) fn is_wanted() -> bool {
@@ -38,13 +38,13 @@ pub(crate) fn main() -> ExitCode {
     cli::main(std::env::args_os(), console).into()
 }
 
-/// A time limit of the program as an option, of this name: it waits as long as a test does.
+/// Option of this name that sets a time limit of the program to [`HANG_LIMIT`].
 pub(crate) fn patient(option: &str) -> String {
     format!("--{option}={}", HANG_LIMIT.as_secs())
 }
 
-/// Runs with the first of [`LIMITS`] that is long enough for what must not come to its limit; `early`
-/// says that something did.
+/// Runs with the first of [`LIMITS`] that is long enough for the waits that must not time out;
+/// `early` reports whether one of them did.
 pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> bool) -> Ran {
     let [first, longer @ ..] = LIMITS;
     longer
@@ -55,7 +55,7 @@ pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> 
         })
 }
 
-/// Waits until something holds.
+/// Waits until a condition is true.
 pub(crate) fn wait(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -71,13 +71,13 @@ pub(crate) fn signal(process: u32, signal: &str) -> bool {
     sent.expect("kill").success()
 }
 
-/// The program in an empty folder.
+/// The program, in an empty folder.
 pub(crate) struct Program {
     pub(crate) folder: TempDir,
     environment: Vec<(String, String)>,
 }
 
-/// What the program did.
+/// Result of a run of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -103,7 +103,7 @@ impl Program {
         self
     }
 
-    /// The text of a file that the program wrote.
+    /// Reads a file that the program wrote.
     pub(crate) fn read(&self, name: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -137,7 +137,7 @@ impl Program {
 }
 
 impl Ran {
-    /// What a started program did, once it has ended.
+    /// Waits for a started program and returns its result.
     pub(crate) fn ended(child: Child) -> Self {
         let id = child.id();
         let (sender, ended) = channel();
@@ -158,7 +158,7 @@ impl Ran {
         }
     }
 
-    /// Fails unless the code is this and each text stands in the outputs.
+    /// Fails unless the exit code is `code` and each of `texts` occurs in an output.
     pub(crate) fn expect(&self, code: i32, texts: &[&str]) -> &Self {
         assert_eq!(self.code, code, "{self:#?}");
         for text in texts {

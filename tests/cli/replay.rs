@@ -1,4 +1,4 @@
-//! Requests of an earlier run, sent again.
+//! Replayed requests of an earlier run.
 
 use crate::program::Program;
 use crate::server::{Answers, Server};
@@ -11,12 +11,12 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const DATA: &str = "engine/v1/data/get";
 const RULE: &str = "engine/v1/data/get/undefined-omits-result";
-/// Goes on with a cursor that the answer before gave.
+/// Continues with a cursor from the previous response.
 const CURSOR: &str = "control/common/list-envelope/next-cursor-string-when-more";
-/// Sends a token that no target knows.
+/// Sends a token that is unknown to every target.
 const CREDENTIAL: &str = "control/common/authentication";
 
-/// A program with the evidence of these rules on the reference, `run.ndjson`.
+/// A program with `run.ndjson`, the evidence of these rules on the reference.
 fn recorded(rules: &[&str]) -> Program {
     let program = Program::new();
     let run = ["run", "--report=ndjson=run.ndjson", "--namespace=acme"];
@@ -25,7 +25,7 @@ fn recorded(rules: &[&str]) -> Program {
 }
 
 fn again() {
-    // What others made meanwhile is in lists too, so a rule about pages is recorded alone.
+    // Lists contain resources of other rules too, so a rule about pages is recorded alone.
     let program = recorded(&[CURSOR]);
     let what = format!("run.ndjson:{CURSOR}");
     let ran = program.run(&["replay", &what]);
@@ -58,7 +58,7 @@ fn again() {
         "as it was: 0, not as it was: 1",
     ];
     ran.expect(1, &texts);
-    // Own names are new ones, and are removed.
+    // Names created by the run are replaced by new ones, which are removed.
     let requests: Vec<String> = server.requests.try_iter().collect();
     let run = program.read("run.ndjson");
     let names = requests.iter().filter_map(|line| line.split('/').nth(3));
@@ -70,7 +70,7 @@ fn again() {
     program.run(&dead).expect(4, &["cannot reach "]);
 }
 
-/// Evidence may be older, or newer, than the suite.
+/// The evidence may be older or newer than the suite.
 fn unknown() {
     let program = recorded(&[RULE, CURSOR]);
     let renamed = program

@@ -1,5 +1,5 @@
-//! A run leaves its target as it was, does no more than it may, and can be cleaned up later
-//! if it is killed.
+//! A run restores its target, does no more than its mode allows, and can be cleaned up later if it
+//! is killed.
 
 use crate::program::{HANG_LIMIT, NEVER, Program};
 use crate::server::{Answers, Server};
@@ -16,11 +16,11 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const READS: &str = "engine/health/get/healthy-is-empty-object";
 const WRITES: &str = "engine/v1/data/put/create-answers-no-content";
-/// Writes a document, then asks for it.
+/// Writes a document, then reads it.
 const ASKS: &str = "engine/v1/data/put/create-stores-document";
 const THEIRS: [&str; 2] = ["/v1/data/theirs", "/v1/policies/theirs.rego"];
 
-/// The names of runs that can be cleaned up.
+/// Names of runs that can be cleaned up.
 fn runs(program: &Program) -> Vec<String> {
     let listed = program.run(&["cleanup"]);
     listed.expect(0, &[]);
@@ -55,11 +55,11 @@ fn leaves_as_it_was() {
             WRITES,
         ]);
         ran.expect(code, texts);
-        // The evidence says the same.
+        // The evidence yields the same result.
         program
             .run(&["report", "r.ndjson"])
             .expect(code, texts.get(..1).unwrap_or_default());
-        // What is not of the run is nothing that a cleanup finds.
+        // A cleanup finds only resources of the run.
         let left = manner == Manner::Keeps;
         assert_eq!(runs(&program).is_empty(), !left, "{manner:?}");
         assert_eq!(ran.out.contains("cleanup"), left, "{ran:?}");
@@ -67,7 +67,7 @@ fn leaves_as_it_was() {
             assert_eq!(store.paths(), THEIRS);
         }
     }
-    // Where neither removal nor a list says what is left, it is not forgotten.
+    // If neither a removal nor a list shows what remains, the run stays in the ledger.
     let program = Program::new();
     let store = Store::start(Manner::Fails);
     program
@@ -91,7 +91,7 @@ fn killed() {
         .spawn()
         .expect("the program starts");
     while let Ok(line) = store.requests.recv_timeout(HANG_LIMIT) {
-        // The look before the first rule is no rule's.
+        // The detection before the first rule belongs to no rule.
         if line.starts_with("GET /v1/data/c") && !line.contains("conformance_doctor") {
             break;
         }
@@ -100,7 +100,7 @@ fn killed() {
     child.wait().expect("the program ends");
     assert_eq!(store.paths().len(), 3, "{:?}", store.paths());
 
-    // What was judged before is in the evidence, and nothing is broken.
+    // The evidence contains the rules judged before the kill, and none of them fails.
     program
         .run(&["report", "r.ndjson"])
         .expect(130, &["interrupted", "of 3 rules"]);
@@ -143,7 +143,7 @@ fn not_forgotten() {
             std::fs::create_dir_all(&folder).expect("a folder");
             std::fs::write(folder.join("cabcdef.ndjson"), text).expect("a ledger");
         };
-        // What is not the run's own is never removed.
+        // Resources of others are never removed.
         ledger(&(line(path) + &line("/v1/data/theirs")));
         let cleanup = ["cleanup", "--run", "cabcdef"];
         program.run(&cleanup).expect(
@@ -156,7 +156,7 @@ fn not_forgotten() {
         assert_eq!(runs(&program).is_empty(), code == 0, "{manner:?}");
         assert_eq!(store.paths().len(), if code == 0 { 2 } else { 3 });
     }
-    // Nobody answers.
+    // The target is down.
     let program = Program::new();
     let dead = Server::dead();
     let folder = program.folder.path().join("state/conformance");
@@ -180,7 +180,7 @@ fn not_forgotten() {
     program
         .run(&forget)
         .expect(2, &["no run `cabcdef` is left"]);
-    // A journal that nobody understands is forgotten too.
+    // A ledger that cannot be parsed can be forgotten too.
     std::fs::write(folder.join("cabcdef.ndjson"), "x\n").expect("a ledger");
     program
         .run(&["cleanup", "--run", "cabcdef"])
@@ -189,7 +189,7 @@ fn not_forgotten() {
     assert_eq!(runs(&program), Vec::<String>::new());
 }
 
-/// Stores a document by hand.
+/// Stores a document outside any run.
 fn put_by_hand(url: &str, path: &str) -> String {
     use std::io::{Read as _, Write as _};
     let address = url.replace("http://", "");
@@ -202,7 +202,7 @@ fn put_by_hand(url: &str, path: &str) -> String {
 
 fn modes() {
     const GLOBAL: &str = "engine/root/post";
-    // Named rules have to be judged, and an empty answer is a wrong one to what is written.
+    // Selected rules must be judged, and an empty response to a write violates them.
     for (mode, code, writes, text) in [
         (
             "read-only",
@@ -266,7 +266,7 @@ fn not_noted() {
         .try_iter()
         .any(|line| line.starts_with("PUT "));
     assert!(!written);
-    // What the program starts itself needs no ledger.
+    // Servers that the program starts itself need no ledger.
     program
         .run(&[&[WRITES][..], &ledger].concat())
         .expect(0, &[]);

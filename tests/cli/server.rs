@@ -1,4 +1,4 @@
-//! A server that answers every request alike, as no conforming server would.
+//! Server with the same response to every request, unlike any conforming server.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,61 +10,61 @@ use std::thread;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What breaks out of HTML, Markdown and TAP where it is not escaped.
+/// Markup that breaks out of HTML, Markdown and TAP unless it is escaped.
 pub(crate) const MARKUP: &str = "</pre></script><script>alert(1)</script>\n  ...\nnot ok 99 - x\n```\n# heading\u{1b}[31m\u{202e}";
 
-/// How the server answers.
+/// Behaviour of the server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answers {
-    /// 200 and an empty JSON object; 404 for a health rule, since there is none.
+    /// 200 and an empty JSON object; 404 for health rules, which do not exist.
     Empty,
-    /// 200 and, as the string `result`, all that was sent.
+    /// 200 and, as the string `result`, the request head.
     Echo,
-    /// Like `Echo`, but what ends in `/a` with the result 1.
+    /// Like `Echo`, but paths that end in `/a` have the result 1.
     Fills,
-    /// Writes with 204, what ends in `/a` with the result 1, and everything else with null where
-    /// there is no result.
+    /// 204 for writes, the result 1 for paths that end in `/a`, and the result null for everything
+    /// else.
     Null,
-    /// 200 and, as the string `result`, markup that wants to run in a reader's browser.
+    /// 200 and, as the string `result`, markup that tries to run in a reader's browser.
     Markup,
-    /// `/health` like `Empty`, everything else never.
+    /// `/health` like `Empty`; no response to everything else.
     Hangs,
-    /// `/health` like `Empty`, everything else with a body that never ends.
+    /// `/health` like `Empty`, everything else with an endless body.
     Endless,
-    /// `/health` like `Empty`, everything else with a small body that is a huge one once it is
-    /// unpacked.
+    /// `/health` like `Empty`, everything else with a small compressed body that expands to a huge
+    /// one.
     Bomb,
-    /// `/health` like `Empty`, everything else with 3 MiB of text.
+    /// `/health` like `Empty`, everything else with a string of 3 MiB.
     Long,
-    /// Closes the first connection without an answer; then like `Empty`.
+    /// Closes the first connection without a response; then like `Empty`.
     ClosesOnce,
-    /// 200 and, as the number `count`, how often anything was asked; what ends in `/a` has the
-    /// result 1 too.
+    /// 200 and, as the number `count`, the number of requests so far; paths that end in `/a` have
+    /// the result 1 too.
     Counts,
-    /// Always a page of a list that goes on: with the cursor of the page before it, or with a
-    /// new one each time.
+    /// Always a page of a list that continues: with the previous page's cursor, or with a new one
+    /// each time.
     Pages { new: bool },
-    /// `/health` like `Empty` three times, then two times with more in it, two times without, and
-    /// so on; everything else like `Empty`. A program looks once before its first run, and each run
-    /// asks once before its rules.
+    /// `/health` like `Empty` three times, then twice with an additional member, twice without, and
+    /// so on; everything else like `Empty`. A program checks health once before its first run, and
+    /// each run once before its rules.
     Moves,
     /// 401 with the message `no entry`.
     Denies,
-    /// 404 and a text.
+    /// 404 and a plain-text body.
     Missing,
-    /// 200 and a page for people.
+    /// 200 and an HTML page.
     Page,
-    /// A control plane without anything in it, whose lists are empty objects; no write gets at its
-    /// database.
+    /// Empty control plane whose lists are empty objects; every write fails because the database is
+    /// locked.
     Locked,
-    /// What a server that speaks TLS answers to a request without it.
+    /// Response of a TLS server to a plain HTTP request.
     WantsTls,
 }
 
-/// A running server; it ends with the test program.
+/// Running server; it ends with the test program.
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// The request lines, as they come.
+    /// Request lines in order of arrival.
     pub(crate) requests: Receiver<String>,
 }
 
@@ -80,7 +80,7 @@ impl Server {
         }
     }
 
-    /// An address that nothing listens at.
+    /// Address without a listener.
     pub(crate) fn dead() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         format!("http://{}", listener.local_addr().expect("the port"))
@@ -97,12 +97,12 @@ fn accept(listener: &TcpListener, answers: Answers, sender: &Sender<String>) {
     let health = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming().flatten() {
         let (sender, health) = (sender.clone(), Arc::clone(&health));
-        // A client that goes away ends its own exchange only.
+        // A client that disconnects ends only its own exchange.
         thread::spawn(move || exchange(&stream, answers, &sender, &health));
     }
 }
 
-/// The head and the body of a request.
+/// Reads the head and the body of a request.
 pub(crate) fn request(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
     let mut head = String::new();
     while reader.read_line(&mut head)? > 2 {}
@@ -116,7 +116,7 @@ pub(crate) fn request(reader: &mut impl BufRead) -> std::io::Result<(String, Vec
     Ok((head, body))
 }
 
-/// Answers with a status line's end and a body, and closes.
+/// Responds with this status and body, and closes the connection.
 pub(crate) fn respond(mut stream: &TcpStream, status: &str, body: &str) -> std::io::Result<()> {
     write!(
         stream,
@@ -126,7 +126,7 @@ pub(crate) fn respond(mut stream: &TcpStream, status: &str, body: &str) -> std::
     )
 }
 
-/// A JSON string of 80 MiB, packed.
+/// Compressed JSON string of 80 MiB.
 fn bomb() -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(b"\"")?;
@@ -137,7 +137,7 @@ fn bomb() -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Answers one request; `health` counts those to `/health`.
+/// Responds to one request; `health` counts the requests to `/health`.
 fn exchange(
     stream: &TcpStream,
     answers: Answers,
@@ -147,11 +147,11 @@ fn exchange(
     let mut reader = BufReader::new(stream);
     let (head, _) = request(&mut reader)?;
     let line = head.lines().next().unwrap_or_default().to_owned();
-    // Most tests do not look.
+    // Most tests do not read the request lines.
     let _ = seen.send(line.clone());
     let answer = match answers {
         Answers::Hangs if !line.contains("/health") => {
-            // Until the client gives up and closes.
+            // Until the client times out and closes the connection.
             let mut rest = Vec::new();
             reader.read_to_end(&mut rest)?;
             return Ok(());

@@ -1,5 +1,5 @@
-//! `conformance shim`: what an adapter is asked, what becomes of its answers, and which rules judge
-//! it.
+//! `conformance shim`: requests to an adapter, the handling of its answers, and the rules that
+//! judge it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -21,10 +21,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("what_an_adapter_starts_ends_with_it", children),
 ];
 
-/// The rules of a target that stands behind the shim.
+/// Number of rules that a target behind the shim claims.
 const CLAIMED: usize = 22;
 
-/// A shim that runs; dropping it kills it.
+/// Running shim, killed when dropped.
 struct Shim {
     process: Child,
     url: String,
@@ -32,20 +32,20 @@ struct Shim {
 }
 
 impl Shim {
-    /// A shim in front of an adapter that behaves so, for which it waits without an end.
+    /// Starts a shim for an adapter with this behaviour, without an effective time limit.
     fn start(behaviour: &str) -> Self {
         Self::start_with(behaviour, NEVER).expect("its address")
     }
 
-    /// A shim with this time limit, in seconds; none if the adapter's first answer came later.
+    /// Starts a shim with this time limit, in seconds; none if the adapter's first answer is late.
     fn start_with(behaviour: &str, limit: &str) -> Option<Self> {
         Self::start_behind("", behaviour, limit)
     }
 
-    /// The same, of an adapter that first does what a shell is told.
+    /// Starts a shim for an adapter whose shell first runs the command `before`.
     fn start_behind(before: &str, behaviour: &str, limit: &str) -> Option<Self> {
         let (name, value) = adapter::environment(behaviour);
-        // The shim is this executable too: a shell gives the variable to the adapter alone.
+        // The shim is this executable too: a shell sets the variable for the adapter only.
         let program = Program::new();
         let executable = std::env::current_exe().expect("this executable");
         let adapter = format!("{before}{name}={value} exec \"$0\"");
@@ -74,7 +74,7 @@ impl Shim {
         })
     }
 
-    /// A connection on which answers are waited for as long as a test waits.
+    /// Opens a connection with [`HANG_LIMIT`] as read timeout.
     fn connect(&self) -> TcpStream {
         let address = self.url.trim_start_matches("http://");
         let stream = TcpStream::connect(address).expect("a connection");
@@ -83,7 +83,7 @@ impl Shim {
         stream
     }
 
-    /// Status and body of the answer to a request.
+    /// Sends a request and returns the status and the body of the response.
     fn ask(&self, line: &str, body: &str) -> (u16, Value) {
         let mut stream = self.connect();
         let length = body.len();
@@ -106,13 +106,13 @@ impl Shim {
 
 impl Drop for Shim {
     fn drop(&mut self) {
-        // One that has ended is what was wanted.
+        // It is fine if the process has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The code of an error.
+/// Returns the code of an error.
 fn code_of(error: &Value) -> Option<&str> {
     error.get("code")?.as_str()
 }
@@ -175,7 +175,7 @@ fn asked() {
     ] {
         assert_eq!(shim.ask(line, body), question(more), "{line}");
     }
-    // What the shim holds it tells itself.
+    // Requests for stored data and policies are answered by the shim itself.
     assert_eq!(shim.ask("GET /v1/data", ""), (200, json!({"result": data})));
     let policies = json!({"result": [{"id": "a/b.rego", "raw": text}]});
     assert_eq!(shim.ask("GET /v1/policies", ""), (200, policies));
@@ -229,7 +229,7 @@ fn answered() {
         let (status, error) = shim.ask(line, &format!("{{\"input\": {input}}}"));
         assert_eq!((status, code_of(&error)), (500, Some(code)), "{error}");
     }
-    // A policy that cannot be compiled is not taken, and the one before it is kept.
+    // A policy with a compile error is rejected, and the previous one stays in effect.
     let (status, error) = shim.ask("PUT /v1/policies/a", "package a\n\ntwice := nothing\n");
     let code = code_of(&error);
     assert_eq!((status, code), (400, Some("invalid_parameter")), "{error}");
@@ -251,7 +251,7 @@ fn broken() {
         let next = shim.ask("GET /v1/data/kept", "");
         assert_eq!(next, (200, json!({"result": 1})), "{path}");
     }
-    // Nor does anybody get the answer to the question of one who went away.
+    // The answer to a disconnected client's question is never sent to another client.
     let mut stream = shim.connect();
     write!(stream, "GET /v1/data/hang HTTP/1.1\r\nHost: shim\r\n\r\n").expect("a reader");
     drop(stream);
@@ -260,7 +260,7 @@ fn broken() {
 }
 
 fn hanging() {
-    // Only the question that hangs is to come to the time limit.
+    // Only the hanging question may time out.
     let found = LIMITS.iter().find_map(|limit| {
         let shim = Shim::start_with("decide", limit)?;
         shim.ask("PUT /v1/data/kept", "1");
@@ -293,7 +293,7 @@ fn judged() {
             "the target does not claim this rule",
         ],
     );
-    // What the shim answers by itself proves nothing.
+    // Responses of the shim itself prove nothing.
     let report: Value = serde_json::from_str(&shim.program.read("r.json")).expect("JSON");
     let rules = report
         .get("rules")
@@ -349,7 +349,7 @@ fn refused() {
     Program::new().run(&["shim"]).expect(2, &["COMMAND"]);
 }
 
-/// Whether a process is there, and has not ended.
+/// Whether a process exists and is not a zombie.
 fn runs(process: &str) -> bool {
     let told = Command::new("ps")
         .args(["-o", "stat=", "-p", process])
@@ -358,7 +358,7 @@ fn runs(process: &str) -> bool {
     state.first().is_some_and(|state| *state != b'Z')
 }
 
-/// Of an adapter that starts others, once with its shim and once alone.
+/// Child processes of an adapter: when the adapter is replaced, and when the shim ends.
 fn children() {
     let before = "sleep 1000 & echo $! >> children; sleep 1000 & echo $! >> children; ";
     let mut shim = Shim::start_behind(before, "decide", NEVER).expect("its address");
@@ -371,7 +371,7 @@ fn children() {
         new
     };
     let first = started(&shim, 2);
-    // It answers no answer, so that another is started for the next question.
+    // The adapter's answer is invalid, so a new adapter is started for the next question.
     assert_eq!(shim.ask("GET /v1/data/nonsense", "").0, 500);
     wait("children of an adapter that is given up", || {
         !first.iter().any(|one| runs(one))

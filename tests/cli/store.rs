@@ -1,4 +1,4 @@
-//! An engine that stores documents and policies, and does one thing wrong.
+//! Engine that stores documents and policies and has one defect.
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read as _};
@@ -11,42 +11,42 @@ use serde_json::{Map, Value, json};
 
 use crate::server::{request, respond};
 
-/// What it does wrong.
+/// Defect of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// Nothing.
     Stores,
-    /// Never answers what asks for one document.
+    /// Never responds to reads of one document.
     Holds,
-    /// Says that it has removed what it keeps.
+    /// Reports success for removals without removing anything.
     Keeps,
-    /// Whatever it stores changes the document `other` too.
+    /// Every write changes the document `other` too.
     Meddles,
-    /// Removes for nobody.
+    /// Refuses removals.
     Refuses,
-    /// Removes and lists nothing: it fails.
+    /// Fails removals and lists.
     Fails,
-    /// Says that it is OPA 1.22.0; it has no queries.
+    /// Identifies itself as OPA 1.22.0; has no query endpoint.
     Opa,
-    /// Holds a policy that decides what `POST /` answers.
+    /// Contains a policy that defines the response to `POST /`.
     Main,
-    /// Answers writes with 200 and no body, and 404 where nothing is.
+    /// Responds to writes with 200 and no body, and to missing documents with 404.
     Slips,
 }
 
-/// A running engine; it ends with the test program.
+/// Running engine; it ends with the test program.
 pub(crate) struct Store {
     pub(crate) url: String,
-    /// The request lines, as they come.
+    /// Request lines in order of arrival.
     pub(crate) requests: Receiver<String>,
     shelf: Objects,
 }
 
-/// What it holds, by path.
+/// Stored documents and policies by path.
 type Objects = Arc<Mutex<BTreeMap<String, Value>>>;
 
 impl Store {
-    /// An engine that holds a document and a policy of somebody's.
+    /// Starts an engine that already contains another user's document and policy.
     pub(crate) fn start(manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("the port"));
@@ -64,7 +64,7 @@ impl Store {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (held, sender) = (Arc::clone(&held), sender.clone());
-                // A client that goes away ends its own exchange only.
+                // A client that disconnects ends only its own exchange.
                 thread::spawn(move || exchange(&stream, manner, &held, &sender));
             }
         });
@@ -75,7 +75,7 @@ impl Store {
         }
     }
 
-    /// The paths of what it holds.
+    /// Returns the paths of the stored objects.
     pub(crate) fn paths(&self) -> Vec<String> {
         let shelf = self.shelf.lock().expect("the shelf");
         shelf.keys().cloned().collect()
@@ -96,7 +96,7 @@ fn exchange(
         words.next().unwrap_or_default(),
         words.next().unwrap_or_default(),
     );
-    // Most tests do not look.
+    // Most tests do not read the request lines.
     let _ = seen.send(line.to_owned());
     let one = path.starts_with("/v1/data/");
     if manner == Manner::Holds && method == "GET" && one {
@@ -116,7 +116,7 @@ fn exchange(
     respond(stream, status, &answer)
 }
 
-/// What tells OPA from other engines.
+/// Responses that distinguish OPA from other engines.
 fn as_opa(method: &str, path: &str, head: &str) -> Option<(&'static str, &'static str)> {
     const MISSING: &str = "404 page not found";
     Some(match (method, path) {

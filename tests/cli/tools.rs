@@ -1,5 +1,5 @@
-//! The commands around a run: a look at the server before it, completions, the manual page,
-//! and runs that begin again when a file changes.
+//! Commands around a run: detection of the server, completions, the manual page, and watching a
+//! file for changes.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::mpsc::{Receiver, channel};
@@ -123,9 +123,9 @@ fn watched_file() {
     let first = seen("proven 1 of 1");
     std::fs::write(program.folder.path().join("server"), "22").expect("a changed file");
     let second = seen("proven 1 of 1") && seen("0 better, 0 worse, 0 still to mend");
-    // It waits after each of the two.
+    // It waits after each of the two runs.
     let waits = [(); 2].map(|()| read(&err, "waiting for server to change"));
-    // While it waits it ends when it is asked to, with the code of the last run.
+    // A signal during a wait ends it with the exit code of the last run.
     let asked = signal(child.id(), "-TERM");
     let ended = child.wait().expect("it has ended");
     assert!(first, "no first run");
@@ -135,12 +135,12 @@ fn watched_file() {
     assert_eq!(ended.code(), Some(0), "{ended:?}");
 }
 
-/// The lines of a stream, as they come.
+/// Forwards the lines of a stream in order of arrival.
 fn forward(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            // The test may have ended.
+            // The test may have ended already.
             let _ = sender.send(line);
         }
     });

@@ -1,4 +1,4 @@
-//! Evidence that says what no run can have shown is not judged.
+//! Evidence that no run can have produced is rejected.
 
 #![expect(
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ const RULE: &str = "engine/v1/data/put";
 
 type Events = Vec<Value>;
 
-/// The places of the exchanges of which something holds.
+/// Indices of the exchanges that satisfy a predicate.
 fn places(events: &Events, holds: impl Fn(&Value) -> bool) -> Vec<usize> {
     let is_exchange = |event: &Value| event["event"] == "exchange" && event["step"] != 0;
     let all = events.iter().zip(0..);
@@ -47,7 +47,7 @@ fn readdress(exchange: &mut Value, start: &str) {
     exchange["request"]["url"] = json!(format!("{start}/{path}"));
 }
 
-/// Says as many requests as are told.
+/// Recounts the requests that the last event states.
 fn count(events: &mut Events) {
     let exchanges = events.iter().filter(|event| event["event"] == "exchange");
     let requests = exchanges.count();
@@ -64,7 +64,7 @@ fn move_to(events: &mut Events, from: usize, to: usize) {
     events.insert(to, event);
 }
 
-/// What was changed, how, and what is said of it.
+/// Name of a change, the change, and the expected message.
 type Case = (&'static str, fn(&mut Events), &'static str);
 
 const CASES: &[Case] = &[
@@ -236,7 +236,7 @@ fn lies() {
     let mock = Mock::start(&[]);
     let program = Program::new();
     let url = format!("http://{}", mock.address("engine"));
-    // A header of the user's own, so that something is rightly redacted.
+    // A header of the user, so that a redacted value is legitimate.
     let own = "--header=X-Own: secret-of-mine";
     let told = "--report=ndjson=told";
     let ran = program.run(&["run", "--engine-url", &url, own, told, RULE]);
@@ -257,7 +257,7 @@ fn lies() {
         assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
         assert!(!program.folder.path().join("page.html").exists(), "{case}");
     }
-    // What is shown without being judged has no commands that others wrote.
+    // A report that does not judge again never prints commands from the evidence.
     let place = events.iter().position(|event| event["verdict"] == "pass");
     let mut failing = events.clone();
     failing[place.expect("a rule that holds")]["verdict"] = json!({"fail": {
@@ -268,7 +268,7 @@ fn lies() {
     let ran = program.run(&["report", "changed"]);
     ran.expect(1, &["FAIL", "curl -i "]);
     assert!(!ran.out.contains("touch taken"), "{ran:?}");
-    // What was asked by another run is no evidence for this one.
+    // Exchanges of another run are not evidence for this run.
     let run = events[0]["run"].as_str().expect("a name").to_owned();
     let other = text.replace(&run, "other1").replacen("other1", &run, 1);
     let end = other.rfind("other1").expect("the end");
@@ -278,7 +278,7 @@ fn lies() {
     ran.expect(3, &["incomplete"]);
 }
 
-/// Cases on evidence that is joined from two shards.
+/// Cases on evidence joined from two shards.
 const JOINED: &[Case] = &[
     (
         "one request goes to another host",
@@ -363,7 +363,7 @@ fn shards() {
         let ran = program.run(&["report", "judge", "changed"]);
         assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
     }
-    // What is joined is of one target.
+    // All joined evidence must be of one target.
     let other = program
         .read("2")
         .replacen("\"name\":\"custom\"", "\"name\":\"other\"", 1);

@@ -1,5 +1,5 @@
-//! Wrong usage is refused with exit code 2 and a message that names what is wrong; the
-//! commands that need no target answer.
+//! Wrong usage fails with exit code 2 and a message that names the error; commands that need no
+//! target succeed.
 
 use crate::program::Program;
 
@@ -211,7 +211,7 @@ fn precedence() {
     program
         .run(&["--seed", "33"])
         .expect(0, &["seed 33", "proven 1 of 1 rules"]);
-    // A variable by its former name, which one by the new name outweighs.
+    // An environment variable by its former name, which the new name overrides.
     let program = program.variable("CONFORMANCE_PATIENCE", "-3");
     program.run(&[]).expect(2, &["invalid time limit -3"]);
     let program = program.variable("CONFORMANCE_EVENTUAL_TIMEOUT", "10");

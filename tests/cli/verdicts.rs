@@ -1,4 +1,4 @@
-//! What a run comes to, as an exit code.
+//! Outcome of a run, as an exit code.
 
 use std::process::Command;
 
@@ -84,7 +84,7 @@ fn unreachable() {
     program
         .run(&["--engine-url", &url, PASSES])
         .expect(4, &["cannot be reached", "nothing listens there"]);
-    // That is all that there is to say, whatever was chosen.
+    // The same message only, whatever is selected.
     let ran = program.run(&["--engine-url", &url]);
     assert_eq!(
         ran.out.lines().filter(|line| !line.is_empty()).count(),
@@ -180,7 +180,7 @@ fn long_bodies() {
     let longest = evidence.lines().map(str::len).max();
     assert!(longest < Some(2 << 20), "{longest:?}");
     assert!(evidence.contains("\"sha256\""), "no digest");
-    // What is left out is not judged by its start.
+    // A body that is left out of the evidence is not judged by its prefix.
     let again = ["report", "judge", "r.ndjson"];
     program.run(&again).expect(3, &["evidence"]);
 }
@@ -198,7 +198,7 @@ fn given_up() {
     let program = Program::new();
     run_with_limit(
         |limit| program.run(&[&on[..], &["--timeout", limit]].concat()),
-        // Also the look at the server's health came to the time limit.
+        // The health check timed out too.
         |ran| !ran.out.contains(told),
     )
     .expect(4, &[told]);
@@ -224,7 +224,7 @@ fn wrong_status() {
         let ran = program.run(&[&on[..], &["--repro=repro", rule]].concat());
         ran.expect(1, &[status, note]);
         assert!(ran.out.find(status) < ran.out.find(note), "{ran:?}");
-        // A reproducer shows it too.
+        // The reproducer fails too.
         let script = Command::new("sh")
             .arg(program.folder.path().join(format!("repro/{rule}.sh")))
             .output();
@@ -234,19 +234,19 @@ fn wrong_status() {
 }
 
 fn interrupted() {
-    // While it looks at the target, without an answer that it could wait for.
+    // During detection of the target, whose responses never time out.
     interrupted_by("-TERM", NEVER, "/v1/data").expect(130, &["interrupted"]);
-    // While a rule is played, whose removals come to their time limits.
+    // During a rule whose removals time out.
     run_with_limit(
         |limit| interrupted_by("-INT", limit, "PUT "),
-        // The run came to its time limits before it was interrupted.
+        // The run timed out before it was interrupted.
         |ran| ran.code != 130,
     )
     .expect(130, &["interrupted"]);
 }
 
-/// Interrupts a run on a target that lets its requests wait for so many seconds, once it has sent
-/// such a request.
+/// Interrupts a run with this timeout, in seconds, on a target that never responds, once it has
+/// sent such a request.
 fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
     let program = Program::new();
     let server = Server::start(Answers::Hangs);

@@ -1,9 +1,9 @@
-//! The arguments of a test program with its own harness.
+//! Arguments of a test program with its own harness.
 
 use libtest_mimic::Arguments;
 
-/// The arguments. `RUST_TEST_THREADS`, which programs with the usual harness read by themselves, says
-/// how many tests run at once unless `--test-threads` does.
+/// Parses the arguments. `RUST_TEST_THREADS`, which the usual harness reads by itself, sets the
+/// number of parallel tests unless `--test-threads` does.
 pub(crate) fn arguments() -> Arguments {
     let mut arguments = Arguments::from_args();
     let threads = std::env::var("RUST_TEST_THREADS").ok();

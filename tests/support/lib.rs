@@ -1,1 +1,1 @@
-//! The tests of the workspace live beside this file.
+//! Empty library of the package that contains the tests of the workspace.

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-/// A run of cargo that does not see what the cargo that started this program says of its package.
-/// Build scripts ask for some of that, so their crates, and all that depend on them, would be
-/// compiled again whenever another program starts cargo.
+/// Returns a cargo command without the package variables set by the cargo that started this
+/// program. Build scripts read some of them, so their crates, and all dependents, would be compiled
+/// again whenever another program starts cargo.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os() {
@@ -15,7 +15,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Whether a variable of the environment tells of the package that cargo runs.
+/// Whether an environment variable describes the package that cargo runs.
 fn is_of_package(name: &str) -> bool {
     ["CARGO_MANIFEST_", "CARGO_PKG_"]
         .iter()

@@ -1,7 +1,7 @@
 //! Names of the checks.
 
-/// Every check, with what `cargo xtask --help` says of it. A test of the package `verification`, which
-/// reads this file, holds the list against what its program takes.
+/// Every check, with its description for `cargo xtask --help`. A test of the package `verification`
+/// reads this file and compares the list with the commands of its program.
 pub(crate) const CHECKS: &[(&str, &str)] = &[
     (
         "peers",

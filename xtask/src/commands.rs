@@ -1,4 +1,4 @@
-//! Runs commands to their end.
+//! Execution of commands to completion.
 
 use std::process::Command;
 

@@ -8,25 +8,25 @@ use crate::cargo::cargo;
 use crate::commands::output;
 use crate::{Failure, report, root};
 
-/// What the two commands choose: the second takes what tests need, too.
+/// Package selections of the two commands: the second one includes dependencies of tests.
 const CHOICES: [&[&str]; 2] = [
     &["--package", "conformance", "--edges", "normal,build"],
     &["--workspace", "--edges", "normal,build,dev"],
 ];
 
-/// Crates that are compiled twice nevertheless, with the reason.
+/// Crates that are compiled twice regardless, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[(
     "memchr",
     "the build script of `psm` reads archives with it and leaves its default features out",
 )];
 
-/// Crates with the sets of features, written with commas, that they are compiled with.
+/// Crates, each with its comma-separated feature sets.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// Compares the features.
+/// Compares the feature sets.
 ///
 /// # Errors
-/// With every crate that is compiled more than once, and every exception that none needs.
+/// Names every crate that is compiled more than once, and every unneeded exception.
 pub(crate) fn run() -> Result<(), Failure> {
     let mut features = Features::new();
     for choice in CHOICES {
@@ -47,7 +47,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     }
 }
 
-/// Takes in one tree, a line for each crate; those shown before are marked at the end.
+/// Parses one tree, with one crate per line; a repeated crate ends with a marker.
 fn read(tree: &str, features: &mut Features) {
     for line in tree.lines() {
         let line = line.strip_suffix(" (*)").unwrap_or(line);

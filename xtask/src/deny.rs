@@ -7,15 +7,15 @@ use crate::cargo::cargo;
 use crate::commands::done;
 use crate::{Failure, report, root};
 
-/// The version that is installed.
+/// Version of cargo-deny to install.
 const VERSION: &str = "0.20.2";
-/// Compiled as fast as can be, for a program that runs for seconds.
+/// Installation options for a fast build, as the program runs for seconds.
 const COMPILED: [&str; 3] = ["--debug", "--config", "profile.dev.debug=false"];
 
-/// Runs `cargo deny`, which is compiled below `target/` when there is none.
+/// Runs `cargo deny`, which is first compiled below `target/` if it is not installed.
 ///
 /// # Errors
-/// With what is not allowed, and when it cannot be installed.
+/// Reports the violations, and a failed installation.
 pub(crate) fn run() -> Result<(), Failure> {
     let mut deny = if is_installed() {
         let mut deny = cargo();
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     } else {
         own()?
     };
-    // Crates in two versions are allowed, and fill pages.
+    // Duplicate versions of a crate are allowed, and their warnings fill pages.
     deny.args(["--workspace", "--log-level", "error", "check"]);
     done(
         deny.args(["bans", "licenses", "sources"])
@@ -39,7 +39,7 @@ fn is_installed() -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// The one below `target/`.
+/// Returns the cargo-deny below `target/`, installed if necessary.
 fn own() -> Result<Command, Failure> {
     let folder = root().join("target/cargo-deny");
     let program = folder.join("bin/cargo-deny");

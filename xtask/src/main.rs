@@ -1,6 +1,6 @@
-//! The project's own tasks. This program knows nothing but the standard library, so that it
-//! starts at once; whatever needs the suite, the servers or other crates is a check, and runs in
-//! the program of the package `verification`.
+//! Tasks of the project. This program depends only on the standard library, so that it starts at
+//! once; whatever needs the suite, the servers or other crates is a check, and runs in the program
+//! of the package `verification`.
 
 mod build_cost;
 mod cargo;
@@ -20,16 +20,16 @@ use std::process::ExitCode;
 use check_names::CHECKS;
 use commands::run_cargo;
 
-/// What went wrong, in words for whoever called.
+/// Error with a message for the user.
 type Failure = Box<dyn Error>;
 
-/// A task of this program.
+/// Task of this program.
 struct Task {
     name: &'static str,
     about: &'static str,
-    /// The arguments that it takes, as its usage shows them.
+    /// Arguments of the task, as its usage shows them.
     usage: &'static str,
-    /// Runs it with its arguments; returns false if they are invalid.
+    /// Runs the task with its arguments; returns false if they are invalid.
     run: fn(&[&str]) -> Result<bool, Failure>,
 }
 
@@ -76,7 +76,7 @@ const TASKS: &[Task] = &[
     },
 ];
 
-/// How wrong usage ends.
+/// Exit code for wrong usage.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
         return end(verification::replace(&arguments));
     }
     if ["help", "--help", "-h"].contains(&name) {
-        // Whoever closes the stream does not want to read it.
+        // A closed output stream is not an error.
         let _ = io::stdout().write_all(help().as_bytes());
         return ExitCode::SUCCESS;
     }
@@ -119,7 +119,7 @@ fn start(task: &Task, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Runs a task that takes no arguments; returns false if there are some.
+/// Runs a task without parameters; returns false if there are arguments.
 fn without_arguments(
     arguments: &[&str],
     task: fn() -> Result<(), Failure>,
@@ -141,7 +141,7 @@ fn end(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn refuse(why: &str) -> ExitCode {
-    // A closed error stream leaves the exit code to tell.
+    // If standard error is closed, only the exit code reports the error.
     let _ = io::stderr().write_all(why.as_bytes());
     ExitCode::from(USAGE)
 }
@@ -171,13 +171,13 @@ fn lint() -> Result<(), Failure> {
     run_cargo(&[&small[..], &denied].concat())
 }
 
-/// The folder of the workspace.
+/// Root folder of the workspace.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Says one line of what a task does.
+/// Prints one line about the progress of a task.
 #[expect(clippy::print_stdout, reason = "a task speaks to its user")]
 fn report(what: &str, of: &str) {
     println!("{what}: {of}");

@@ -9,16 +9,16 @@ use crate::cargo::cargo;
 use crate::commands::done;
 use crate::{Failure, root};
 
-/// Runs a check in the place of this program, so that its exit code and the signals to this
-/// process are its own.
+/// Replaces this process with a check, so that the check's exit code and the signals for this
+/// process are passed through.
 ///
 /// # Errors
-/// When it cannot be started; it does not come back else.
+/// When the check cannot be started; otherwise this function does not return.
 pub(crate) fn replace(arguments: &[impl AsRef<OsStr>]) -> Result<(), Failure> {
     Err(command(arguments).exec().into())
 }
 
-/// Runs a check to its end.
+/// Runs a check to completion.
 ///
 /// # Errors
 /// When it does not succeed.
@@ -28,10 +28,10 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), Failure> {
 
 fn command(arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = cargo();
-    // Where the caller stands remains: arguments may be paths.
+    // The working directory is unchanged, because arguments may be relative paths.
     command.args(["run", "--package", "verification", "--manifest-path"]);
     command.arg(root().join("Cargo.toml"));
-    // Who looks on sees what is compiled; logs hold what the check says.
+    // A terminal shows the compilation; logs contain only the output of the check.
     if !stderr().is_terminal() {
         command.arg("--quiet");
     }

@@ -53,7 +53,7 @@ impl Document {
         if let Some(Pack::Regressions) = Pack::of(id) {
             return Some(Self::Engine);
         }
-        // Rules for clients stand behind a word of their own.
+        // Rule ids for clients have a separate prefix.
         let id = id.strip_prefix("client/").unwrap_or(id);
         let first = id.split('/').next()?;
         Self::ALL
@@ -141,13 +141,13 @@ pub struct Catalogue {
     index: HashMap<String, usize>,
 }
 
-/// A clause file or the edition that cannot be used, with all its defects.
+/// Unusable clause files or edition, with all defects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the catalogue has {} defect(s):\n{}", .0.len(), .0.join("\n"))]
 pub struct CatalogueError(pub Vec<String>);
 
 impl Catalogue {
-    /// The catalogue that the program carries.
+    /// Returns the embedded catalogue.
     ///
     /// # Errors
     /// The embedded files have a defect; `cargo test registry` names each.
@@ -156,7 +156,7 @@ impl Catalogue {
         CATALOGUE.get_or_init(|| Self::read(SPECS)).as_ref()
     }
 
-    /// Reads `edition` and the clause files from pairs of path (without ending) and text.
+    /// Reads `edition` and the clause files from pairs of path (without ending) and contents.
     ///
     /// # Errors
     /// Every defect of every file, each with file and line.
@@ -179,8 +179,8 @@ impl Catalogue {
         self.clauses.iter().chain(&self.packed)
     }
 
-    /// The clauses that some pattern of `wanted` fits and no pattern of `skipped`; without any
-    /// that is wanted, those of the documents.
+    /// Selects the clauses that match a pattern of `wanted` and none of `skipped`. An empty
+    /// `wanted` selects all clauses of the documents.
     pub fn chosen<'c, 'p>(
         &'c self,
         wanted: &'p [Pattern],
@@ -244,7 +244,7 @@ impl Catalogue {
             .is_some_and(|known| known.pending)
     }
 
-    /// The title of what states a clause: of its document, or of its pack.
+    /// Returns the title of the source of a clause: its document or its pack.
     pub fn title_of(&self, id: &str) -> &str {
         match (Pack::of(id), Document::of(id)) {
             (Some(pack), _) => pack.title(),

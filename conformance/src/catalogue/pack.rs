@@ -22,7 +22,7 @@ impl Pack {
         }
     }
 
-    /// The pack that an id, a path or a pattern begins with; none where a document's name stands.
+    /// Returns the pack that an id, a path or a pattern begins with, if any.
     pub fn of(id: &str) -> Option<Self> {
         let first = id.split('/').next()?;
         Self::ALL.into_iter().find(|pack| pack.name() == first)

@@ -15,28 +15,28 @@ pub struct Pattern {
 /// A pattern that cannot be read or that names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Not a glob.
+    /// Invalid glob.
     #[error("invalid glob `{0}`: {1}")]
     Glob(String, String),
-    /// No rule has this id or lies below this path; what is nearest to it, if anything is near.
+    /// No rule has this id or is below this path; includes the nearest id, if any.
     #[error("no rule `{0}`{hint}", hint = hint(.1.as_deref()))]
     Unknown(String, Option<String>),
-    /// No id fits the glob.
+    /// No id matches the glob.
     #[error("no rule matches `{0}`")]
     Unmatched(String),
 }
 
 impl PatternError {
-    /// Of an id or path that none of the ids has.
+    /// Creates the error for an id or path that none of the ids has.
     pub(crate) fn unknown<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Self {
         Self::Unknown(text.to_owned(), nearest(text, ids))
     }
 }
 
-/// From this likeness on, of 0 to 1, one text is taken for a slip of the other.
+/// Minimum similarity, from 0 to 1, at which one string counts as a misspelling of another.
 const NEAR: f64 = 0.75;
 
-/// The id, or the path above ids, that the text is a slip of, or the end of.
+/// Finds the id, or the path above ids, that the string misspells or is the end of.
 fn nearest<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let ends = |id: &&str| {
         id.strip_suffix(text)
@@ -65,10 +65,10 @@ fn hint(nearest: Option<&str>) -> String {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// The text has `*`, `?`, `[` or `{` but is no glob.
+    /// The string contains `*`, `?`, `[` or `{` but is not a valid glob.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim_end_matches('/');
         let glob = if text.contains(['*', '?', '[', '{']) {
@@ -91,12 +91,12 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the pattern is this very id.
+    /// Whether the pattern is exactly this id.
     pub fn names(&self, id: &str) -> bool {
         self.glob.is_none() && self.text == id
     }
 
-    /// Whether the id fits: it is the id, lies below the path, or matches the glob.
+    /// Whether the id matches: it is the id, lies below the path, or matches the glob.
     pub fn matches(&self, id: &str) -> bool {
         match &self.glob {
             Some(glob) => Pack::of(&self.text) == Pack::of(id) && glob.is_match(id),
@@ -106,10 +106,10 @@ impl Pattern {
         }
     }
 
-    /// Refuses a pattern that fits none of the ids.
+    /// Rejects a pattern that matches none of the ids.
     ///
     /// # Errors
-    /// The pattern fits none.
+    /// No id matches.
     pub fn check<'a>(
         &self,
         ids: impl Iterator<Item = &'a str> + Clone,

@@ -1,7 +1,7 @@
 //! Profiles: frozen, named sets of rules, read from `specs/profiles/*.toml`.
 //!
 //! An edition of them never changes. A rule that is written later is in no profile until the next
-//! edition, so that what is said of a server by a profile means the same as long as it is read.
+//! edition, so that a statement of conformance to a profile never changes its meaning.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -14,7 +14,7 @@ use crate::sha256::sha256;
 /// The folder below `specs/`, as a part of paths.
 pub(super) const FOLDER: &str = "profiles/";
 
-/// How binding a rule is for whoever claims a profile.
+/// How binding a rule is for an implementation that claims a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
@@ -46,7 +46,7 @@ pub struct Profile {
     pub frozen: String,
     /// Ids of the rules that decide, ascending.
     pub must: Vec<String>,
-    /// Ids of the rules that are told beside them, ascending.
+    /// Ids of the rules that are reported but do not decide, ascending.
     pub should: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl Profile {
         format!("{} {}", self.name, self.edition)
     }
 
-    /// How binding a rule is; none for rules of other sets.
+    /// How binding a rule is; `None` for rules outside the profile.
     pub fn binding(&self, rule: &str) -> Option<Binding> {
         let stands_in = |ids: &[String]| ids.binary_search_by(|id| id.as_str().cmp(rule)).is_ok();
         match (stands_in(&self.must), stands_in(&self.should)) {
@@ -71,7 +71,7 @@ impl Profile {
         self.must.iter().chain(&self.should)
     }
 
-    /// The capabilities that whoever claims it claims with it.
+    /// Capabilities of the required rules, which a claim of the profile includes.
     pub fn capabilities<'c>(&self, catalogue: &'c Catalogue) -> BTreeSet<&'c str> {
         let clauses = self.must.iter().filter_map(|id| catalogue.clause(id));
         clauses.map(|clause| clause.capability.as_str()).collect()
@@ -95,7 +95,7 @@ struct Entry {
     should: Vec<String>,
 }
 
-/// Reads one edition into the catalogue, which holds all clauses already.
+/// Reads one edition into the catalogue, which already contains all clauses.
 pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut Vec<String>) {
     let mut defect = |what: String| defects.push(format!("specs/{path}.toml: {what}"));
     let file: File = match toml::from_str(text) {
@@ -175,7 +175,7 @@ fn check(entry: &Entry, catalogue: &Catalogue) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Every file of the catalogue, and one of these profiles.
+    /// Returns the defects of the catalogue with this profile file.
     fn defects_of(text: &str) -> String {
         let of_profiles = |path: &&str| path.starts_with(FOLDER);
         let files = crate::assets::SPECS.iter().copied();

@@ -53,7 +53,7 @@ struct Entry {
     reason: Option<String>,
 }
 
-/// Reads all files and gathers every defect before it gives up.
+/// Reads all files and collects every defect before it fails.
 pub(super) fn catalogue(files: &[(&str, &str)]) -> Result<Catalogue, CatalogueError> {
     let mut defects = Vec::new();
     let mut catalogue = Catalogue::default();
@@ -170,7 +170,7 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
     }
 }
 
-/// How many sentences a section has.
+/// Number of sentences in a section.
 fn sentence_count(catalogue: &Catalogue, document: Document, section: &str) -> usize {
     let mut known = catalogue.sentences.iter();
     let known = known.find(|known| known.document == document && known.section == section);
@@ -219,7 +219,7 @@ fn kebab_case(id: &str) -> bool {
         })
 }
 
-/// The line on which each clause's `id` stands; the later one where an id stands twice.
+/// Line number of each clause's `id`; the last one for a repeated id.
 fn clause_lines(text: &str) -> HashMap<&str, usize> {
     text.lines()
         .zip(1..)

@@ -15,9 +15,9 @@ pub struct Sentences {
     pub document: Document,
     /// The section, one of [`sections`].
     pub section: &'static str,
-    /// How many sentences it has.
+    /// Number of sentences.
     pub count: usize,
-    /// Those that no clause states.
+    /// Sentences that no clause states.
     pub without_clause: BTreeMap<usize, Explanation>,
 }
 
@@ -26,7 +26,7 @@ pub struct Sentences {
 pub enum Explanation {
     /// The reason, in words.
     Reason(String),
-    /// It says again what another sentence of the document says, which has clauses.
+    /// It repeats another sentence of the document, which has clauses.
     Repeats {
         /// The section of the other sentence.
         section: String,

@@ -75,10 +75,10 @@ struct Source {
     run: RunArguments,
 }
 
-/// The files that say what is known of a target.
+/// Files that list known deviations and flaky rules of a target.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lists<'a> {
-    /// Known deviations, instead of those that the program carries.
+    /// Known deviations, instead of the embedded list.
     pub(super) failing: Option<&'a Path>,
     /// Flaky rules.
     pub(super) flaky: Option<&'a Path>,
@@ -116,14 +116,14 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// The target whose list, which the program carries, is meant where there is no such file.
+/// Returns the name of the embedded list that the path names, if no such file exists.
 fn carried(path: &Path) -> Option<&'static str> {
     let name = path.to_str().filter(|_| !path.exists())?;
     let mut names = KNOWN.iter().map(|(name, _)| *name);
     names.find(|known| *known == name)
 }
 
-/// The rules that a list can name: what is not judged can neither fail nor be flaky.
+/// Rules that a list can name: a clause that is not judged can neither fail nor be flaky.
 fn rules() -> Result<Vec<&'static str>, Failed> {
     let clauses = catalogue()?.with_packs();
     let rules = clauses.filter(|clause| clause.level == Level::Rule);
@@ -193,7 +193,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
             &"a flaky rule that passes once may still be flaky",
         ));
     }
-    // Before a long run.
+    // Checked before a long run.
     without(&text, &file, |_| true).map_err(Failed::usage)?;
     let Some(digest) = arguments.source.digest(console)? else {
         return Ok(Conclusion::Incomplete.exit_code());
@@ -201,7 +201,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     let Some(target) = digest.started.as_ref().map(|started| &started.target) else {
         return Err(Failed::at(path, &"the evidence does not name its target"));
     };
-    // An entry that may not be said of this target stays, whatever the target does.
+    // An entry that may not apply to this target is retained, whatever its results.
     let version = target.version.as_deref().and_then(condition::version);
     let rules = rules()?;
     let mut gone = Vec::new();
@@ -224,7 +224,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     Ok(0)
 }
 
-/// Puts a text in the place of a file's, whole or not at all.
+/// Replaces the contents of a file atomically.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
@@ -235,7 +235,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether every one of these rules was judged, and holds.
+/// Whether each of these rules was judged and is proven.
 fn kept(digest: &Digest, ids: &[String]) -> bool {
     let rows = digest.rows.iter();
     let kept = rows.filter(|row| ids.contains(&row.judged.rule) && row.is_proven());
@@ -280,8 +280,8 @@ fn list(path: &Path) -> Result<String, Failed> {
 }
 
 impl Source {
-    /// The digest of evidence, or of a run, without regard to known deviations. None if the run has no
-    /// rule to judge.
+    /// Returns the digest of evidence, or of a run, without known deviations. None if the run has
+    /// no rule to judge.
     fn digest(self, console: &mut Console<'_>) -> Result<Option<Digest>, Failed> {
         let known = KnownList::default();
         let Some(path) = self.evidence else {

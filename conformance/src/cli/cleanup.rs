@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 /// Created resources of a run, by server and API.
 type CreatedResources = BTreeMap<(String, Document), Vec<Resource>>;
 
-/// Removes what a run made, or lists the runs. Exit code 5 if something is still there.
+/// Removes the resources of a run, or lists the runs. Exit code 5 if a resource remains.
 pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let folder = arguments.ledger.clone().unwrap_or_else(ledger::folder);
     let Some(run) = &arguments.run else {
@@ -101,8 +101,8 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     Ok(Conclusion::Defective.exit_code())
 }
 
-/// Forgets what a run may have made, and says what that was. A journal that cannot be understood
-/// is forgotten as well.
+/// Deletes the journal of a run and prints the resources that it may have created. A journal that
+/// cannot be parsed is deleted as well.
 fn forget(folder: &Path, run: &str, console: &mut Console<'_>) -> Result<u8, Failed> {
     let entries = match ledger::read(folder, run) {
         Err(LedgerError::Line(..)) => Vec::new(),
@@ -116,8 +116,8 @@ fn forget(folder: &Path, run: &str, console: &mut Console<'_>) -> Result<u8, Fai
     Ok(0)
 }
 
-/// A run with the time of its last entry, the addresses that it wrote to, and how many names it
-/// may have made there.
+/// Formats a run: time of its last entry, addresses that it wrote to, and number of resource names
+/// that it may have created there.
 fn listed(folder: &Path, run: &str) -> String {
     let made = match ledger::read(folder, run) {
         Ok(entries) => by_server(entries),
@@ -150,7 +150,7 @@ fn by_server(entries: Vec<Entry>) -> CreatedResources {
     made
 }
 
-/// The tokens for an address: those of the target that has it, else the one that was given.
+/// Tokens for an address: those of the target at that address, otherwise the given one.
 fn tokens(
     target: Option<&Target>,
     token: Option<&Token>,

@@ -167,7 +167,7 @@ fn judged(
     let mut observer = Observer::new(progress, &known, paint, console, &arguments.report)?;
     runtime()?.block_on(async {
         let end = async {
-            // Without signals nobody can ask.
+            // Without signal handlers, nothing can request a shutdown.
             if asked_to_end().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -243,7 +243,7 @@ fn patterns(rules: &Rules, texts: &[String]) -> Result<Vec<Pattern>, Failed> {
     texts.iter().map(pattern).collect()
 }
 
-/// The rules that were named one by one, which have to be judged.
+/// Rules that were named explicitly and therefore have to be judged.
 fn named(arguments: &Arguments) -> Vec<String> {
     arguments.rule.clone()
 }
@@ -270,7 +270,7 @@ fn known(arguments: &Arguments, rules: &Rules) -> Result<KnownList, Failed> {
         .map_err(Failed::usage)
 }
 
-/// Name of the client until its adapter gives one.
+/// Name of the client until its adapter reports one.
 fn name(arguments: &Arguments) -> String {
     let command = arguments.command.join(" ");
     match (&arguments.name, command.is_empty()) {
@@ -280,7 +280,7 @@ fn name(arguments: &Arguments) -> String {
     }
 }
 
-/// The command that judges one rule again, with its place as `{rule}`.
+/// Command that judges one rule again, with the placeholder `{rule}`.
 fn again(arguments: &Arguments) -> String {
     let mut words = vec!["conformance client --rule {rule}".to_owned()];
     if arguments.model {
@@ -296,7 +296,7 @@ fn again(arguments: &Arguments) -> String {
     words.join(" ")
 }
 
-/// The model, with the fault that the options name.
+/// Creates the model, with the fault that the options name.
 fn model(arguments: &Arguments) -> Result<Model, Failed> {
     let Some(name) = &arguments.fault else {
         return Ok(Model::new(None));
@@ -309,7 +309,7 @@ fn model(arguments: &Arguments) -> Result<Model, Failed> {
     Ok(Model::new(Some(Arc::new(fault))))
 }
 
-/// Is the adapter of the model, until there is no more input.
+/// Acts as the adapter of the model until the end of input.
 fn serve(model: &mut Model, console: &mut Console<'_>) -> Result<u8, Failed> {
     let runtime = runtime()?;
     for line in io::stdin().lock().lines() {

@@ -36,7 +36,7 @@ pub(super) struct ConnectionArgs {
 
 impl ConnectionArgs {
     /// # Errors
-    /// A header that is none, a file that cannot be read.
+    /// An invalid header, or a file that cannot be read.
     pub(super) fn connection(&self) -> Result<Connection, Failed> {
         connection_from(&self.header, self.cacert.as_deref(), self.insecure)
     }
@@ -44,7 +44,7 @@ impl ConnectionArgs {
     /// The administrator's token, if its variable is named.
     ///
     /// # Errors
-    /// The variable holds none.
+    /// The variable is unset or empty.
     pub(super) fn token(&self) -> Result<Option<Token>, Failed> {
         token(self.token_env.as_deref())
     }

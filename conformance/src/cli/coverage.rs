@@ -34,7 +34,7 @@ pub(super) fn coverage(arguments: &Arguments, out: &mut dyn Write) -> Result<u8,
     Ok(0)
 }
 
-/// The sentences below a heading for each section.
+/// Prints the sentences below a heading for each section.
 fn list(catalogue: &Catalogue, out: &mut dyn Write) -> Result<(), Failed> {
     let mut before = None;
     for sentence in sentences(catalogue) {

@@ -17,39 +17,39 @@ use crate::scenario::default_vendor;
 use crate::target::Target;
 use crate::target::server::Server;
 
-/// What `--vendor` is unless it is said.
+/// Default value of `--vendor`.
 pub(super) const AUTO: &str = "auto";
-/// How long one answer may take: a run finds out by itself which servers are slow.
+/// Timeout of one response. A run detects slow servers itself.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// How long all of it may take.
+/// Timeout of the whole detection.
 const LOOK_WITHIN: Duration = Duration::from_secs(20);
 
-/// The only product that says of itself which one it is.
+/// The only product that identifies itself.
 const PRODUCT: &str = "Open Policy Agent";
 
-/// What a look at a target showed, beside what it changed in the options.
+/// Result of the detection, in addition to the changed options.
 #[derive(Debug, Default)]
 pub(super) struct Detection {
-    /// What was seen, a line for each address.
+    /// Findings, one line per address.
     pub(super) lines: Vec<String>,
-    /// Why no rule is to be played.
+    /// Reason to run no rule.
     pub(super) refusal: Option<Reason>,
-    /// The policies that the target has of its own.
+    /// The target's own policies.
     pub(super) modules: Vec<Module>,
 }
 
-/// The capabilities that a run asks for.
+/// Capabilities that a run requests.
 #[derive(Debug, Default)]
 pub(super) struct RequestedCapabilities<'a> {
-    /// Those of the rules that the user has chosen: if none of them showed, they are asked for all
-    /// the same, as otherwise nothing would be.
+    /// Capabilities of the rules that the user has chosen. If none of them is detected, they are
+    /// requested anyway, because otherwise nothing would be.
     pub(super) chosen: BTreeSet<&'a str>,
-    /// Those that the profile needs, whatever shows.
+    /// Capabilities that the profile requires, whether detected or not.
     pub(super) needed: BTreeSet<&'a str>,
 }
 
-/// Looks at the addresses of the options, and completes options and target by what shows: what
-/// the user says counts more.
+/// Inspects the addresses of the options, and completes options and target with the findings.
+/// Values set by the user take precedence.
 ///
 /// # Errors
 /// Addresses or connections that cannot be used.
@@ -102,7 +102,7 @@ pub(super) fn look(
     Ok(look)
 }
 
-/// How a look ended.
+/// Outcome of inspecting one address.
 enum DetectionOutcome {
     All(Box<Diagnosis>),
     Late,
@@ -142,7 +142,7 @@ fn examine(
     }))
 }
 
-/// The address before the first segment that belongs to an API, without a slash at its end.
+/// Returns the address up to the first segment that belongs to an API, without a trailing slash.
 pub(super) fn outside(url: &str) -> String {
     let api = |segment: &str| matches!(segment, "v0" | "v1" | "health");
     let segments: Vec<&str> = url.split('/').collect();
@@ -154,7 +154,7 @@ pub(super) fn outside(url: &str) -> String {
     kept.join("/").trim_end_matches('/').to_owned()
 }
 
-/// From here on this address is asked, and named where a rule is to be asked again.
+/// Uses this address from here on, also in the command that reruns a rule.
 fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url: &str) {
     let given = match document {
         Document::Control => &mut options.control_url,
@@ -172,7 +172,7 @@ fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url
     }
 }
 
-/// Why no rule is to be played on what was seen.
+/// Returns the reason to run no rule, after the inspection.
 fn refusal(
     seen: &Diagnosis,
     document: Document,
@@ -196,12 +196,12 @@ fn refusal(
         let why = format!("cannot reach {url}: {}", refusal.why);
         return Some(Reason::Unreachable(why));
     }
-    // Who says what the server has knows that it is one.
+    // A user who lists the capabilities knows that the server is an API.
     let trusted = !seen.locked && !options.capabilities.is_empty();
     (!trusted).then(|| Reason::Refused(format!("{url}: {}", refusal.why)))
 }
 
-/// Takes over what the user has not said: of a description all but the version stays.
+/// Adopts findings for unset values. A target description only gains version and product.
 fn adopt(
     seen: &Diagnosis,
     options: &mut RunOptions,
@@ -227,7 +227,7 @@ fn adopt(
     }
 }
 
-/// What is known of a target before it is judged.
+/// Summarizes what is known of a target before it is judged.
 fn line(
     seen: &Diagnosis,
     document: Document,

@@ -39,10 +39,10 @@ Exit codes:
   3  a problem stands in the way
   4  the server cannot be reached";
 
-/// Looks at the server, shows the findings and the command to go on with.
+/// Inspects the server, and prints the findings and the recommended command.
 pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     if arguments.url.contains('@') {
-        // The text may hold a password, so the error does not repeat it.
+        // The string may contain a password, so the error does not repeat it.
         return Err(Failed::usage(
             "an address holds no credentials; see --token-env, --header",
         ));
@@ -98,8 +98,8 @@ fn line(finding: &Finding) -> String {
     }
 }
 
-/// The command to go on with: a run, or another look with a token. None where there is
-/// nothing to go on with.
+/// Returns the recommended command: a run, or another inspection with a token. None if there is
+/// nothing to recommend.
 fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
     let mut words = vec!["conformance".to_owned()];
     if seen.locked {
@@ -114,15 +114,15 @@ fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
         }));
         let vendor = seen.vendor.as_deref().or(seen.product);
         words.extend(vendor.map(|vendor| format!("--vendor={vendor}")));
-        // A server without a gap has everything that is asked for by its address. Of one with a
-        // gap only what showed is proposed.
+        // A run by address requests every capability, which suits a server without gaps. For one
+        // with gaps, only the detected capabilities are proposed.
         if !seen.absent.is_empty() && !seen.capabilities.is_empty() {
             words.push(format!("--capabilities={}", seen.capabilities.join(",")));
         }
         words.push("--report=html=report.html".to_owned());
     }
     let variable = arguments.reached.token_env.as_deref();
-    // A name of the user's choice; TOKEN stands for it until there is one.
+    // A variable name of the user's choice, or the placeholder TOKEN.
     let variable = variable.or(seen.locked.then_some("TOKEN"));
     words.extend(variable.map(|name| format!("--token-env={name}")));
     if let Some(path) = &arguments.reached.cacert {
@@ -131,7 +131,7 @@ fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
     if arguments.reached.insecure {
         words.push("--insecure".to_owned());
     }
-    // Headers may hold credentials, so that only their names are repeated.
+    // Headers may contain credentials, so only their names are repeated.
     words.extend(arguments.reached.header.iter().map(|header| {
         let name = header.split(':').next().unwrap_or_default();
         format!("--header={name}: …")

@@ -48,7 +48,7 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
     Ok(0)
 }
 
-/// An id that no clause has, which may be one above several.
+/// Error for an id that no clause has; it may be a path above several.
 fn unknown(catalogue: &Catalogue, id: &str) -> Failed {
     let ids = || catalogue.with_packs().map(|clause| clause.id.as_str());
     let below = Pattern::parse(id).map(|path| ids().filter(|id| path.matches(id)).count());

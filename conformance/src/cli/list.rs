@@ -38,12 +38,12 @@ pub(super) enum Format {
     Json,
 }
 
-/// A clause with what shows it.
+/// A clause with its binding, scenario and snapshot.
 #[derive(Serialize)]
 struct Entry<'a> {
     #[serde(flatten)]
     clause: &'a Clause,
-    /// How binding the profile makes it, where one is shown.
+    /// How binding the profile makes it, if a profile is listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     binding: Option<Binding>,
     /// Whether its scenario is still to be written.

@@ -7,7 +7,7 @@
 //! | 2 | the command line, the configuration or a file it names is wrong |
 //! | 3 | incomplete: nothing was judged, or a rule that had to be judged was not |
 //! | 4 | the target cannot be reached, or died |
-//! | 5 | the suite's own defect: a wrong request of its own, something left behind, or a target that does not hold what it held before |
+//! | 5 | the suite's own defect: a wrong request of its own, leftover resources, or changed content of the target |
 //! | 130 | interrupted; the reports are still written |
 
 mod baseline;
@@ -50,18 +50,18 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::catalogue::{Catalogue, Document};
 use crate::visible::Visible;
 
-/// Exit code of wrong usage.
+/// Exit code of usage errors.
 const USAGE: u8 = 2;
 
-/// Where the program writes, and what that place can show.
+/// Output streams of the program, and their capabilities.
 pub struct Console<'a> {
     /// Results.
     pub out: &'a mut (dyn Write + Send),
     /// Errors and warnings.
     pub err: &'a mut (dyn Write + Send),
-    /// Whether `out` shows colours when nothing else is asked for.
+    /// Whether `out` is coloured by default.
     pub colour: bool,
-    /// Whether a person watches, so that a progress bar makes sense.
+    /// Whether the terminal is interactive, so that a progress bar makes sense.
     pub watched: bool,
 }
 
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Console<'_> {
     }
 }
 
-/// Why the program cannot do what it was asked to do.
+/// Error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failed {
     /// The command line, the configuration, or a file that they name.
@@ -90,7 +90,7 @@ impl Failed {
         Self::Usage(what.to_string())
     }
 
-    /// What is wrong with a file, after its name.
+    /// Usage error about a file, prefixed with its name.
     fn at(path: &Path, error: &dyn std::fmt::Display) -> Self {
         Self::Usage(format!("{}: {error}", path.display()))
     }
@@ -161,7 +161,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error, &mut console),
     };
-    // What servers say reaches no terminal and no log of a job as it is.
+    // Server output is sanitized before it reaches a terminal or a job log.
     let Console {
         out,
         err,
@@ -206,16 +206,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
     ended(done, console.err)
 }
 
-/// The exit code, after an error is told.
+/// Reports an error, if any, and returns the exit code.
 fn ended(done: Result<u8, Failed>, err: &mut dyn Write) -> u8 {
     done.unwrap_or_else(|failed| {
         if let Failed::Write(error) = &failed
             && error.kind() == ErrorKind::BrokenPipe
         {
-            // Whoever read the output has seen enough.
+            // The reader closed the pipe, so it has read enough.
             return 0;
         }
-        // A closed error stream leaves the exit code to tell.
+        // If the error stream is closed, only the exit code reports the error.
         let _ = writeln!(err, "error: {failed}");
         USAGE
     })
@@ -228,7 +228,7 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Puts `run` before arguments that start with a flag or with rules, not with a command.
+/// Inserts `run` before arguments that start with a flag or with rules instead of a command.
 fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.is_empty() {
         arguments.push("conformance".into());
@@ -245,7 +245,7 @@ fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Help and version go to the output, wrong usage to the error stream.
+/// Prints help and version to the output, usage errors to the error stream.
 fn explain_usage(error: &clap::Error, console: &mut Console<'_>) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
@@ -257,7 +257,7 @@ fn explain_usage(error: &clap::Error, console: &mut Console<'_>) -> u8 {
     }
 }
 
-/// The catalogue that the program carries.
+/// Returns the embedded catalogue.
 fn catalogue() -> Result<&'static Catalogue, Failed> {
     Catalogue::embedded().map_err(Failed::usage)
 }

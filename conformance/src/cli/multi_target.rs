@@ -16,12 +16,12 @@ use crate::report::{self, Conclusion, Digest, FileReport, Format};
 
 /// One of the targets.
 struct One {
-    /// The part of file names that tells it from the others.
+    /// Part of file names that distinguishes this target from the others.
     word: String,
     options: RunOptions,
 }
 
-/// Judges the targets and says where they differ; the exit code is that of the worst.
+/// Judges the targets and reports where they differ; the exit code is the worst one.
 pub(super) fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
     let targets = targets(options)?;
     let (mut digests, mut worst) = (Vec::<Digest>::new(), Conclusion::Conformant);
@@ -60,8 +60,8 @@ pub(super) fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<u8,
     Ok(worst.exit_code())
 }
 
-/// Each target with its options: the rules that all of them can be judged by, and files of its
-/// own.
+/// Lists each target with its options: the rules that all of them can be judged by, and separate
+/// files.
 fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
     let alone = [
         ("--engine-url", options.engine_url.is_some()),
@@ -106,8 +106,7 @@ fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
     Ok(one.collect())
 }
 
-/// The name of a target as a part of file resource_names; of several with one name, the later ones have
-/// numbers.
+/// Returns the name of a target as a part of file names; repeated names get a number.
 fn word(name: &str, taken: &[String]) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let word: String = name
@@ -119,13 +118,13 @@ fn word(name: &str, taken: &[String]) -> String {
     words.find(|word| !taken.contains(word)).unwrap_or(word)
 }
 
-/// The pages that show all targets.
+/// Reports that show all targets.
 fn pages(options: &RunOptions) -> impl Iterator<Item = &FileReport> {
     let reports = options.report.iter();
     reports.filter(|report| report.format == Format::Html)
 }
 
-/// The reports of one target, in files of their own.
+/// Reports of one target, in separate files.
 fn own(options: &RunOptions, word: &str) -> Vec<FileReport> {
     let reports = options.report.iter();
     let own = reports.filter(|report| report.format != Format::Html);
@@ -151,8 +150,8 @@ fn beside(path: &Path, word: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// For each target further runs of the rules whose requests show something that no rule speaks
-/// of. Nothing of these runs is shown or written.
+/// For each target, reruns the rules whose requests show behaviour that no rule covers. Nothing of
+/// these runs is shown or written.
 fn again(
     targets: &[One],
     digests: &[Digest],
@@ -170,7 +169,7 @@ fn again(
     let mut again = Vec::new();
     for One { options, .. } in targets {
         let mut runs = Vec::new();
-        // As before, and one after the other.
+        // First with the same number of jobs, then one rule at a time.
         for jobs in [options.jobs, Some(NonZeroUsize::MIN)] {
             runs.extend(quietly(options, &rules, jobs)?);
         }
@@ -179,7 +178,7 @@ fn again(
     Ok(again)
 }
 
-/// A run of these rules.
+/// Runs these rules without output.
 fn quietly(
     options: &RunOptions,
     rules: &BTreeSet<String>,

@@ -257,13 +257,13 @@ pub(super) struct RunOptions {
     pub(super) compared: bool,
 }
 
-/// A number that counts something.
+/// Parses a positive number.
 fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| "give a whole number, 1 or more".to_owned())
 }
 
-/// A key whose value is a text or a list of texts.
+/// Deserializes a string or a list of strings.
 fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -306,7 +306,7 @@ pub(super) enum Progress {
 }
 
 impl Colour {
-    /// Whether colours are wanted on a console that can or cannot show them.
+    /// Whether to use colours on a console that can or cannot show them.
     pub(super) fn wanted(self, console: bool) -> bool {
         match self {
             Self::Auto => console,
@@ -319,7 +319,7 @@ impl Colour {
 /// The value of `--eventual-timeout`, or that of the variable by its former name.
 ///
 /// # Errors
-/// The variable holds no number.
+/// The variable is not a number.
 pub(super) fn eventual_timeout(given: Option<f64>) -> Result<Option<f64>, Failed> {
     const FORMER: &str = "CONFORMANCE_PATIENCE";
     match (given, std::env::var(FORMER)) {
@@ -359,7 +359,7 @@ impl RunOptions {
         self
     }
 
-    /// These options, and those of `below` where these say nothing.
+    /// Merges the options; those of `below` apply where these are unset.
     fn over(self, below: Self) -> Self {
         fn list<T>(own: Vec<T>, below: Vec<T>) -> Vec<T> {
             if own.is_empty() { below } else { own }

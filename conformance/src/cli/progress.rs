@@ -25,16 +25,16 @@ pub(super) struct Observer<'a> {
     write_error: Option<io::Error>,
 }
 
-/// Which exchanges are kept until the end of the run.
+/// Which exchanges are retained until the end of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exchanges {
     None,
-    /// As much of each as a report shows.
+    /// Only what a report shows of each.
     Trimmed,
     Whole,
 }
 
-/// A file of evidence, and whole lines that are not in it yet.
+/// Evidence file, and complete lines that are not written yet.
 struct Evidence {
     path: PathBuf,
     file: File,
@@ -84,12 +84,12 @@ impl<'a> Observer<'a> {
         })
     }
 
-    /// Tells of what the run shows by a profile.
+    /// Reports the results for a profile.
     pub(super) fn by(self, profile: Option<&'static Profile>) -> Self {
         Self { profile, ..self }
     }
 
-    /// Keeps every exchange as it is, for those who compare.
+    /// Retains every exchange unchanged, for comparisons.
     pub(super) fn keeping_all(self) -> Self {
         Self {
             exchanges: Exchanges::Whole,
@@ -101,7 +101,7 @@ impl<'a> Observer<'a> {
         if let Err(error) = self.record(&event).and_then(|()| self.show(&event)) {
             self.write_error.get_or_insert(error);
         }
-        // Exchanges are many and may be long, and only the evidence holds all of them.
+        // Exchanges are many and may be long; only the evidence file stores all of them.
         match (event, self.exchanges) {
             (Event::Exchange(_), Exchanges::None) => {}
             (Event::Exchange(mut exchange), Exchanges::Trimmed) => {
@@ -141,7 +141,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// How many rules were not as expected so far.
+    /// Number of rules with unexpected results so far.
     pub(super) fn failures(&self) -> usize {
         self.failures
     }
@@ -152,8 +152,8 @@ impl<'a> Observer<'a> {
 }
 
 impl Evidence {
-    /// Adds a line. What is judged is written at once, with all that led to it, so that a
-    /// program that is killed leaves whole lines.
+    /// Adds a line. A verdict is written at once, with all events that precede it, so that a killed
+    /// program leaves complete lines.
     fn add(&mut self, event: &Event) -> io::Result<()> {
         self.pending.extend(event.line()?.into_bytes());
         self.pending.push(b'\n');

@@ -19,10 +19,10 @@ use crate::report::Conclusion;
 use crate::run::ledger::{self, Ledger};
 use crate::scenario::resource_names::run_name;
 
-/// How long eventual effects may take, in seconds.
+/// Timeout of eventual effects, in seconds.
 const EVENTUAL_TIMEOUT: f64 = 10.0;
 
-/// How many random characters the name of a run ends with.
+/// Number of random characters at the end of a run's name.
 const RANDOM: usize = 6;
 
 /// The command line of `replay`.
@@ -87,7 +87,7 @@ Exit codes:
   4    the target cannot be reached, or died
   130  interrupted";
 
-/// How many rules ended in each way.
+/// Number of rules per outcome.
 #[derive(Debug, Default)]
 struct Count {
     same: usize,
@@ -95,7 +95,7 @@ struct Count {
     not_possible: usize,
 }
 
-/// Replays the rules and says what differs.
+/// Replays the rules and reports what differs.
 pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let what = arguments.what.rsplit_once(':');
     let parts = what.filter(|(file, rule)| !file.is_empty() && !rule.is_empty());
@@ -139,7 +139,7 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
         .chosen
         .iter()
         .filter(|chosen| pattern.matches(&chosen.rule))
-        // What never had a scenario is told of only when it is asked for by name.
+        // A rule without a scenario is reported only if requested by id.
         .filter(|chosen| chosen.setup.is_some() || pattern.names(&chosen.rule))
         .map(|chosen| RecordedRule::of(&events, started, chosen));
     let code = runtime.block_on(all(&replay, stories, console))?;
@@ -157,7 +157,7 @@ fn started(events: &[Event]) -> Option<&RunStarted> {
     })
 }
 
-/// A name as long as that of the earlier run, since lengths stand in requests too.
+/// Creates a run name as long as the earlier one, since lengths appear in requests too.
 fn run(started: &RunStarted) -> Result<String, Failed> {
     let random = getrandom::u64().map_err(|error| Failed::usage(error.to_string()))?;
     let end = started.run.len().saturating_sub(RANDOM);

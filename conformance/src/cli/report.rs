@@ -72,7 +72,7 @@ struct EvidenceArgs {
     color: Colour,
 }
 
-/// Does with evidence what is asked for.
+/// Runs the requested task on evidence.
 pub(super) fn report(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     match &arguments.task {
         None => show(&arguments.evidence, false, console),
@@ -86,8 +86,7 @@ pub(super) fn report(arguments: &Arguments, console: &mut Console<'_>) -> Result
     }
 }
 
-/// Says where two runs differ; the exit code is 1 when they do in what rules say or clauses
-/// record.
+/// Reports where two runs differ; the exit code is 1 if rules or recorded behaviour differ.
 fn diff(
     first: &Path,
     other: &Path,
@@ -130,7 +129,7 @@ fn is_same_target(one: &Digest, other: &Digest) -> bool {
     target(one) == target(other)
 }
 
-/// Writes the events of several runs as those of one.
+/// Merges the events of several runs into one.
 fn merge(shards: &[PathBuf], output: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
     let runs = shards.iter().map(|path| read(path));
     let merged = evidence::merge(runs.collect::<Result<_, _>>()?);
@@ -198,8 +197,8 @@ fn show(arguments: &EvidenceArgs, again: bool, console: &mut Console<'_>) -> Res
         .unwrap_or_default())
 }
 
-/// What a file of evidence says, or when it is judged again, with the deviations known of its
-/// target.
+/// Returns the digest of an evidence file, judged again if `again` is set, with the known
+/// deviations of its target.
 fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed> {
     let mut events = read(path)?;
     if again {
@@ -210,10 +209,10 @@ fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed>
     Ok(Digest::of(events, &known, &[]))
 }
 
-/// The target that evidence is of.
+/// Returns the target of the evidence.
 ///
 /// # Errors
-/// No run starts in it.
+/// No event starts a run.
 pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Failed> {
     let target = events.iter().find_map(|event| match event {
         Event::RunStarted(started) => Some(started.target.clone()),
@@ -222,9 +221,9 @@ pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Fai
     target.ok_or_else(|| Failed::at(path, &"no run starts in it"))
 }
 
-/// What is wrong with a file of which a line is no event.
+/// Error for a file with a line that is not an event.
 fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -> Failed {
-    // Other reports are one JSON value, or none.
+    // Other reports are a single JSON value, or not JSON.
     let is_evidence = number > 1 && serde_json::from_str::<IgnoredAny>(text).is_err();
     Failed::usage(match is_evidence {
         true => format!("{}:{number}: {error}", path.display()),
@@ -235,10 +234,10 @@ fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -
     })
 }
 
-/// Reads evidence. A last line that breaks off is that of a run that was killed.
+/// Reads evidence. An incomplete last line comes from a killed run.
 ///
 /// # Errors
-/// No such file, or a line that is no event.
+/// The file cannot be read, or a line is not an event.
 pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
     let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;
     let mut events = Vec::new();

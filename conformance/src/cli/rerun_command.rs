@@ -3,8 +3,8 @@
 use super::options::RunOptions;
 use crate::http_client::curl::argument;
 
-/// The command without the rule: every option that decides what is asked, of whom and how.
-/// Headers may hold credentials, so that only their names are repeated.
+/// Returns the command without the rule: every option that determines requests, targets or
+/// connections. Headers may contain credentials, so only their names are repeated.
 pub(super) fn command(options: &RunOptions) -> String {
     let mut words = vec!["conformance".to_owned(), "run".to_owned()];
     let mut add = |flag: &str, value: Option<String>| {

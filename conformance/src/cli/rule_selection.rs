@@ -11,12 +11,12 @@ use crate::catalogue::{Catalogue, Clause, Level, Profile};
 pub(super) struct Choice {
     /// Their ids, in the order of the clause files.
     pub(super) ids: Vec<String>,
-    /// Those that were named one by one.
+    /// Those that were named explicitly.
     pub(super) named: Vec<String>,
 }
 
 impl Choice {
-    /// Keeps every so-manieth clause, so that shards are about equally long.
+    /// Selects every Nth clause, so that shards take about equally long.
     ///
     /// # Errors
     /// Not `I/N` with I from 1 to N.
@@ -41,10 +41,10 @@ impl Choice {
         Ok(self)
     }
 
-    /// The rules of a profile without those that some pattern of `skipped` fits.
+    /// Selects the rules of a profile, except those that match a pattern of `skipped`.
     ///
     /// # Errors
-    /// A pattern that is no glob or fits nothing, a file that cannot be read.
+    /// A pattern that is not a glob or matches nothing, a file that cannot be read.
     pub(super) fn of_profile(
         catalogue: &Catalogue,
         profile: &Profile,
@@ -60,11 +60,11 @@ impl Choice {
         })
     }
 
-    /// Every clause that some pattern of `wanted` fits (all of the documents, if there is none)
-    /// and no pattern of `skipped`. Clauses that HTTP cannot show are never chosen.
+    /// Selects every clause that matches a pattern of `wanted` (all of the documents, if there is
+    /// none) and no pattern of `skipped`. Clauses that HTTP cannot show are never selected.
     ///
     /// # Errors
-    /// A pattern that is no glob or fits nothing, a file that cannot be read, files without
+    /// A pattern that is not a glob or matches nothing, a file that cannot be read, files without
     /// any pattern for `wanted`, an id of a clause that HTTP cannot show.
     pub(super) fn of(
         catalogue: &Catalogue,
@@ -100,7 +100,7 @@ fn unobservable(clause: &Clause) -> Failed {
     Failed::usage(format!("HTTP cannot show `{}`: {reason}", clause.id))
 }
 
-/// Reads the patterns, those of files included, and refuses any that fits nothing.
+/// Parses the patterns, including those of files, and rejects any that matches nothing.
 fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Failed> {
     let mut patterns = Vec::new();
     for text in texts {
@@ -135,10 +135,10 @@ fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
     Ok(pattern)
 }
 
-/// The profile of this name.
+/// Looks up a profile by name.
 ///
 /// # Errors
-/// There is none.
+/// No profile has this name.
 pub(super) fn profile(
     catalogue: &'static Catalogue,
     name: &str,

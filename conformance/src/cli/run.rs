@@ -22,10 +22,10 @@ use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
 use crate::run::{Suite, SuiteError, check_namespace, default_jobs, ledger};
 use crate::target::Target;
 
-/// Reproducer when the embedded reference is judged and no other report is asked for.
+/// Report file when the embedded reference is judged and no other report is requested.
 const DEFAULT_REPORT: &str = "conformance-report.json";
 
-/// Judges a target and returns the exit code of what it comes to.
+/// Judges a target and returns the exit code of the result.
 pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let options = arguments.options()?;
     if options.target.len() > 1 {
@@ -37,8 +37,8 @@ pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<
         .exit_code())
 }
 
-/// Judges a target as the options say, shows what it comes to and writes the reports. Without
-/// a list of what is known of the target, the options name it. None if no rule is chosen.
+/// Judges a target as the options say, prints the result and writes the reports. Without `known`,
+/// the options name the known deviations. None if no rule is chosen.
 pub(super) fn judge(
     options: &RunOptions,
     known: Option<KnownList>,
@@ -48,7 +48,7 @@ pub(super) fn judge(
     let mut options = options.clone();
     let mut target = target::target(&options, catalogue)?;
     let connection = connection(&options)?;
-    // What is wrong with the arguments is said before anything is asked.
+    // Invalid arguments are reported before any request is sent.
     let profile = match &options.profile {
         Some(_) if options.shard.is_some() || (!options.rules.is_empty() && !options.compared) => {
             return Err(Failed::usage(
@@ -119,18 +119,18 @@ pub(super) fn judge(
     let repro = repro.map(|folder| (folder, repro::write(&suite, &digest, folder)));
     let shown = write_error.map_or(Ok(()), Err);
     let shown = shown.and_then(|()| plan.show(&digest, suite.left(), console));
-    // The verdict is shown whatever comes of the reproducers.
+    // The verdict is shown even if writing the reproducers fails.
     if let Some((folder, written)) = repro {
         tell(console, &written.map_err(|why| Failed::at(folder, &why))?)?;
     }
     match shown {
-        // Whoever reads the output may stop early; the verdict stands.
+        // The reader may close the pipe early; the verdict remains valid.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Write(error)),
         _ => Ok(Some(digest)),
     }
 }
 
-/// Says which reproducers there are. Their paths are those of the rules, so a count is enough.
+/// Reports the number of reproducers. Their paths are those of the rules, so a count is enough.
 fn tell(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
     for (rule, why) in &written.left_out {
         writeln!(console.err, "no reproducer of {rule}: {why}")?;
@@ -139,7 +139,7 @@ fn tell(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
     Ok(())
 }
 
-/// All that a run needs.
+/// Everything that a run needs.
 struct Plan<'a> {
     options: &'a RunOptions,
     known: &'a KnownList,
@@ -153,7 +153,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Judges once: the suite, what it comes to, and why it could not be shown, if so.
+    /// Judges once. Returns the suite, the digest, and the error if it could not be shown.
     fn round(
         &self,
         number: u32,
@@ -190,7 +190,7 @@ impl Plan<'_> {
         Ok((suite, digest, write_error))
     }
 
-    /// Judges again, until it was done so often, and adds what that shows.
+    /// Judges again until `times` is reached, and adds the results.
     fn further(
         &mut self,
         times: u32,
@@ -224,8 +224,8 @@ impl Plan<'_> {
         Ok(write_error)
     }
 
-    /// The suite of a round. Where stability is to be verified, each has its own order, and as
-    /// many rules at once as the user says, one, or twice as many as the user says.
+    /// Creates the suite of a round. When stability is verified, each round has its own order, and
+    /// runs the configured number of rules in parallel, one, or twice that number.
     fn suite(&self, number: u32, seed: Option<u64>) -> Result<Suite, Failed> {
         let options = self.options;
         let jobs = options.jobs.map_or_else(default_jobs, |jobs| jobs.get());
@@ -271,7 +271,7 @@ impl Plan<'_> {
         console: &mut Console<'_>,
     ) -> io::Result<()> {
         write!(console.out, "{}", report::terminal(digest, self.paint))?;
-        // A submission takes the evidence into its folder.
+        // A submission writes the evidence into its own folder.
         let taken =
             |report: &&FileReport| self.options.called.is_some() && report.format == Format::Ndjson;
         for report in self.reports.iter().filter(|report| !taken(report)) {
@@ -295,7 +295,7 @@ impl Plan<'_> {
     }
 }
 
-/// The rules of the profile, or those that the options choose; without any, all of the APIs that the target has.
+/// Rules of the profile, or those that the options choose; otherwise all of the target's APIs.
 fn choice(
     options: &RunOptions,
     catalogue: &Catalogue,
@@ -316,7 +316,7 @@ fn choice(
     Choice::of(catalogue, &paths, &options.skip)
 }
 
-/// The reports to write. Their folders must exist, which is better known before a long run.
+/// Returns the reports to write. Their folders must exist, which is checked before a long run.
 fn reports(options: &RunOptions, target: &Target) -> Result<Vec<FileReport>, Failed> {
     let mut reports = options.report.clone();
     if reports.is_empty() && target.in_process && !options.compared {
@@ -346,7 +346,7 @@ fn connection(options: &RunOptions) -> Result<Connection, Failed> {
     Ok(connection)
 }
 
-/// How servers are reached, by what the command line says.
+/// Creates the connection settings from the command line.
 pub(super) fn connection_from(
     header: &[String],
     cacert: Option<&Path>,
@@ -364,7 +364,7 @@ pub(super) fn connection_from(
     Ok(connection)
 }
 
-/// A time limit in seconds.
+/// Converts a timeout in seconds.
 pub(super) fn limit(seconds: f64) -> Result<Duration, Failed> {
     Duration::try_from_secs_f64(seconds)
         .ok()
@@ -384,7 +384,7 @@ fn headers(texts: &[String]) -> Result<Vec<(String, String)>, Failed> {
         http::HeaderValue::try_from(value).ok()?;
         Some((name.to_owned(), value.to_owned()))
     };
-    // The text may hold a credential, so the error does not repeat it.
+    // The string may contain a credential, so the error does not repeat it.
     let wrong = || Failed::usage("a --header is not `NAME: VALUE`");
     texts
         .iter()
@@ -392,7 +392,7 @@ fn headers(texts: &[String]) -> Result<Vec<(String, String)>, Failed> {
         .collect()
 }
 
-/// Knows every token of the target and every header of the user's.
+/// Creates a redactor for every token of the target and every header of the user.
 fn redactor(target: &Target, headers: &[(String, String)]) -> Redactor {
     let launches = target.setups.values().flat_map(|setup| {
         Document::ALL

@@ -122,7 +122,7 @@ fn variants(
     Ok(u8::from(!findings.is_empty()))
 }
 
-/// Judges every vacuous server; the exit code is 1 when a rule holds on one.
+/// Judges every trivial server; the exit code is 1 when a rule passes on one.
 fn vacuity(console: &mut Console<'_>) -> Result<u8, Failed> {
     let target = Target::embedded().map_err(Failed::usage)?;
     let mut holding = 0;
@@ -138,13 +138,13 @@ fn vacuity(console: &mut Console<'_>) -> Result<u8, Failed> {
     Ok(u8::from(holding > 0))
 }
 
-/// Without a server that holds every rule there is nothing to break.
+/// Error for rules that already fail without an injected fault.
 fn unsound(broken: Vec<String>) -> Failed {
     let broken = broken.join(", ");
     Failed::usage(format!("these rules do not hold without a fault: {broken}"))
 }
 
-/// Shows which rule notices how many changes of its answers, and what no rule notices.
+/// Prints how many mutants each rule notices, and the mutants that no rule notices.
 fn show_mutants(mutations: &Mutations, console: &mut Console<'_>) -> Result<u8, Failed> {
     for (rule, (tried, noticed)) in mutations.scores() {
         writeln!(console.out, "{noticed:3} of {tried:3} {rule}")?;

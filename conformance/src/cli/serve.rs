@@ -12,11 +12,11 @@ use tokio::sync::oneshot;
 use super::{Console, Failed};
 use crate::run::interrupt::asked_to_end;
 
-/// How long what is still at work may hold up the end.
+/// Time that running tasks may delay the shutdown.
 const ENDS_WITHIN: Duration = Duration::from_millis(200);
 
-/// Starts a server, prints one line with its address, and waits for a signal or, with
-/// `exit_on_stdin_close`, for the end of standard input. `line` makes the line.
+/// Starts a server, prints one line with its address, and waits until a signal or, with
+/// `until_eof`, the end of standard input requests shutdown. `line` formats that line.
 ///
 /// # Errors
 /// Those of the start.
@@ -41,14 +41,14 @@ async fn until_asked<S, L: Display>(
     console: &mut Console<'_>,
 ) -> Result<(), Failed> {
     let mut asked = pin!(asked_to_end());
-    // Signals are listened to before anybody knows that there is something to end.
+    // Signal handlers are installed before the server is announced.
     let begun = poll_fn(|context| Poll::Ready(asked.as_mut().poll(context))).await;
     if let Poll::Ready(ended) = begun {
         return Ok(ended?);
     }
     let ended = async {
         match exit_on_stdin_close {
-            // The sender is dropped, if nothing else, when there is no more input.
+            // At the end of input, the sender has sent or is dropped.
             true => drop(end_of_input().await),
             false => std::future::pending().await,
         }
@@ -65,11 +65,11 @@ async fn until_asked<S, L: Display>(
     }
 }
 
-/// Ends when standard input does. A thread of its own waits for that, which may outlast all else.
+/// Signals the end of standard input, from a separate thread that may outlive everything else.
 fn end_of_input() -> oneshot::Receiver<()> {
     let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {
-        // Whatever ends it, there is nobody who writes any more.
+        // However the copy ends, there is no more input.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         let _ = sender.send(());
     });

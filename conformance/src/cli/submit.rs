@@ -92,7 +92,7 @@ pub(super) fn submit(arguments: Arguments, console: &mut Console<'_>) -> Result<
     Ok(0)
 }
 
-/// What a submission cannot be made with.
+/// Rejects options that a submission does not support.
 fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed> {
     if options.profile.is_none() {
         return Err(Failed::usage("a submission is by a profile: --profile"));
@@ -123,14 +123,14 @@ fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed>
     }
 }
 
-/// The target file, if it is none that the program knows.
+/// The target file, unless the target is built in.
 fn own_target(options: &RunOptions) -> Option<&Path> {
     let name = options.target.first()?;
     let known = name == "reference" || TARGETS.iter().any(|(known, _)| known == name);
     (!known).then_some(Path::new(name))
 }
 
-/// The command line that does the same.
+/// Returns the command line that repeats the submission.
 fn command(options: &RunOptions, name: &str, version: &str) -> String {
     let again = rerun_command::command(options);
     let rest = again.strip_prefix("conformance run").unwrap_or_default();

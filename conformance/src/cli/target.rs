@@ -11,8 +11,8 @@ use crate::catalogue::{Catalogue, Document};
 use crate::http_client::Base;
 use crate::target::{Target, Token};
 
-/// The program as it is started. Each setup runs in a folder of its own, so a path is made
-/// whole here; a bare name is for the search path.
+/// Resolves the path of the program. Each setup runs in its own folder, so a relative path is made
+/// absolute here; a bare name is left to the search path.
 fn located(program: &Path) -> String {
     let path = if program.components().count() > 1 {
         std::path::absolute(program).unwrap_or_else(|_| program.to_owned())
@@ -22,11 +22,10 @@ fn located(program: &Path) -> String {
     path.display().to_string()
 }
 
-/// The target that the options name.
+/// Resolves the target of the options.
 ///
 /// # Errors
-/// Unknown names, files that are no target, unknown capabilities, options that do not fit
-/// together.
+/// Unknown names, invalid target files, unknown capabilities, conflicting options.
 pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Target, Failed> {
     let token = token(options.token_env.as_deref())?;
     let addresses = options.control_url.is_some() || options.engine_url.is_some();
@@ -38,7 +37,7 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
     };
     for url in options.control_url.iter().chain(&options.engine_url) {
         if url.contains('@') {
-            // The text may hold a password, so the error does not repeat it.
+            // The string may contain a password, so the error does not repeat it.
             return Err(Failed::usage(
                 "an address holds no credentials; see --token-env, --header",
             ));

@@ -25,17 +25,17 @@ pub(super) struct Arguments {
     run: RunArguments,
 }
 
-/// How often the file is looked at.
+/// Polling interval of the file.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// When a file was written, and how long it is; none while it is not there.
+/// Modification time and length of a file; none while it does not exist.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// What each rule came to.
+/// Outcome of each rule.
 type Outcomes = BTreeMap<String, Outcome>;
 
-/// Judges a target, once or whenever the watched file changes, and returns the exit code of
-/// what it comes to.
+/// Judges a target, once or whenever the watched file changes, and returns the exit code of the
+/// result.
 pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     match arguments.watch {
         None => run::run(arguments.run, console),
@@ -49,9 +49,9 @@ pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8,
     }
 }
 
-/// Judges, then judges again whenever the file changes: first the rules that failed, then
-/// all, and says which became better or worse. Ends when the user stops it, with the exit
-/// code of the last whole run.
+/// Judges, then judges again whenever the file changes: first the rules that failed, then all, and
+/// reports which became better or worse. Ends when the user stops it, with the exit code of the
+/// last whole run.
 fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
     let mut seen = stamp(path);
     if seen.is_none() {
@@ -92,7 +92,7 @@ fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result
         last = Some(digest);
         let shown = path.display();
         let waited = runtime.block_on(async {
-            // It listens before it says that it waits.
+            // The signal handler is installed before the program announces that it waits.
             let asked = tokio::spawn(interrupt::asked_to_end());
             tokio::task::yield_now().await;
             writeln!(console.err, "waiting for {shown} to change; Ctrl-C ends")?;
@@ -110,8 +110,8 @@ fn stamp(path: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Waits until the file is another than before and no longer being written. None when the
-/// user stops the program.
+/// Waits until the file has changed and is no longer being written. None when the user stops the
+/// program.
 async fn wait_for_change(
     path: &Path,
     before: &Stamp,
@@ -150,7 +150,7 @@ fn failed(outcomes: &Outcomes) -> Vec<String> {
     failed.map(|(rule, _)| rule.clone()).collect()
 }
 
-/// What became better and what became worse: the rules, then how many.
+/// Describes which rules became better or worse, then how many.
 fn changes(before: &Outcomes, after: &Outcomes) -> Vec<String> {
     let passed = |outcome: &Outcome| *outcome == Outcome::Pass;
     let mut lines = Vec::new();

@@ -11,31 +11,31 @@ use tokio::time::timeout;
 
 use crate::process_group::ProcessGroup;
 
-/// How long an adapter may take to end once its input is closed.
+/// Timeout for an adapter to exit once its input is closed.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
-/// The longest line that is read, in bytes.
+/// Maximum length of a line, in bytes.
 const LINE: u64 = 64 * 1024 * 1024;
-/// So many characters of a line that is no answer are shown.
+/// Number of characters shown of a line that is not a reply.
 const SHOWN: usize = 200;
 
-/// Why there is no answer that could be judged.
+/// Why there is no reply to judge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Broken {
     /// The process cannot be started.
     #[error("cannot start `{0}`: {1}")]
     Start(String, String),
-    /// It ended; how, if that is known.
+    /// The process ended; how, if known.
     #[error("the adapter ended{0}")]
     Ended(String),
-    /// It wrote nothing in time.
+    /// No reply in time.
     #[error("the adapter did not answer within {} s", .0.as_secs_f32())]
     Slow(Duration),
-    /// It wrote what is no answer.
+    /// Invalid reply.
     #[error("invalid answer `{0}` of the adapter: {1}")]
     Garbled(String, String),
 }
 
-/// An adapter, which is started when it is asked, and again after it broke.
+/// Adapter process, started on the first request, and again after a failure.
 #[derive(Debug)]
 pub(crate) struct Adapter {
     command: Vec<String>,
@@ -51,7 +51,7 @@ struct Running {
 }
 
 impl Adapter {
-    /// One that is started with this program and these arguments.
+    /// Creates an adapter with this program and these arguments.
     pub(crate) fn new(command: Vec<String>) -> Self {
         Self {
             command,
@@ -68,19 +68,19 @@ impl Adapter {
             Ok(answer) => answer,
             Err(_) => Err(Broken::Slow(limit)),
         };
-        // What broke once is of no use any more; dropped, it is killed.
+        // A failed process is not reused; dropping it kills it.
         if answer.is_ok() {
             self.running = Some(running);
         }
         answer
     }
 
-    /// Whether it was started, and answered all that it was asked.
+    /// Whether the process was started and has answered every request.
     pub(super) fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Ends it, gently first.
+    /// Ends the process, gently first.
     pub(super) async fn end(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.input.take());

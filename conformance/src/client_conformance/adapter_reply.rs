@@ -2,27 +2,27 @@
 
 use serde_json::{Map, Value};
 
-/// An answer of an adapter.
+/// Reply of an adapter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AdapterReply {
-    /// The client gave a value.
+    /// The client returned a value.
     Value(Value),
-    /// The client says that there is none.
+    /// The client reports an undefined value.
     Undefined,
-    /// The client raised or returned an error, with the status if it tells it.
+    /// The client raised or returned an error, with the status if reported.
     Error(Option<u64>),
-    /// The client cannot do this.
+    /// The client does not support the operation.
     Unsupported,
 }
 
-/// The members of which an answer has exactly one.
+/// Members of which a reply has exactly one.
 const KINDS: [&str; 4] = ["value", "undefined", "error", "unsupported"];
 
 impl AdapterReply {
-    /// Reads an answer.
+    /// Parses a reply.
     ///
     /// # Errors
-    /// A sentence: it is none of the four.
+    /// A message if it is not one of the four.
     pub(super) fn read(answer: &Value) -> Result<Self, String> {
         let Value::Object(members) = answer else {
             return Err("expected an object".to_owned());

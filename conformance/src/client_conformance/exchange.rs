@@ -8,11 +8,11 @@ use crate::evidence::{Exchange, Payload, Received, Sent};
 use crate::http_client::answer::BODY_LIMIT;
 use crate::mock::{Reply, Request};
 
-/// So many characters of a body are shown in a line.
+/// Number of characters shown of a body, in one line.
 const SHOWN: usize = 300;
 
-/// The body of a request without its content encoding; one that is not what its header says is
-/// taken as it stands.
+/// Decodes the content encoding of a request body; a body that does not match its header is
+/// returned unchanged.
 pub(super) fn plain_body(request: &Request) -> Bytes {
     plain(&request.headers, &request.body)
 }
@@ -32,7 +32,7 @@ fn plain(headers: &[(String, String)], body: &Bytes) -> Bytes {
     }
 }
 
-/// As an event of the evidence.
+/// Converts the exchange to an event of the evidence.
 pub(super) fn event(rule: &str, base: &str, request: &Request, reply: Option<&Reply>) -> Exchange {
     Exchange {
         rule: rule.to_owned(),
@@ -57,7 +57,7 @@ pub(super) fn event(rule: &str, base: &str, request: &Request, reply: Option<&Re
     }
 }
 
-/// In one line.
+/// Formats the exchange on one line.
 pub(super) fn line(request: &Request, reply: Option<&Reply>) -> String {
     let kept = ["accept", "authorization", "content-type", "if-none-match"];
     let mut line = format!("received: {} {}", request.method, request.target);

@@ -9,37 +9,37 @@ use super::adapter_reply::AdapterReply;
 use crate::judge::verdict::Difference;
 use crate::scenario::numbers::same;
 
-/// What an adapter must tell. An error is an error however the client's language shows it.
+/// Expected reply of an adapter. An error is an error, however the client's language shows it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) enum Expected {
-    /// This value.
+    /// Exactly this value.
     Value(Value),
     /// These items, in any order.
     Unordered(Vec<Value>),
-    /// A value with these at places in it.
+    /// A value with these values at these pointers.
     At(BTreeMap<String, Value>),
-    /// A value with something at these places.
+    /// A value with something at these pointers.
     Has(Vec<String>),
-    /// Beside the decision, something at these places of the details.
+    /// A decision, and details with something at these pointers.
     Details(Vec<String>),
-    /// That there is no value.
+    /// An undefined value.
     Undefined,
-    /// An error; one that tells a status tells one of these, if any are given.
+    /// An error; if it reports a status, one of these, if any are listed.
     Error(Vec<u64>),
-    /// That there is no value, or an error.
+    /// An undefined value, or an error.
     NoValue,
     /// Anything but one of these values.
     Not(Vec<Value>),
-    /// That it is done.
+    /// Success.
     Done,
-    /// That it is not done, by whatever is no success.
+    /// Failure: false, undefined or an error.
     NotDone,
-    /// The value at this place of the server's last answer.
+    /// The value at this pointer of the server's last response.
     Answered(String),
-    /// A text that holds these.
+    /// A string that contains these.
     Text(Vec<String>),
-    /// An array of so many items.
+    /// An array of this length.
     Length(usize),
     /// One of these.
     Any(Vec<Expected>),
@@ -48,8 +48,8 @@ pub(super) enum Expected {
 }
 
 impl Expected {
-    /// The first thing that is not as expected; `whole` is the line as it came, and `last` the
-    /// server's last answer, as far as it is JSON.
+    /// Returns the first difference; `whole` is the complete reply line, and `last` the server's
+    /// last response, if it is JSON.
     pub(super) fn differs(
         &self,
         told: &AdapterReply,
@@ -64,7 +64,7 @@ impl Expected {
         })
     }
 
-    /// What is expected, in words, and whether it is so.
+    /// Describes the expectation, and whether it is met.
     fn fits(&self, told: &AdapterReply, whole: &Value, last: Option<&Value>) -> (String, bool) {
         let value = match told {
             AdapterReply::Value(value) => Some(value),

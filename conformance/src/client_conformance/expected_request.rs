@@ -12,38 +12,38 @@ use crate::judge::verdict::Difference;
 use crate::mock::Request;
 use crate::scenario::numbers::same;
 
-/// A demand on the requests with these methods, or to this path: there is one, and each of them
-/// is like that.
+/// Expectation on the requests with these methods, or to this path: at least one exists, and each
+/// of them conforms.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct ExpectedRequest {
-    /// One of these; any if none is given.
+    /// One of these methods; any if empty.
     method: Vec<String>,
-    /// The segments as they are meant: how they are encoded is left to the client.
+    /// The decoded segments: how they are encoded is left to the client.
     path: Option<Vec<String>>,
-    /// How many such requests there are; unless said, one or more.
+    /// Number of such requests; by default, one or more.
     times: Option<usize>,
-    /// At most so many.
+    /// Maximum number of such requests.
     at_most: Option<usize>,
     /// Headers that each has, with globs over their values.
     headers: BTreeMap<String, String>,
     /// Headers that none has.
     no_headers: Vec<String>,
-    /// Parameters of the query that each has, decoded, with globs over one of their values.
+    /// Query parameters that each has, decoded, with globs over one of their values.
     query: BTreeMap<String, String>,
-    /// Parameters that none has.
+    /// Query parameters that none has.
     no_query: Vec<String>,
     /// Values in the JSON body of each, by pointer.
     json: BTreeMap<String, Value>,
-    /// Pointers that lead somewhere in the JSON body of each.
+    /// Pointers that exist in the JSON body of each.
     has: Vec<String>,
-    /// Pointers that lead nowhere in it.
+    /// Pointers that do not exist in it.
     lacks: Vec<String>,
-    /// The whole body as text.
+    /// The whole body as a string.
     body: Option<String>,
 }
 
-/// The segments of a path, decoded.
+/// Splits a path into decoded segments.
 fn segments(target: &str) -> Vec<String> {
     let path = target.split('?').next().unwrap_or_default();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -54,7 +54,7 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// The parameters of a query, decoded as forms are.
+/// Parses the parameters of a query, decoded as forms are.
 fn parameters(target: &str) -> Vec<(String, String)> {
     let query = target.split_once('?').map_or("", |(_, query)| query);
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -84,16 +84,16 @@ fn header(request: &Request, name: &str) -> Option<String> {
 }
 
 impl ExpectedRequest {
-    /// Refuses globs that are none.
+    /// Rejects invalid globs.
     ///
     /// # Errors
-    /// A sentence that names the glob.
+    /// A message that names the glob.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut globs = self.headers.values().chain(self.query.values());
         globs.try_for_each(|text| glob(text).map(|_| ()))
     }
 
-    /// What is not as demanded.
+    /// Returns what does not meet the expectation.
     pub(super) fn differences(&self, received: &[Request]) -> Vec<Difference> {
         let selected: Vec<&Request> = received.iter().filter(|one| self.selects(one)).collect();
         let count = selected.len();
@@ -136,7 +136,7 @@ impl ExpectedRequest {
         }
     }
 
-    /// What is wrong with one of the requests.
+    /// Returns the differences of one request.
     fn wrong(&self, request: &Request) -> Vec<Difference> {
         let mut found = Vec::new();
         let mut differ = |what: String, expected: String, got: String| {

@@ -5,54 +5,53 @@ use serde_json::{Map, Value};
 
 use crate::faults::{Alteration, Recipient};
 
-/// A way in which the model breaks rules.
+/// Fault of the model: a way in which it breaks rules.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// `PATH/NAME`, where `PATH.yaml` is the file that it stands in.
+    /// `PATH/NAME`, where `PATH.yaml` is its file.
     pub(crate) id: String,
-    /// What the broken client does, as a sentence.
+    /// Behaviour of the broken client, as a sentence.
     pub(crate) breaks: String,
     /// The rule that must notice it, by id.
     pub(crate) rule: String,
-    /// What the client sends otherwise than it should, or reads into answers.
+    /// Changes of what the client sends, or of what it reads into responses.
     pub(super) alteration: Option<Alteration>,
     pub(super) habit: Option<FaultMode>,
 }
 
-/// What no change of single requests and answers shows.
+/// Faults beyond changes of single requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FaultMode {
-    /// It sends every request again that is answered 5xx, or not at all.
+    /// Resends every request that is answered 5xx, or not at all.
     Repeats,
-    /// It follows redirects with GET and without a body.
+    /// Follows redirects with GET and without a body.
     RedirectsAsGet,
-    /// It tells null where nothing is defined.
+    /// Reports null for an undefined value.
     UndefinedAsNull,
-    /// It tells that nothing is defined where the value is null.
+    /// Reports an undefined value for null.
     NullAsUndefined,
-    /// It tells that nothing is defined instead of an error.
+    /// Reports an undefined value instead of an error.
     ErrorAsUndefined,
-    /// It tells false instead of an error.
+    /// Reports false instead of an error.
     ErrorAsFalse,
-    /// It tells that it is done, whatever was answered.
+    /// Reports success, whatever the response.
     ErrorAsDone,
-    /// It tells true wherever a document is defined.
+    /// Reports true for every defined document.
     DefinedAsTrue,
-    /// It tells one answer for all inputs.
+    /// Reports one result for all inputs.
     FirstForAll,
-    /// It takes what did not come whole, or not at all, for an empty object.
+    /// Reads an incomplete or missing body as an empty object.
     HalfBody,
-    /// It takes a list that did not come whole for an empty one.
+    /// Reads an incomplete list as an empty one.
     HalfList,
-    /// It leaves the path of its address out.
+    /// Drops the path of its base address.
     PathOfAddressLost,
-    /// It waits for half a second.
+    /// Times out after half a second.
     Impatient,
 }
 
-/// A fault as its file has it: changes of requests and answers, as faults of servers have them,
-/// or a habit.
+/// A fault as in its file: changes of requests and responses, like faults of servers, or a habit.
 #[derive(Debug, Deserialize)]
 pub(super) struct FaultFile {
     fault: String,
@@ -66,7 +65,7 @@ impl Fault {
     /// Reads a fault of the rule `rule` in the file `path`.
     ///
     /// # Errors
-    /// An unknown key, a bad pattern, or nothing that is done.
+    /// An unknown key, a bad pattern, or a fault without effect.
     pub(super) fn read(
         path: &str,
         rule: &str,

@@ -13,21 +13,21 @@ use crate::evidence::{
 };
 use crate::judge::verdict::{Reason, Verdict};
 
-/// What a run on a client needs beside the client.
+/// Inputs of a run on a client, other than the client.
 #[derive(Debug)]
 pub(crate) struct Judging<'a> {
-    /// The rules, in the order in which they are played.
+    /// Rules, in the order in which they are run.
     pub(crate) rules: Vec<&'a Rule>,
-    /// How long the client may take for one operation.
+    /// Timeout of one operation of the client.
     pub(crate) limit: Duration,
-    /// What the client is called, unless it says that itself.
+    /// Name of the client, unless it reports one.
     pub(crate) name: String,
     /// The name of the run.
     pub(crate) run: String,
 }
 
-/// Judges the http_client; `asked_to_end` ends that early. The events go to `tell`, which says whether
-/// to go on.
+/// Judges the client; `asked_to_end` ends the run early. `tell` receives the events, and returns
+/// whether to continue.
 pub(crate) async fn judge(
     judging: &Judging<'_>,
     player: &mut Subject,
@@ -97,15 +97,15 @@ pub(crate) async fn judge(
     }));
 }
 
-/// Where events go, once it is known which client they are of: only its answer to the first rule
-/// that it can open says so.
+/// Receiver of events. Buffers them until the client is identified, which only its answer to the
+/// first rule that it can open does.
 struct Telling<T> {
     tell: T,
     held: Option<Vec<Event>>,
 }
 
 impl<T: FnMut(Event) -> bool> Telling<T> {
-    /// Says whether the run is to go on.
+    /// Returns whether the run continues.
     fn tell(&mut self, event: Event) -> bool {
         match &mut self.held {
             Some(held) => {
@@ -116,7 +116,7 @@ impl<T: FnMut(Event) -> bool> Telling<T> {
         }
     }
 
-    /// Tells of the run, then what was held; later calls do nothing.
+    /// Emits the start of the run, then the buffered events; later calls do nothing.
     fn begin(&mut self, started: impl FnOnce() -> RunStarted) {
         if let Some(held) = self.held.take() {
             (self.tell)(Event::RunStarted(Box::new(started())));
@@ -128,7 +128,7 @@ impl<T: FnMut(Event) -> bool> Telling<T> {
 }
 
 impl RuleRun {
-    /// Of a rule that was not played to its end.
+    /// Creates the result of a rule that was not run to its end.
     fn of(verdict: Verdict) -> Self {
         Self {
             verdict,

@@ -12,27 +12,27 @@ use super::run_rule::play;
 use super::{Model, Subject};
 use crate::judge::verdict::Verdict;
 
-/// How long the model may take for one operation. Only a hang reaches it: the games are played
-/// side by side, maybe on a busy machine.
+/// Timeout of one operation of the model. Only a hang reaches it: the runs are concurrent, maybe on
+/// a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// How many games are played at the same time.
+/// Number of concurrent runs.
 const JOBS: usize = 8;
 
-/// Which rules notice which faults of the model.
+/// Matrix of the rules that notice each fault of the model.
 #[derive(Debug)]
 pub struct Matrix {
-    /// Each fault with the rules that fail, a star at the one that is meant.
+    /// Each fault with the rules that fail, a star at the intended one.
     pub text: String,
-    /// What is wrong, a sentence each.
+    /// Problems, one sentence each.
     pub findings: Vec<String>,
 }
 
-/// Plays every rule on the model with every fault of its API, or with those alone that it is meant
-/// to notice, and without any.
+/// Runs every rule on the model with every fault of its API, or only with those that it is meant to
+/// notice, and without any.
 ///
 /// # Errors
-/// A sentence: a rule's server does not start.
+/// A message if a rule's server does not start.
 pub fn kill_matrix(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

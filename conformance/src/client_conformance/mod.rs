@@ -28,20 +28,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Whoever does what a rule asks for.
+/// Client under test, or the reference client.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    /// A client behind an adapter, which is a process.
+    /// A client behind an adapter process.
     Adapter(Box<Adapter>),
     /// The client of this crate.
     Model(Box<Model>),
 }
 
 impl Subject {
-    /// Asks it to do one thing.
+    /// Requests one operation.
     ///
     /// # Errors
-    /// There is no answer that could be judged.
+    /// There is no reply to judge.
     async fn ask(&mut self, ask: &Value, limit: Duration) -> Result<Value, Broken> {
         match self {
             Self::Adapter(adapter) => adapter.ask(ask, limit).await,
@@ -52,7 +52,7 @@ impl Subject {
         }
     }
 
-    /// Whether a process has been started that answered so far.
+    /// Whether an adapter process has been started and has answered every request.
     fn is_running(&self) -> bool {
         match self {
             Self::Adapter(adapter) => adapter.is_running(),
@@ -60,7 +60,7 @@ impl Subject {
         }
     }
 
-    /// Ends it, gently first.
+    /// Ends the client, gently first.
     pub(crate) async fn end(&mut self) {
         if let Self::Adapter(adapter) = self {
             adapter.end().await;

@@ -1,7 +1,7 @@
 //! Rules for clients, read from `conformance/clients/**.yaml`.
 //!
-//! The reader is strict: unknown keys, ids that stand twice, clauses that there are not, and rules
-//! that no fault breaks are errors that name the file and the rule.
+//! The reader is strict: unknown keys, repeated ids, nonexistent clauses, and rules that no fault
+//! breaks are errors that name the file and the rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::assets::CLIENT_RULES;
 use crate::catalogue::{Catalogue, Clause, Document, Level};
 use crate::faults::{Recipient, texts_below};
 
-/// What stands before the ids of rules for clients.
+/// Prefix of the ids of rules for clients.
 const PREFIX: &str = "client";
 
 /// All rules, and the faults that break them.
@@ -31,9 +31,9 @@ pub struct Rules {
 pub struct Rule {
     /// `client/PATH/NAME`, where `PATH.yaml` is its file.
     pub id: String,
-    /// What a client does that keeps it.
+    /// Behaviour of a client that satisfies the rule.
     pub states: String,
-    /// The clause that it stands on, and further ones.
+    /// The clause that it is based on, and further ones.
     pub clauses: Vec<&'static Clause>,
     pub(super) api: Recipient,
     pub(super) start: Start,
@@ -43,7 +43,7 @@ pub struct Rule {
     pub(super) shows: Vec<Shows>,
 }
 
-/// With what a server starts, and the client with it.
+/// Initial state of the server and the client.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Start {
@@ -53,24 +53,23 @@ pub(super) struct Start {
     pub(super) data: Option<Value>,
     /// Further arguments of the engine.
     pub(super) arguments: Vec<String>,
-    /// Faults of the mock that are on: names, or definitions with their names as `fault`.
+    /// Enabled faults of the mock: names, or definitions with their names as `fault`.
     pub(super) faults: Vec<Value>,
-    /// The token that the client is given; for the control plane it is the administrator's, unless
-    /// another is given.
+    /// Token of the client; for the control plane by default the administrator's.
     pub(super) token: Option<String>,
     /// The path below which the client finds the API.
     pub(super) below: String,
-    /// Requests that hang are let go of every so many milliseconds.
+    /// Interval at which hanging requests are released, in milliseconds.
     pub(super) release_every: Option<u64>,
 }
 
-/// A request of the suite's own, before the client is asked.
+/// A request of the suite itself, before the client is used.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Setup {
     pub(super) put: String,
     pub(super) json: Value,
-    /// It is sent so often, with the number in the place of `{n}`.
+    /// Number of times it is sent; `{n}` is replaced with the number.
     #[serde(default = "once")]
     pub(super) times: usize,
 }
@@ -79,7 +78,7 @@ fn once() -> usize {
     1
 }
 
-/// Something that the client is asked to do.
+/// One operation of the client, and its expected reply.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
@@ -87,14 +86,14 @@ pub(super) struct Step {
     pub(super) told: Expected,
 }
 
-/// What the server shows afterwards.
+/// Expected state of the server afterwards.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shows {
     pub(super) get: String,
-    /// The `result` of the answer.
+    /// The `result` of the response.
     pub(super) result: Option<Value>,
-    /// Or that it has none.
+    /// Whether the response has no `result`.
     #[serde(default)]
     pub(super) nothing: bool,
 }
@@ -102,7 +101,7 @@ pub(super) struct Shows {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// What the rules are about, for readers of the file.
+    /// Subject of the rules, for readers of the file.
     #[serde(rename = "topic")]
     _topic: String,
     #[serde(default)]
@@ -130,18 +129,18 @@ struct Entry {
 }
 
 impl Rules {
-    /// Those that the program carries.
+    /// Returns the embedded rules.
     ///
     /// # Errors
-    /// The defects of the files, one a line.
+    /// The defects of the files, one per line.
     pub fn embedded() -> Result<Self, String> {
         Self::read(CLIENT_RULES)
     }
 
-    /// Those of every `PATH.yaml` below a folder.
+    /// Reads the rules of every `PATH.yaml` below a folder.
     ///
     /// # Errors
-    /// A file cannot be read, or the defects of the files, one a line.
+    /// A file cannot be read, or the defects of the files, one per line.
     pub(crate) fn below(folder: &Path) -> Result<Self, String> {
         let texts = texts_below("clients", folder).map_err(|error| error.to_string())?;
         let files = texts.iter();
@@ -152,10 +151,10 @@ impl Rules {
         Self::read(&files)
     }
 
-    /// Reads rules from pairs of path (without ending) and text.
+    /// Reads rules from pairs of path (without ending) and contents.
     ///
     /// # Errors
-    /// The defects of the files, one a line.
+    /// The defects of the files, one per line.
     pub fn read(files: &[(&str, &str)]) -> Result<Self, String> {
         let catalogue = Catalogue::embedded().map_err(ToString::to_string)?;
         let mut read = Self {
@@ -267,16 +266,16 @@ impl Rules {
 }
 
 impl Rule {
-    /// The section of the document that it stands on.
+    /// The section of the document that it is based on.
     pub fn section(&self) -> &'static str {
         self.clauses.first().map_or("", |clause| clause.section)
     }
 }
 
-/// What stands for texts too long to be written: `{$repeat: [TEXT, TIMES]}`.
+/// Placeholder for long strings: `{$repeat: [TEXT, TIMES]}`.
 const REPEAT: &str = "$repeat";
 
-/// The value with its repeated texts written out.
+/// Expands the repeated strings in a value.
 fn expanded(value: Value) -> Value {
     match value {
         Value::Object(members) => match members.get(REPEAT).and_then(Value::as_array) {
@@ -299,7 +298,7 @@ fn expanded(value: Value) -> Value {
     }
 }
 
-/// The clauses of these ids.
+/// Looks up clauses by id.
 fn clauses(
     catalogue: &'static Catalogue,
     ids: &[String],

@@ -22,30 +22,30 @@ use crate::scenario::numbers::same;
 
 /// The token of the control plane's administrator.
 const ADMINISTRATOR: &str = "control-administrator";
-/// How many bytes of a body are kept, and how many requests.
+/// Limits of the recording of requests.
 const KEPT: Limits = Limits {
     requests: 5_000,
     body: 8 * 1024 * 1024,
     answer: 1024 * 1024,
 };
-/// How long a client is told that it may wait for an answer, in seconds.
+/// Timeout that the client is configured with, in seconds.
 const PATIENCE: f64 = 5.0;
-/// So many requests are shown of a failure.
+/// Number of requests shown of a failure.
 const SHOWN: usize = 8;
-/// So many characters of an answer are shown in a transcript.
+/// Number of characters shown of a reply in a transcript.
 const TOLD_SHOWN: usize = 2_000;
 
-/// What became of a rule.
+/// Result of running a rule.
 #[derive(Debug)]
 pub(super) struct RuleRun {
     pub(super) verdict: Verdict,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) transcript: String,
-    /// What the client calls itself, and its version.
+    /// Name and version that the client reports.
     pub(super) client: Option<(String, Option<String>)>,
 }
 
-/// A verdict that is final, of a rule that is still played.
+/// Final verdict of a rule that is still running.
 type Stopped = Result<(), Verdict>;
 
 struct Game<'a> {
@@ -57,10 +57,10 @@ struct Game<'a> {
     client: Option<(String, Option<String>)>,
 }
 
-/// Plays a rule.
+/// Runs a rule.
 ///
 /// # Errors
-/// A sentence: the rule's own server does not start, or not as the rule says.
+/// A message if the rule's own server does not start, or not in the required state.
 pub(super) async fn play(
     rule: &Rule,
     player: &mut Subject,
@@ -205,8 +205,8 @@ impl Game<'_> {
         }
     }
 
-    /// The failure of an adapter that ended behind its last answer: asked for another client, it
-    /// says nothing any more. Left alone it would be the next rule's that it does not answer.
+    /// Returns the failure of an adapter that ended after its last reply: it does not reply when
+    /// asked for another client. Otherwise the next rule would be blamed.
     async fn ended(&mut self, player: &mut Subject, api: &str) -> Option<Verdict> {
         if !player.is_running() {
             return None;
@@ -223,7 +223,7 @@ impl Game<'_> {
         Some(self.failed(self.rule.steps.len(), vec![difference]))
     }
 
-    /// The line that makes a new client.
+    /// Builds the line that creates a new client.
     fn open(&self, api: &str) -> Value {
         let mut open = Map::new();
         let mut say = |name: &str, value: Value| open.insert(name.to_owned(), value);
@@ -294,7 +294,7 @@ impl Game<'_> {
         }
     }
 
-    /// The server's last answer, if it is JSON.
+    /// The server's last response, if it is JSON.
     fn last(&self) -> Option<Value> {
         let (_, reply) = self.server.received().pop()?;
         let Reply {
@@ -305,7 +305,7 @@ impl Game<'_> {
         Answer::new(status, headers, body).json().cloned()
     }
 
-    /// The answer to a step, while requests that hang are let go of as the rule says.
+    /// Returns the reply to a step, while hanging requests are released as the rule says.
     async fn asked(&self, player: &mut Subject, ask: &Value) -> Result<Value, Broken> {
         let asked = player.ask(ask, self.limit);
         let Some(every) = self.rule.start.release_every else {
@@ -321,7 +321,7 @@ impl Game<'_> {
         }
     }
 
-    /// What the server shows otherwise than it should.
+    /// Returns the difference between the expected and the actual server state.
     async fn shown(&mut self, shows: &Shows) -> Result<Option<Difference>, String> {
         let answer = self.server.ask(self.rule.api, request("GET", &shows.get));
         let answer = answer.await?;
@@ -380,7 +380,7 @@ fn not_supported(what: &str) -> Verdict {
     Verdict::NotRun(Reason::NotSupported(what.to_owned()))
 }
 
-/// What an operation is called, with its options.
+/// Formats the name of an operation, with its options.
 fn operation(ask: &Map<String, Value>) -> String {
     let name = ask.get("do").and_then(Value::as_str).unwrap_or_default();
     let options = ask.get("options").and_then(Value::as_object);

@@ -10,11 +10,11 @@ use crate::judge::openapi::media_type;
 use crate::judge::truncate::shorten;
 use crate::scenario::resource_names::canonical;
 
-/// An answer without what depends on the run.
+/// A response without its run-dependent parts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NormalizedResponse {
     status: u16,
-    /// None where there is no body.
+    /// `None` without a body.
     media_type: Option<String>,
     body: Body,
 }
@@ -26,24 +26,24 @@ enum Body {
     Text(String),
 }
 
-/// How answers differ at a place.
+/// Kind of a difference between responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DifferenceKind {
-    /// Something is there or not, or is of another type.
+    /// A value is present or absent, or has another type.
     Shape,
-    /// Values of one type.
+    /// Different values of one type.
     Value,
-    /// Sentences for people, which every implementation words as it likes.
+    /// Sentences for people, which every implementation words freely.
     Words,
 }
 
-/// A place at which answers are not alike.
+/// A place at which responses differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnswerDifference {
     /// `status`, `media-type`, `body`, or a JSON pointer with `*` for the items of arrays.
     pub(crate) place: String,
     pub(crate) kind: DifferenceKind,
-    /// What each answer has there.
+    /// Value of each response there.
     pub(crate) values: Vec<String>,
 }
 
@@ -68,8 +68,8 @@ impl NormalizedResponse {
 }
 
 impl NormalizedResponse {
-    /// With the first message alone, where these are messages that the fixture server got: how many
-    /// came is a matter of time.
+    /// Retains only the first message, if these are messages that the fixture server received:
+    /// their number is a matter of timing.
     pub(crate) fn of_messages(mut self, are: bool) -> Self {
         if are && let Body::Json(Value::Array(messages)) = &mut self.body {
             messages.truncate(1);
@@ -78,8 +78,8 @@ impl NormalizedResponse {
     }
 }
 
-/// Where these answers are not alike. Bodies of answers with different statuses, and texts of
-/// several lines, are not compared.
+/// Returns the differences of responses. Bodies of responses with different statuses, and
+/// multi-line strings, are not compared.
 pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDifference> {
     let statuses: Vec<String> = answers.iter().map(|one| one.status.to_string()).collect();
     if !alike(&statuses) {
@@ -104,7 +104,7 @@ pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDiffe
     }
     let json = |one: &NormalizedResponse| match &one.body {
         Body::Json(value) => Some(value.clone()),
-        // What has many lines is for people, or has a format of its own.
+        // Multi-line strings are for people, or have a format of their own.
         Body::Text(text) if !text.contains('\n') => Some(Value::String(text.clone())),
         Body::Text(_) | Body::None => None,
     };
@@ -115,7 +115,7 @@ pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDiffe
     found
 }
 
-/// Where values are not alike, below the place that they stand at.
+/// Returns the differences of values, below their place.
 pub(super) fn compare_values(place: &str, values: &[Value]) -> Vec<AnswerDifference> {
     let mut found = Vec::new();
     let values: Vec<Option<&Value>> = values.iter().map(Some).collect();
@@ -142,7 +142,7 @@ fn alike<T: PartialEq>(all: &[T]) -> bool {
         .all(|pair| matches!(pair, [one, other] if one == other))
 }
 
-/// Adds a difference; of the items of an array the first stands for all.
+/// Adds a difference; the first item of an array represents all.
 fn add(
     found: &mut Vec<AnswerDifference>,
     place: &str,
@@ -162,7 +162,7 @@ fn add(
     }
 }
 
-/// The topmost differences of values at a place.
+/// Adds the topmost differences of the values at a place.
 fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifference>) {
     if alike(values) {
         return;
@@ -196,7 +196,7 @@ fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDiffere
     }
 }
 
-/// What kind of difference it is that scalars of one type are not equal.
+/// Returns the kind of a difference between scalars of one type.
 fn kind_of(place: &str, values: &[Option<&Value>]) -> DifferenceKind {
     let name = place.rsplit('/').next().unwrap_or_default();
     let sentence = |value: &Option<&Value>| {

@@ -8,15 +8,15 @@ use super::{Comparison, Open, Proposal};
 use crate::catalogue::{Catalogue, Clause};
 use crate::judge::truncate::shorten;
 
-/// Longest value in a sentence, in characters.
+/// Maximum length of a value in a sentence, in characters.
 const VALUE: usize = 90;
-/// Longest value of a record, in characters.
+/// Maximum length of a recorded value, in characters.
 const RECORD: usize = 160;
-/// Most words of a place in an id.
+/// Maximum number of words of a place in an id.
 const WORDS: usize = 6;
 
 impl Comparison {
-    /// What a person reads of it.
+    /// Formats the comparison for people.
     pub(crate) fn lines(&self) -> Vec<String> {
         let (mut lines, mut used) = (Vec::new(), BTreeSet::new());
         for moved in &self.moved {
@@ -75,7 +75,7 @@ impl Comparison {
         lines
     }
 
-    /// `/warning` is an object at opa; absent at reference
+    /// Formats a difference, such as: `/warning` is an object at opa; absent at reference
     fn what(&self, proposal: &Proposal) -> String {
         let values = self.each(&proposal.values, VALUE);
         let word = match proposal.kind {
@@ -111,8 +111,8 @@ fn cut(text: &str, longest: usize) -> String {
     }
 }
 
-/// A clause for the file of the proposal, with an id that is not used yet; its scenario, or the
-/// reason why it has none, is still to be written.
+/// Returns a clause for the file of the proposal, with an unused id; its scenario, or the reason
+/// why it has none, is still to be written.
 fn skeleton(proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
     let rule = &proposal.rule;
     let known = Catalogue::embedded().ok();
@@ -150,7 +150,7 @@ fn skeleton(proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
     lines
 }
 
-/// What the clause would leave open, in words that YAML takes as they stand.
+/// Describes what the clause would leave open, in words that need no quoting in YAML.
 fn states(proposal: &Proposal) -> String {
     let (what, place) = match proposal.place.strip_prefix(SENT) {
         Some(place) => ("what the server sends", place),
@@ -172,7 +172,7 @@ fn states(proposal: &Proposal) -> String {
     }
 }
 
-/// An id from the words of the place; what has no words of its own is told by the rule.
+/// Creates an id from the words of the place; a place without words uses those of the rule.
 fn words(proposal: &Proposal, rule: &str) -> String {
     let mut text = proposal.place.clone();
     if !text.contains('/') {

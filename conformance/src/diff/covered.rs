@@ -2,9 +2,8 @@
 
 use crate::judge::facts::Fact;
 
-/// Whether one of these facts, or the rule's choice to keep only a type or a list of statuses,
-/// says what may stand at the place. That an answer is an error, or a success, does not say with
-/// which status.
+/// Whether one of these facts, or the rule's choice to record only a type or a list of statuses,
+/// covers the place. That a response is an error, or a success, does not cover its status.
 pub(crate) fn covers(facts: &[Fact], place: &str) -> bool {
     facts.iter().any(|fact| covers_one(fact, place))
 }
@@ -20,7 +19,7 @@ fn covers_one(fact: &Fact, place: &str) -> bool {
         "trace" => place.starts_with("/explanation"),
         "body" => at("", &fact.value, place),
         "" | "sorted" | "each" => at(pointer(&fact.key), &fact.value, place),
-        // A list of names may hold the names of others too.
+        // A list of names may include the names of others.
         "names" | "length" => reaches(pointer(&fact.key), place) == Some(0),
         _ => false,
     }
@@ -32,7 +31,7 @@ fn pointer(key: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Whether a fact of this value at a pointer speaks of the place.
+/// Whether a fact of this value at a pointer covers the place.
 fn at(pointer: &str, value: &str, place: &str) -> bool {
     let Some(below) = reaches(pointer, place) else {
         return false;
@@ -41,14 +40,14 @@ fn at(pointer: &str, value: &str, place: &str) -> bool {
     match value {
         "<unset>" | "<absent>" | "<empty>" => true,
         value if part.iter().any(|start| value.starts_with(start)) => false,
-        // A type: which value of it, the rule leaves to the server.
+        // A type: the rule leaves the value of it to the server.
         value if value.starts_with('<') => below == 0,
         _ => true,
     }
 }
 
-/// How many segments a place lies below a pointer; none if it does not. In both `*` stands for
-/// items, in a pointer also for parts of names.
+/// Number of segments between a pointer and a place below it; none if it is not below. In both `*`
+/// matches items, in a pointer also parts of names.
 fn reaches(pointer: &str, place: &str) -> Option<usize> {
     let place = if place == "body" { "" } else { place };
     if !(place.is_empty() || place.starts_with('/')) {

@@ -6,16 +6,16 @@ use super::answers::DifferenceKind;
 use super::requests::{Instance, SENT, folder};
 use super::{Open, Proposal};
 
-/// So many members of an object that are not in every run stand on their own; more of them are
-/// told as one.
+/// Maximum number of members, missing in some run, that are reported separately; more of them are
+/// reported as one.
 const ALONE: usize = 3;
-/// So many of their names are told.
+/// Maximum number of their names in a report.
 const NAMED: usize = 3;
 
-/// What a member that is not there is called.
+/// Value reported for a missing member.
 const ABSENT: &str = "absent";
 
-/// One proposal for each place of an endpoint, and for each way in which answers differ in shape.
+/// Creates one proposal per place of an endpoint, and per kind of difference in shape.
 pub(super) fn grouped(found: Vec<Instance>, open: &[Open]) -> Vec<Proposal> {
     let mut proposals: BTreeMap<(String, String, DifferenceKind, Vec<String>), Proposal> =
         BTreeMap::new();
@@ -38,7 +38,7 @@ pub(super) fn grouped(found: Vec<Instance>, open: &[Open]) -> Vec<Proposal> {
             difference.kind,
             values,
         );
-        // A status is of one request; a member has one place in every answer.
+        // A status belongs to one request; a member has one place in every response.
         let alike =
             |one: &Open| difference.place.starts_with('/') || one.values == difference.values;
         let same =
@@ -61,7 +61,7 @@ pub(super) fn grouped(found: Vec<Instance>, open: &[Open]) -> Vec<Proposal> {
     join(proposals.into_values().collect())
 }
 
-/// The same with one proposal for an object of which many members are not in every run.
+/// Replaces proposals by one for an object of which many members are missing in some run.
 fn join(proposals: Vec<Proposal>) -> Vec<Proposal> {
     let mut objects: BTreeMap<(String, String), Vec<Proposal>> = BTreeMap::new();
     let mut others = Vec::new();
@@ -85,7 +85,7 @@ fn join(proposals: Vec<Proposal>) -> Vec<Proposal> {
     others
 }
 
-/// The proposal for an object that these are members of.
+/// Creates the proposal for an object with these members.
 fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
     let runs = members.first()?.values.len();
     let alone = (0..runs).map(|run| {
@@ -94,7 +94,7 @@ fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
             value.is_some_and(|value| value != ABSENT)
         });
         let names = there.filter_map(|member| member.place.rsplit('/').next());
-        // A member may be told twice, for it may have different types.
+        // A member may be listed twice, because it may have different types.
         let names: BTreeSet<&str> = names.collect();
         told(&names)
     });

@@ -1,8 +1,7 @@
 //! Comparison of targets: verdicts, and behaviour that no rule covers.
 //!
-//! Where every target keeps the rules, their answers may still differ. Such a place is either
-//! recorded by an open clause already, or worth one: it is proposed, with the clause to start
-//! from.
+//! Even if every target passes the rules, their responses may differ. Such a place is either
+//! recorded by an open clause already, or worth one: a draft of the clause is proposed.
 
 pub(crate) mod answers;
 mod clause;
@@ -24,42 +23,42 @@ use group::grouped;
 use normalize::Normalizer;
 use requests::instances;
 
-/// What sets runs apart.
+/// Differences between runs.
 #[derive(Debug)]
 pub(crate) struct Comparison {
-    /// How the runs are called.
+    /// Names of the runs.
     pub(crate) labels: Vec<String>,
-    /// Rules that did not come to the same.
+    /// Rules with different outcomes.
     pub(crate) moved: Vec<Flaky>,
-    /// Facts that open clauses recorded, and that are not alike.
+    /// Facts recorded by open clauses that differ.
     pub(crate) open: Vec<Open>,
-    /// What no rule speaks of.
+    /// Differences that no rule covers.
     pub(crate) proposals: Vec<Proposal>,
 }
 
-/// A fact of an open clause that is not alike.
+/// A fact of an open clause that differs.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) rule: String,
     pub(crate) key: String,
-    /// For each run what it showed.
+    /// Value of each run.
     pub(crate) values: Vec<String>,
 }
 
-/// A place of which no rule speaks, and where answers differ.
+/// A place that no rule covers, and where responses differ.
 #[derive(Debug)]
 pub(crate) struct Proposal {
     /// The path of the clause file.
     pub(crate) file: String,
     pub(crate) place: String,
     pub(crate) kind: DifferenceKind,
-    /// For each run what it showed, the first time; of an object that has other members in every
-    /// run, which it has alone.
+    /// First value of each run; for an object with different members in every run, the members that
+    /// only that run has.
     pub(crate) values: Vec<String>,
     pub(crate) members: bool,
-    /// The rules whose requests show it.
+    /// Rules whose requests show it.
     pub(crate) rules: BTreeSet<String>,
-    /// A command that shows it, and the rule and the step that it is of.
+    /// A command that shows it, with its rule and step.
     pub(crate) example: String,
     pub(crate) rule: String,
     pub(crate) step: usize,
@@ -68,8 +67,8 @@ pub(crate) struct Proposal {
 }
 
 impl Comparison {
-    /// Compares runs with all their exchanges. `again` holds for each run further ones of the same
-    /// target: where these differ from it, nothing is proposed.
+    /// Compares runs with all their exchanges. `again` contains, for each run, further ones of the
+    /// same target: where these differ from it, nothing is proposed.
     pub(crate) fn of(runs: &[Digest], again: &[Vec<Digest>]) -> Self {
         let mut rounds = Repetitions::default();
         for run in runs {
@@ -101,26 +100,26 @@ impl Comparison {
         }
     }
 
-    /// With these names of the runs.
+    /// Sets the names of the runs.
     pub(crate) fn called(mut self, labels: &[&str]) -> Self {
         self.labels = labels.iter().map(|label| (*label).to_owned()).collect();
         self
     }
 
-    /// The rules whose requests show something that no rule speaks of.
+    /// Rules whose requests show a difference that no rule covers.
     pub(crate) fn rules(&self) -> BTreeSet<String> {
         let open = self.open.iter().map(|open| open.rule.clone());
         let proposed = self.proposals.iter().flat_map(|one| one.rules.clone());
         open.chain(proposed).collect()
     }
 
-    /// Whether rules, or records of open clauses, are not alike.
+    /// Whether rules, or records of open clauses, differ.
     pub(crate) fn differs(&self) -> bool {
         !self.moved.is_empty() || !self.open.is_empty()
     }
 }
 
-/// The facts of open clauses that are not alike.
+/// Returns the facts of open clauses that differ.
 fn recorded(runs: &[&Digest]) -> Vec<Open> {
     let mut open = Vec::new();
     let Some((first, others)) = runs.split_first() else {
@@ -153,7 +152,7 @@ fn recorded(runs: &[&Digest]) -> Vec<Open> {
     open
 }
 
-/// Where the values of a fact differ: inside of JSON, the places.
+/// Returns where the values of a fact differ; inside JSON, the places.
 fn of_fact(rule: &str, key: &str, values: Vec<String>) -> Vec<Open> {
     if values.iter().all(|value| Some(value) == values.first()) {
         return Vec::new();
@@ -177,7 +176,7 @@ fn of_fact(rule: &str, key: &str, values: Vec<String>) -> Vec<Open> {
     }
 }
 
-/// The facts of a transcript by step and key, without what depends on the run.
+/// The facts of a transcript by step and key, without run-dependent parts.
 fn facts(transcript: &str, normalizer: &Normalizer<'_>) -> BTreeMap<(usize, String), String> {
     let steps = Transcript::parse(transcript).steps;
     let facts = steps.into_iter().enumerate().flat_map(|(step, entry)| {

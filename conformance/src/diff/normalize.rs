@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use crate::scenario::resource_names::{canonical, mask_namespace, namespace};
 
-/// What stands for the name of a run: whatever still holds it belongs to other rules.
+/// Placeholder for the name of a run: values that still contain it belong to other rules.
 const RUN: &str = "<run>";
 
-/// What differs from run to run, and the word for it; each group of the pattern is one of these,
-/// in this order.
+/// Placeholder of each run-dependent part; each corresponds to a group of the pattern, in this
+/// order.
 const WORDS: [&str; 9] = [
     "<id>",
     "<time>",
@@ -40,7 +40,7 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("({})", parts.join(")|("))).ok()
 });
 
-/// Takes out of the answers of one rule what depends on the run.
+/// Removes run-dependent parts from the responses of one rule.
 #[derive(Debug)]
 pub(crate) struct Normalizer<'a> {
     ns: String,
@@ -67,7 +67,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// The value; members and items that other rules made are left out.
+    /// Normalizes a value; members and items that other rules created are removed.
     pub(crate) fn value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
@@ -84,9 +84,9 @@ impl<'a> Normalizer<'a> {
     fn members(&self, members: &Map<String, Value>) -> Map<String, Value> {
         let members = members.iter().map(|(name, value)| {
             let value = match value {
-                // Amounts of time and memory, and running numbers, are of the moment.
+                // Amounts of time and memory, and running numbers, vary over time.
                 Value::Number(_) if is_measured(name) => Value::from(0),
-                // What it holds is the server's own business.
+                // Cursors are opaque.
                 Value::String(_) if name == "next_cursor" => Value::from("<cursor>"),
                 // The bindings of a trace event have no order.
                 Value::Array(_) if name == "locals" => sort_items(self.value(value)),

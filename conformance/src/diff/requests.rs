@@ -12,19 +12,19 @@ use crate::judge::transcript::Transcript;
 use crate::judge::verdict::Verdict;
 use crate::report::{Digest, Row};
 
-/// Who asks the fixture server.
+/// Identity of requests to the fixture server.
 const MOCK: &str = "suite";
-/// Before the places of messages that a server sent to the fixture server.
+/// Prefix of the places of messages that a server sent to the fixture server.
 pub(super) const SENT: &str = "sent ";
 
-/// A place at which the answers to one request differ.
+/// A place at which the responses to one request differ.
 #[derive(Debug)]
 pub(super) struct Instance {
     /// The path of the clause file that the request belongs to.
     pub(super) file: String,
     pub(super) rule: String,
     pub(super) step: usize,
-    /// The request without what depends on the run.
+    /// The request without run-dependent parts.
     request: String,
     pub(super) difference: AnswerDifference,
     /// A command that sends the request.
@@ -32,9 +32,9 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Whether another difference is no news where this one is chance. A value that changes says
-    /// nothing of other answers, nor of a member that is not there; what is there at one time and
-    /// not at another, is so in every answer of the endpoint.
+    /// Whether another difference is noise if this one is. A value that varies says nothing of
+    /// other responses, nor of a missing member; a member that is only sometimes present varies in
+    /// every response of the endpoint.
     pub(super) fn is_noise_for(&self, other: &Self) -> bool {
         if self.difference.kind == DifferenceKind::Shape {
             return (&self.file, &self.difference.place) == (&other.file, &other.difference.place);
@@ -46,8 +46,8 @@ impl Instance {
     }
 }
 
-/// Where answers to the same request differ, in rules that hold, or clauses that are recorded, in
-/// every run, and no recorded fact speaks of the place.
+/// Returns where responses to the same request differ, in rules that pass or clauses that are
+/// recorded in every run, unless a recorded fact covers the place.
 pub(super) fn instances(runs: &[&Digest]) -> Vec<Instance> {
     let mut found = Vec::new();
     let Some((first, others)) = runs.split_first() else {
@@ -63,12 +63,12 @@ pub(super) fn instances(runs: &[&Digest]) -> Vec<Instance> {
     found
 }
 
-/// What became of a rule in a run.
+/// Result of a rule in a run.
 pub(super) fn row<'a>(run: &'a Digest, rule: &str) -> Option<&'a Row> {
     run.rows.iter().find(|row| row.judged.rule == rule)
 }
 
-/// The name of the run that judged a rule, which its own names start with.
+/// Name of the run that judged a rule, which is the prefix of its resource names.
 pub(super) fn run_name<'a>(run: &'a Digest, rule: &str) -> &'a str {
     let started = run.started.as_ref().map_or("", |started| &started.run);
     let exchanges = run.exchanges.get(rule).into_iter().flatten();
@@ -121,8 +121,8 @@ fn of_rule(runs: &[&Digest], rows: &[&Row]) -> Vec<Instance> {
     found
 }
 
-/// What a run asked and was told, by step and request: of a request that a step repeats, the last
-/// answer counts.
+/// Requests and responses of a run, by step and request. If a step repeats a request, the last
+/// response counts.
 fn responses<'a>(
     run: &'a Digest,
     rule: &str,
@@ -146,7 +146,7 @@ fn responses<'a>(
         .collect()
 }
 
-/// The request without what depends on the run.
+/// The request without run-dependent parts.
 fn request(exchange: &Exchange, normalizer: &Normalizer<'_>) -> String {
     let sent = &exchange.request;
     let body = sent.body.as_text();
@@ -160,7 +160,7 @@ fn target(url: &str) -> String {
     format!("/{path}")
 }
 
-/// The clause file of the endpoint that a request goes to.
+/// Clause file of the endpoint of a request.
 fn file(exchange: &Exchange) -> Option<String> {
     let document = match exchange.identity.as_str() {
         MOCK => return None,
@@ -179,7 +179,7 @@ fn file(exchange: &Exchange) -> Option<String> {
     Some(folder(&clause.id).to_owned())
 }
 
-/// The clause file of a rule.
+/// Clause file of a rule.
 pub(super) fn folder(rule: &str) -> &str {
     rule.rsplit_once('/').map_or(rule, |(folder, _)| folder)
 }

@@ -8,38 +8,37 @@ use super::{Diagnosis, Finding, Severity};
 use crate::catalogue::{Catalogue, Document};
 use crate::http_client::answer::Answer;
 
-/// The place that tells each API from everything else. No document has this name, so the
-/// answer is short.
+/// Path that identifies each API. No document has this name, so the response is short.
 pub(super) const PLACES: [(Document, &str); 2] = [
     (Document::Engine, "/v1/data/conformance_doctor"),
     (Document::Control, "/v1/bundles?limit=1"),
 ];
 
-/// A path that no document knows.
+/// A path that is not in any document.
 pub(super) const UNKNOWN: &str = "/v1/conformance_doctor/conformance_doctor";
 
-/// What an answer says about an API.
+/// Evidence of an API in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ApiEvidence {
-    /// It is the API's.
+    /// Response of the API.
     Api,
-    /// An object without anything in it, as a control plane may answer an empty list.
+    /// An empty object, as a control plane may answer an empty list.
     Bare,
-    /// A token is asked for, or not taken.
+    /// A token is required, or was rejected.
     Locked,
-    /// Another address is named.
+    /// Redirect to another address.
     Elsewhere,
-    /// A gateway's, whose server does not answer.
+    /// Response of a gateway whose server does not answer.
     Gateway,
     /// A page for people.
     Page,
     /// An error of the server.
     Broken,
-    /// Nothing is there.
+    /// Not found.
     Missing,
-    /// Fewer requests are asked for.
+    /// Rate limit.
     Limited,
-    /// It is called JSON, and is none.
+    /// Declared as JSON, but invalid.
     Garbled,
     /// Something else.
     Other,
@@ -69,13 +68,13 @@ impl ApiEvidence {
 
 fn is_api(document: Document, answer: &Answer) -> bool {
     match document {
-        // Nothing is defined there, so that `result` is missing unless a policy gives one.
+        // The document is undefined there, so `result` is missing unless a policy defines one.
         Document::Engine => is_object(answer),
         Document::Control => answer.at("/result").is_some_and(Value::is_array),
     }
 }
 
-/// Whether a list is an object without `result`, as Go leaves empty lists out.
+/// Whether a list is an object without `result`, as Go omits empty lists.
 fn is_bare(document: Document, answer: &Answer) -> bool {
     let object = answer.json().and_then(Value::as_object);
     document == Document::Control && object.is_some_and(serde_json::Map::is_empty)
@@ -85,12 +84,12 @@ pub(super) fn is_object(answer: &Answer) -> bool {
     answer.is_success() && answer.json().is_some_and(Value::is_object)
 }
 
-/// Whether an answer is what the server says to a path that it does not know.
+/// Whether a response equals the server's response to an unknown path.
 pub(super) fn alike(unknown: &Answer, answer: &Answer) -> bool {
     unknown.status == answer.status && unknown.at("/code") == answer.at("/code")
 }
 
-/// Whether an answer says of a document that it is not there, and not of a path.
+/// Whether a response reports a missing document rather than an unknown path.
 pub(super) fn denies_document(unknown: &Answer, answer: &Answer) -> bool {
     answer.at("/code").is_some() && !alike(unknown, answer)
 }
@@ -103,7 +102,7 @@ pub(super) fn title(document: Document) -> &'static str {
     }
 }
 
-/// What to think of a place that is not the API's.
+/// Finding about a path that is not the API's.
 pub(super) fn stranger(path: &str, sight: ApiEvidence, told: &str) -> Finding {
     let advice = match sight {
         ApiEvidence::Elsewhere => "it sends you elsewhere: give the address that it names",
@@ -142,7 +141,7 @@ pub(super) fn health(answer: &Answer) -> Finding {
         .advice("a run waits until /health answers 200: let the server answer it, or wait until it is ready")
 }
 
-/// What the server showed, and what GET requests cannot show.
+/// Summarizes the detected capabilities, and those that GET requests cannot show.
 pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
     let mut findings = Vec::new();
     let shown = seen.capabilities.join(", ");
@@ -188,8 +187,8 @@ pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
     findings
 }
 
-/// What clauses of the server's APIs ask for that neither shows nor is missing, in the order of
-/// the edition.
+/// Capabilities required by clauses of the server's APIs that are neither detected nor missing, in
+/// the order of the edition.
 pub(super) fn unseen(seen: &Diagnosis) -> Vec<&'static str> {
     let Ok(catalogue) = Catalogue::embedded() else {
         return Vec::new();

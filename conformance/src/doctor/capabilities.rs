@@ -6,24 +6,24 @@ use super::api::{self, is_object};
 use super::{Diagnosis, Doctor, Question, modules};
 use crate::http_client::answer::Answer;
 
-/// What an answer says of a capability.
+/// Evidence of a capability in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
-    /// It is there.
+    /// Present.
     There,
-    /// It was looked for in vain.
+    /// Missing.
     Absent,
-    /// The answer may be a fault, or somebody else's.
+    /// The response may be an error, or from another server.
     Unclear,
 }
 
-/// A capability, and what an answer says of it.
+/// A capability, and how to read a response for it.
 type Reading = (&'static str, fn(&Answer) -> Sign);
 
-/// What the body of a question is.
+/// Content type of a probe's body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// What shows an engine's capabilities: a question, and what its answer says.
+/// Probes of an engine's capabilities, with the readings of their responses.
 const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
     (
         Question::get("/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full"),
@@ -66,7 +66,7 @@ const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
         &[("compile", endpoint)],
     ),
     (
-        // What is no JSON is refused, also where nothing is defined.
+        // Invalid JSON is rejected even if the document is undefined.
         Question::post("/v0/data/conformance_doctor", &[JSON], b"{"),
         &[("v0", |answer| {
             match answer.is_success() || answer.at("/code").is_some() {
@@ -89,18 +89,18 @@ const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
     ),
 ];
 
-/// The document that is asked for; nobody has one of this name.
+/// The probed document; no server is expected to have one of this name.
 const DATA: &str = "/v1/data/conformance_doctor";
 /// `{"input": {}}`, gzip-encoded.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xca\xcc\x2b\x28\x2d\x51\xb2\x52\xa8\xae\xad\x05\x00\x0a\xd2\x86\xa3\x0d\x00\x00\x00";
 
-/// The media type that filters are asked for by, but for the vendor.
+/// The path of filters, whose media type names the vendor.
 const FILTERS: &str = "/v1/compile/conformance_doctor/filter";
 const FILTERS_BODY: &[u8] = br#"{"unknowns": ["input.x"]}"#;
 
 impl Doctor<'_> {
-    /// What an engine seems to be able to do. A server that answers what nobody knows as it
-    /// answers everything else shows nothing.
+    /// Detects the capabilities of an engine. A server that answers an unknown path like any other
+    /// proves nothing.
     pub(super) async fn abilities(&self, seen: &mut Diagnosis, unknown: Option<&Answer>) {
         let takes_everything = unknown.is_some_and(Answer::is_success);
         for (question, readings) in QUESTIONS {
@@ -133,7 +133,7 @@ impl Doctor<'_> {
         }
         if let Ok(list) = self.ask("/v1/policies", true).await {
             seen.modules = modules::of(&list);
-            // One that says nothing of a policy that is not there may have others.
+            // A server that denies a missing policy may have others.
             if list.at("/result").is_some_and(Value::is_array) {
                 seen.absent
                     .retain(|name| !matches!(*name, "policies" | "evaluation"));
@@ -141,8 +141,8 @@ impl Doctor<'_> {
         }
     }
 
-    /// By which vendor's media types filters are asked for: the documents' own, OPA's, or the one
-    /// that the server names when it refuses both.
+    /// Detects the vendor of the filter media types: the documents' own, OPA's, or the one that the
+    /// server names when it rejects both.
     pub(super) async fn vendor(&self, seen: &mut Diagnosis, unknown: &Answer) {
         if !self.posts {
             seen.vendor = seen.product.map(str::to_owned);
@@ -177,7 +177,7 @@ impl Doctor<'_> {
     }
 }
 
-/// A vendor that an answer names beside the one that was asked for.
+/// Returns a vendor that a response names other than the requested one.
 fn other_vendor(answer: &Answer, asked: &str) -> Option<String> {
     let text = answer.text();
     let vendors = text.split("application/vnd.").skip(1);
@@ -194,7 +194,7 @@ fn shown(there: bool) -> Sign {
     }
 }
 
-/// A member that is asked for by a parameter.
+/// Reads a member that a parameter requests.
 fn member(answer: &Answer, pointer: &str) -> Sign {
     match answer.at(pointer) {
         Some(_) if answer.is_success() => Sign::There,
@@ -203,7 +203,7 @@ fn member(answer: &Answer, pointer: &str) -> Sign {
     }
 }
 
-/// A path of the API: it has a result, or an error object.
+/// Reads an API path: it returns a result, or an error object.
 fn endpoint(answer: &Answer) -> Sign {
     let member = match answer.is_success() {
         true => "/result",
@@ -215,7 +215,7 @@ fn endpoint(answer: &Answer) -> Sign {
     }
 }
 
-/// A kind of body: it is read, or refused.
+/// Reads a kind of body: it is accepted, or rejected.
 fn body(answer: &Answer) -> Sign {
     match answer.status {
         400 | 415 => Sign::Absent,
@@ -224,7 +224,7 @@ fn body(answer: &Answer) -> Sign {
     }
 }
 
-/// Whether a path, or a method of it, is not known.
+/// Reads an unknown path or method as missing.
 fn missing(answer: &Answer) -> Sign {
     match answer.status {
         404 | 405 | 501 => Sign::Absent,

@@ -3,7 +3,7 @@
 use super::{Finding, Severity};
 use crate::http_client::answer::Answer;
 
-/// Words of the error, in lower case; what they mean; what to do.
+/// Substrings of the error, in lower case; meaning; remedy.
 const CAUSES: &[(&[&str], &str, &str)] = &[
     (
         &["dns error", "failed to lookup"],
@@ -47,10 +47,10 @@ const CAUSES: &[(&[&str], &str, &str)] = &[
     ),
 ];
 
-/// How the causes begin that only a server with TLS can have.
+/// Prefix of causes that only a server with TLS can have.
 const CERTIFICATE: &str = "its certificate";
 
-/// What an error without an answer means, as a finding that repeats so much of it.
+/// Creates a finding that explains an error without a response, and quotes `shown`.
 pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
     let small = error.to_ascii_lowercase();
     let holds = |words: &[&str]| words.iter().any(|word| small.contains(word));
@@ -60,7 +60,7 @@ pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
         .find(|(words, what, _)| holds(words) && (tls || !about_tls(what)));
     let (what, advice) = match known {
         Some((_, what, advice)) => (*what, *advice),
-        // Bytes came that are not those of the protocol.
+        // Bytes arrived that are not of the protocol.
         None if tls && holds(&["invalidcontenttype", "corrupt message", "invalidmessage"]) => (
             "it does not speak TLS",
             "use an http address, or check the port",
@@ -74,7 +74,7 @@ pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
     Finding::new(Severity::Problem, "reach", format!("{what} ({shown})")).advice(advice)
 }
 
-/// Whether an error is that of bytes which are no HTTP, or of none.
+/// Whether an error is caused by bytes that are not HTTP, or by none.
 pub(super) fn is_no_http(error: &str) -> bool {
     const WORDS: [&str; 5] = [
         "invalid http",
@@ -87,7 +87,7 @@ pub(super) fn is_no_http(error: &str) -> bool {
     WORDS.iter().any(|word| small.contains(word))
 }
 
-/// Whether an error is one that only a server with TLS can cause.
+/// Whether only a server with TLS can cause an error.
 pub(super) fn is_about_tls(error: &str) -> bool {
     error.to_ascii_lowercase().contains("certificate")
 }
@@ -96,14 +96,14 @@ pub(super) fn speaks_tls() -> Finding {
     Finding::new(Severity::Problem, "reach", "it speaks TLS").advice("use an https address")
 }
 
-/// What servers that speak TLS say to a request without it.
+/// Messages of TLS servers that receive plain HTTP.
 const PLAIN_AT_TLS: &[&str] = &[
     "http request to an https server",
     "plain http request was sent to https port",
     "speaking plain http to an ssl-enabled server",
 ];
 
-/// Whether an answer is that of a server which speaks TLS to a request without it.
+/// Returns a finding if the response is that of a TLS server to plain HTTP.
 pub(super) fn wrong_protocol(answer: &Answer, tls: bool) -> Option<Finding> {
     let text = answer.text().to_ascii_lowercase();
     let says = |words: &&str| text.contains(words);

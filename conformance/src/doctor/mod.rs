@@ -19,33 +19,33 @@ use crate::scenario::Identity;
 use crate::target::server::Server;
 use api::ApiEvidence;
 
-/// How far the clocks may be apart before it is worth a word.
+/// Maximum clock difference that is not reported.
 const CLOCK_SLACK: Duration = Duration::from_secs(30);
-/// An answer that takes longer makes a run of many hundred requests long.
+/// Response time from which a run of many hundred requests takes long.
 const SLOW: Duration = Duration::from_secs(1);
-/// So much of what a server says is repeated.
+/// Number of characters shown of a server's message.
 const SHOWN: usize = 120;
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) mark: Severity,
-    /// What was looked at, in a word.
+    /// Subject of the check, in a word.
     pub(crate) about: &'static str,
-    /// What was seen.
+    /// Observation.
     pub(crate) what: String,
-    /// What to do.
+    /// Recommended action.
     pub(crate) advice: Option<String>,
 }
 
-/// What a finding means for a run.
+/// Severity of a finding for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Severity {
-    /// As it should be.
+    /// As expected.
     Ok,
-    /// Good to know.
+    /// Informational.
     Note,
-    /// A run would blame the server for it, or not begin.
+    /// A run would blame the server for it, or not start.
     Problem,
 }
 
@@ -59,7 +59,7 @@ impl Finding {
         }
     }
 
-    /// What is good to know.
+    /// Creates an informational finding.
     pub(crate) fn note(about: &'static str, what: impl Into<String>) -> Self {
         Self::new(Severity::Note, about, what)
     }
@@ -72,34 +72,34 @@ impl Finding {
     }
 }
 
-/// All that was found.
+/// All findings about a server.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
     pub(crate) findings: Vec<Finding>,
-    /// Whether any answer came.
+    /// Whether any response arrived.
     pub(crate) reached: bool,
     /// The APIs that the server has.
     pub(crate) apis: Vec<Document>,
-    /// Whether a token stands between the server and a look at it.
+    /// Whether the inspection requires a token.
     pub(crate) locked: bool,
-    /// The capabilities that showed.
+    /// Detected capabilities.
     pub(crate) capabilities: Vec<&'static str>,
-    /// The capabilities that were looked for in vain.
+    /// Missing capabilities.
     pub(crate) absent: Vec<&'static str>,
-    /// The vendor in the media types of a product that names itself.
+    /// Vendor in the media types of a product that identifies itself.
     pub(crate) product: Option<&'static str>,
-    /// The vendor whose media types of filters the server takes.
+    /// Vendor whose filter media types the server accepts.
     pub(crate) vendor: Option<String>,
-    /// The version that the server says of itself.
+    /// Version that the server reports.
     pub(crate) version: Option<String>,
-    /// The policies that the server holds.
+    /// Policies on the server.
     pub(crate) modules: Vec<modules::Module>,
-    /// Why a run would show nothing.
+    /// Why a run would be pointless.
     pub(crate) refusal: Option<preflight_error::PreflightError>,
 }
 
 impl Diagnosis {
-    /// Whether a run makes sense as things are.
+    /// Whether no finding is a problem.
     pub(crate) fn is_sound(&self) -> bool {
         !self
             .findings
@@ -108,26 +108,26 @@ impl Diagnosis {
     }
 }
 
-/// Looks at one server.
+/// Inspects one server.
 #[derive(Debug)]
 pub(crate) struct Doctor<'a> {
     pub(crate) client: &'a Client,
     pub(crate) server: &'a Server,
     /// Whether certificates are not checked.
     pub(crate) insecure: bool,
-    /// Whether POST requests may be sent. They evaluate what is not defined, and change nothing.
+    /// Whether POST requests may be sent. They evaluate undefined documents, and change nothing.
     pub(crate) posts: bool,
 }
 
-/// A request of the doctor's own.
+/// A probe request.
 #[derive(Debug, Clone, Copy)]
 struct Question<'q> {
     method: &'static str,
     path: &'q str,
-    /// In addition to `Accept: application/json`, which they outweigh.
+    /// In addition to `Accept: application/json`, which they override.
     headers: &'q [(&'q str, &'q str)],
     body: &'q [u8],
-    /// Whether the administrator asks.
+    /// Whether it is sent as the administrator.
     known: bool,
 }
 
@@ -153,13 +153,13 @@ impl<'q> Question<'q> {
 }
 
 impl Doctor<'_> {
-    /// Looks at everything, in the order in which things stand in each other's way.
+    /// Runs all checks, in the order in which they depend on each other.
     pub(crate) async fn examine(&self) -> Diagnosis {
         let mut seen = Diagnosis::default();
         seen.findings.extend(self.address());
         let start = Instant::now();
         let mut health = self.ask("/health", true).await;
-        // A server may close one connection, and have the next one answered.
+        // A server may close one connection, and answer the next.
         if health.as_ref().is_err_and(|error| !error.slow) {
             health = self.ask("/health", true).await;
         }
@@ -228,7 +228,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// A path before the API.
+    /// Reports a path before the API.
     fn address(&self) -> Option<Finding> {
         let url = &self.server.base.url;
         let path = url.splitn(4, '/').nth(3)?;
@@ -252,7 +252,7 @@ impl Doctor<'_> {
         vec![finding]
     }
 
-    /// Which API it is, what it wants, what it can do.
+    /// Detects the APIs, their requirements and capabilities.
     async fn apis(&self, seen: &mut Diagnosis, health: &Answer) {
         let mut sights = Vec::new();
         for (document, path) in api::PLACES {
@@ -262,7 +262,7 @@ impl Doctor<'_> {
                 }
                 Err(error) => {
                     seen.findings.push(self.unanswered(path, &error));
-                    // What lets one question wait lets the others wait too.
+                    // If one request times out, so do the others.
                     if error.slow {
                         return;
                     }
@@ -331,13 +331,13 @@ impl Doctor<'_> {
         seen.findings.extend(api::summary(seen));
     }
 
-    /// Whether a path that nobody knows is answered as well.
+    /// Whether the server answers an unknown path with success.
     async fn takes_everything(&self) -> bool {
         let unknown = self.ask(api::UNKNOWN, true).await;
         unknown.is_ok_and(|unknown| unknown.is_success())
     }
 
-    /// Whether a server that answers so where nothing is defined has documents all the same.
+    /// Whether a server that answers an undefined document like this has documents anyway.
     async fn denies_documents(&self, answer: &Answer) -> bool {
         let root = self.ask("/v1/data", true).await;
         if root.is_ok_and(|root| root.is_success() && root.at("/result").is_some()) {
@@ -347,7 +347,7 @@ impl Doctor<'_> {
         unknown.is_ok_and(|unknown| api::denies_document(&unknown, answer))
     }
 
-    /// Whether the token is needed, where one is given.
+    /// Checks whether the token is needed, if one is given.
     async fn token(&self, seen: &mut Diagnosis) {
         if self.server.administrator_key().is_empty() {
             seen.findings
@@ -408,7 +408,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// A server that wants a token, or does not take this one.
+    /// Reports that the server requires a token, or rejects this one.
     fn refused(&self, path: &str, answer: &Answer) -> Finding {
         let told = self.describe(answer);
         if self.server.administrator_key().is_empty() {
@@ -438,7 +438,7 @@ impl Doctor<'_> {
         self.put(Question { known, ..question }).await
     }
 
-    /// Sends a question.
+    /// Sends a probe.
     async fn put(&self, question: Question<'_>) -> Result<Answer, NoAnswer> {
         let Question {
             method,
@@ -467,7 +467,7 @@ impl Doctor<'_> {
         self.client.send(&self.server.base, &request).await
     }
 
-    /// An answer in a few words: status, kind, and its message or how it begins.
+    /// Summarizes a response: status, media type, and message or start of the body.
     fn describe(&self, answer: &Answer) -> String {
         let kind = answer
             .header("Content-Type")
@@ -477,7 +477,7 @@ impl Doctor<'_> {
         self.redact(&format!("{}{kind} {text}", answer.status))
     }
 
-    /// A server's words, as they may stand on a terminal.
+    /// Redacts a server's message for the terminal.
     fn redact(&self, text: &str) -> String {
         let text = self.server.redactor.text(text);
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -487,12 +487,12 @@ impl Doctor<'_> {
     }
 }
 
-/// An error of the HTTP client without the address that it begins with.
+/// Strips the address from the start of an error of the HTTP client.
 fn plain(error: &str) -> &str {
     error.split_once("): ").map_or(error, |(_, cause)| cause)
 }
 
-/// Whether the server's clock agrees with this machine's.
+/// Checks whether the server's clock agrees with this machine's.
 fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
     let date = answer.header("Date")?;
     let Ok(theirs) = httpdate::parse_http_date(&date) else {
@@ -515,7 +515,7 @@ fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
     Some(finding)
 }
 
-/// What stands between the suite and the server.
+/// Reports an intermediary between the suite and the server.
 fn between(answer: &Answer) -> Option<Finding> {
     let name = ["Via", "X-Cache", "CF-Ray", "X-Amzn-Trace-Id"]
         .into_iter()

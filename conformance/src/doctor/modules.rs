@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::http_client::answer::Answer;
 use crate::scenario::{Body, Scenario, Send};
 
-/// A policy, by what could be in the way of another.
+/// A policy, with the parts that may conflict with another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
     /// Its name in the Policy API.
@@ -19,13 +19,13 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Whether it decides what `POST /` answers.
+    /// Whether it defines the response of `POST /`.
     pub(super) fn decides(&self) -> bool {
         self.package == "system" && self.names.contains("main")
     }
 }
 
-/// The policies of a list that the Policy API answers.
+/// Parses the policies of a Policy API list.
 pub(crate) fn of(list: &Answer) -> Vec<Module> {
     let items = list.at("/result").and_then(Value::as_array);
     let modules = items.into_iter().flatten().filter_map(|item| {
@@ -35,7 +35,7 @@ pub(crate) fn of(list: &Answer) -> Vec<Module> {
     modules.collect()
 }
 
-/// The policy with this text; none where it names no package.
+/// Parses a policy; `None` without a package.
 fn module(id: &str, text: &str) -> Option<Module> {
     let mut lines = text.lines();
     let package = lines.find_map(|line| line.strip_prefix("package "))?;
@@ -47,7 +47,7 @@ fn module(id: &str, text: &str) -> Option<Module> {
     })
 }
 
-/// The rule that begins on a line, if one does.
+/// Returns the name of the rule that begins on a line, if any.
 fn name(line: &str) -> Option<&str> {
     let line = line.strip_prefix("default ").unwrap_or(line);
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -57,7 +57,7 @@ fn name(line: &str) -> Option<&str> {
     (begins && name != "import").then_some(name)
 }
 
-/// The rule of a scenario that a policy defines too, as `system.main`, and the policy.
+/// Finds the rule of a scenario that a policy also defines, as `system.main`, and the policy.
 pub(crate) fn in_the_way<'m>(
     modules: &'m [Module],
     scenario: &Scenario,

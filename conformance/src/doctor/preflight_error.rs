@@ -4,16 +4,16 @@ use super::api::ApiEvidence;
 use super::{Doctor, Finding};
 use crate::http_client::answer::Answer;
 
-/// What stands between a run and the server.
+/// Obstacle between a run and the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreflightError {
-    /// What was seen, and what to do.
+    /// Observation, and recommended action.
     pub(crate) why: String,
-    /// Whether no answer came in the protocol of the address.
+    /// Whether no response arrived in the protocol of the address.
     pub(crate) unreached: bool,
 }
 
-/// Paths of which an engine answers at least one, whatever else is wrong with it.
+/// Paths of which any engine answers at least one.
 const ELSEWHERE: [&str; 3] = ["/v1/data", "/v1/policies", "/v1/bundles"];
 
 impl PreflightError {
@@ -33,14 +33,14 @@ impl PreflightError {
     }
 }
 
-/// Whether a server talks JSON, as something that is being written does from the beginning.
+/// Whether a server answers JSON, as even an unfinished implementation does.
 pub(super) fn says_json(answer: &Answer) -> bool {
     answer.json().is_some()
 }
 
 impl Doctor<'_> {
-    /// Why nothing here is an API, where each place that tells one was seen so. A server that says
-    /// something else in JSON is judged all the same: it may be meant to be one.
+    /// Returns why the server has no API, given the finding for each API path. A server that
+    /// answers other JSON is judged anyway: it may be meant as an API.
     pub(super) async fn nowhere(
         &self,
         strange: &[(ApiEvidence, bool, Finding)],

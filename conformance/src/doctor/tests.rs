@@ -10,11 +10,10 @@ use crate::target::Token;
 
 const KEY: &str = "key-that-nobody-may-see";
 
-/// The answer to a path, asked for with the right token or not: status line, further headers,
-/// body.
+/// Response to a path, with the right token or without: status line, further headers, body.
 type Answers = fn(&str, bool) -> (&'static str, String);
 
-/// A name, the answers, the token, the APIs that are seen, and what is said of them.
+/// Name, responses, token, expected APIs and expected findings.
 type Case = (
     &'static str,
     Answers,
@@ -23,7 +22,7 @@ type Case = (
     &'static [&'static str],
 );
 
-/// Looks at a server that answers so, with a token or without.
+/// Inspects a server with these responses, with or without a token.
 fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -47,7 +46,7 @@ fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
             let (head, body) = answers(path, head.contains(KEY));
             let length = body.len();
             let mut writer = &stream;
-            // A client that has seen enough goes away.
+            // A client that has read enough disconnects.
             let _ = write!(
                 writer,
                 "{head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
@@ -304,7 +303,7 @@ fn servers_are_told_apart() {
         }
         let problem = texts.iter().any(|text| text.starts_with("problem"));
         assert_eq!(seen.is_sound(), !problem, "{name}: {told:#?}");
-        // What a server repeats of the token is not shown.
+        // A token that a server repeats is not shown.
         let hidden = token.is_none_or(|token| !told.iter().any(|line| line.contains(token)));
         assert!(hidden, "{name}: {told:#?}");
         let clean = told.iter().all(|line| !line.contains('\u{1b}'));
@@ -330,7 +329,7 @@ fn capabilities_are_those_that_show() {
     assert_eq!(seen.product, None);
     let absent = ["explain", "config", "status", "compile", "v0", "filters"];
     assert_eq!(seen.absent, absent);
-    // Documents that are denied where nothing is defined are documents.
+    // Documents that are reported as undefined are documents.
     let denying = examine(
         |path, known| match path {
             path if path.starts_with("/v1/data/") => (MISSING, r#"{"code": "nothing"}"#.to_owned()),
@@ -340,7 +339,7 @@ fn capabilities_are_those_that_show() {
     );
     assert!(denying.capabilities.contains(&"documents"), "{denying:#?}");
     assert!(!denying.absent.contains(&"documents"), "{denying:#?}");
-    // A server that answers everything alike shows nothing of what it can do.
+    // A server with one response for everything proves no capability.
     assert_eq!(
         examine(|_, _| (JSON, "{}".to_owned()), None).capabilities,
         ["health"]

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-/// Base64 that decodes. INVARIANT: no other text is one, so evidence with any is not read.
+/// Base64 that decodes. INVARIANT: no other string is accepted, so evidence with any is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Base64Text(String);
@@ -17,9 +17,9 @@ impl Base64Text {
         Self(STANDARD.encode(bytes))
     }
 
-    /// The bytes.
+    /// Decodes the bytes.
     pub fn decode(&self) -> Vec<u8> {
-        // It was decoded when it was read.
+        // It was validated when it was read.
         STANDARD.decode(&self.0).unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use crate::http_client::Base;
 use crate::http_client::curl::{Body, RAW, encoded, http, raw};
 use crate::judge::verdict::Verdict;
 
-/// The command line that repeats a stored request.
+/// Returns the command line that repeats a stored request.
 pub(crate) fn command(sent: &Sent) -> String {
     let body = match &sent.body {
         Payload::Empty => Body::Empty,
@@ -26,8 +26,8 @@ pub(crate) fn command(sent: &Sent) -> String {
     Base::parse(&sent.url).map_or_else(|_| String::new(), |base| raw(&base, &bytes))
 }
 
-/// Makes the commands of stored failures anew, from the exchanges: whoever wrote the evidence may
-/// have written any command there.
+/// Recreates the commands of stored failures from the exchanges: evidence may come from anybody and
+/// contain any command.
 pub(crate) fn restore(events: &mut [Event]) {
     let mut last: BTreeMap<(String, usize), String> = BTreeMap::new();
     for event in events {

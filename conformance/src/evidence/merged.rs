@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, RunFinished, RunStarted, TargetSummary};
 
-/// One of the runs that evidence is joined from, such as a shard. Each may have had a server of its
-/// own, at another address.
+/// One of the runs that evidence is merged from, such as a shard. Each may have had a separate
+/// server, at another address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The run's name.
@@ -16,11 +16,11 @@ pub struct Part {
     pub control: Option<String>,
     /// See `control`.
     pub engine: Option<String>,
-    /// The rules that it chose, and no part before it.
+    /// Rules that it chose and no earlier part did.
     pub rules: Vec<String>,
 }
 
-/// Why runs cannot be joined.
+/// Why runs cannot be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotOneRun {
     #[error("no run starts in the evidence")]
@@ -30,21 +30,21 @@ pub(crate) enum NotOneRun {
 }
 
 impl RunStarted {
-    /// The part that chose a rule, with its number; none of evidence of one run.
+    /// Returns the part that chose a rule, with its number; none for evidence of one run.
     pub(crate) fn part(&self, rule: &str) -> Option<(usize, &Part)> {
         let mut parts = self.parts.iter().enumerate();
         parts.find(|(_, part)| part.rules.iter().any(|one| one == rule))
     }
 
-    /// The name of the run that a rule was judged in.
+    /// Name of the run that judged a rule.
     pub(crate) fn run_of(&self, rule: &str) -> &str {
         self.part(rule).map_or(&self.run, |(_, part)| &part.run)
     }
 
-    /// Checks that the parts, if there are any, have chosen what was chosen, each rule in one of them.
+    /// Checks that the parts, if any, chose exactly the rules of the run, each in one part.
     ///
     /// # Errors
-    /// A sentence that says what is not so.
+    /// A message that describes the violation.
     pub(super) fn check_parts(&self) -> Result<(), String> {
         if self.parts.is_empty() {
             return Ok(());
@@ -61,7 +61,7 @@ impl RunStarted {
         }
     }
 
-    /// The parts of a run that is joined with others.
+    /// Returns the parts of a run that is merged with others.
     fn into_parts(self) -> Vec<Part> {
         if !self.parts.is_empty() {
             return self.parts;
@@ -74,7 +74,7 @@ impl RunStarted {
         }]
     }
 
-    /// Whether another run was on the same target and by the same profile.
+    /// Whether another run has the same target and profile.
     fn is_as(&self, other: &Self) -> bool {
         let target = |target: &TargetSummary| {
             let TargetSummary {
@@ -89,11 +89,11 @@ impl RunStarted {
     }
 }
 
-/// The events of several runs, shards of one or runs one after the other, as those of one run:
-/// what they chose in the order of the documents, the longest time, all requests.
+/// Merges the events of several runs, shards of one or successive runs, into those of one run:
+/// chosen rules in the order of the documents, longest time, all requests.
 ///
 /// # Errors
-/// No run starts in them, or they are not of one target.
+/// No run starts in them, or their targets differ.
 pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
     let (mut starts, mut end) = (Vec::new(), None::<RunFinished>);
     let mut between = Vec::new();
@@ -118,7 +118,7 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
     Ok(events.chain(end.map(Event::RunFinished)).collect())
 }
 
-/// The start of all of these runs.
+/// Merges the starts of these runs.
 fn start(starts: Vec<RunStarted>) -> Result<RunStarted, NotOneRun> {
     let mut whole = starts.first().cloned().ok_or(NotOneRun::Nothing)?;
     if starts.len() == 1 {

@@ -34,30 +34,30 @@ use crate::visible;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", try_from = "Value")]
 pub enum Event {
-    /// First event: what is judged, and on what.
+    /// First event: the chosen rules and the target.
     RunStarted(Box<RunStarted>),
-    /// A request and its answer.
+    /// A request and its response.
     Exchange(Box<Exchange>),
     /// The verdict on one clause.
     Judged(Box<Judged>),
     /// Resources of the run that were still there after it.
     Leaked(Leaked),
-    /// What the target held before the run and no longer holds as it was.
+    /// Content of the target from before the run that it no longer has unchanged.
     Changed(Changed),
-    /// The suite's own fault.
+    /// Defect of the suite itself.
     Defect(Defect),
     /// Last event.
     RunFinished(RunFinished),
 }
 
-/// What is judged, and on what.
+/// Chosen rules and target of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
-    /// Short random name of the run; the prefix of every resource it makes.
+    /// Short random name of the run; the prefix of every resource it creates.
     pub run: String,
     /// Version of the suite.
     pub suite: String,
-    /// When it began, in UTC by RFC 3339; older evidence does not say.
+    /// Start time in UTC by RFC 3339; older evidence does not have it.
     #[serde(
         default,
         deserialize_with = "texts::time",
@@ -66,24 +66,24 @@ pub struct RunStarted {
     pub at: Option<String>,
     /// The target.
     pub target: TargetSummary,
-    /// Seed of the order; the same seed gives the same order.
+    /// Seed of the order; the same seed results in the same order.
     pub seed: u64,
-    /// The profile that it is judged by, if it is.
+    /// The profile that it is judged by, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileRef>,
     /// Every clause of the choice, in the order of the documents.
     pub chosen: Vec<ChosenRule>,
-    /// The runs that it is joined from; none of evidence of one run.
+    /// The runs that it is merged from; empty for evidence of one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
 
-/// This moment as evidence tells it, to the second.
+/// Current time in the format of evidence, to the second.
 pub(crate) fn now() -> String {
     Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A profile as evidence names it.
+/// Reference to a profile in evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRef {
     /// Its name.
@@ -95,7 +95,7 @@ pub struct ProfileRef {
 }
 
 impl ProfileRef {
-    /// The profile; none where this program does not know the edition, or knows it otherwise.
+    /// Looks up the profile; `None` if this program lacks it or has another version of it.
     pub fn known(&self) -> Option<&'static Profile> {
         let mut known = Catalogue::embedded().ok()?.profiles().iter();
         known.find(|known| Self::from(*known) == *self)
@@ -112,28 +112,28 @@ impl From<&Profile> for ProfileRef {
     }
 }
 
-/// The target as reports name it.
+/// The target as named in reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetSummary {
-    /// Its name: `reference`, `opa`, or `custom` where only addresses are given.
+    /// Its name: `reference`, `opa`, or `custom` if only addresses are given.
     pub name: String,
-    /// The vendor part of its media types.
+    /// Vendor part of its media types.
     #[serde(default = "default_vendor")]
     pub vendor: String,
     /// Addresses of its APIs where they are known before the start.
     pub control: Option<String>,
     /// See `control`.
     pub engine: Option<String>,
-    /// What it claims to be able to do.
+    /// Capabilities that it claims.
     pub capabilities: Vec<String>,
-    /// Its version, if it is known.
+    /// Its version, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What a target of plain addresses calls itself, if it does.
+    /// Product name that a target of plain addresses reports, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
-    /// Whether only addresses of it are reached, so that what needs a setup or a token of its own
-    /// cannot be judged.
+    /// Whether the target is only reached by address, so that rules that need a setup or a token of
+    /// their own cannot be judged.
     #[serde(
         default,
         rename = "by-address",
@@ -154,48 +154,48 @@ pub struct ChosenRule {
     pub setup: Option<String>,
 }
 
-/// A request and its answer. Tokens are redacted.
+/// A request and its response. Tokens are redacted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// Rule id.
     pub rule: String,
-    /// Number of the scenario's step, from 1; 0 for cleaning up.
+    /// Number of the scenario's step, from 1; 0 for cleanup.
     pub step: usize,
-    /// Who asks: `administrator`, `viewer`, `anonymous`, …; `suite` where the fixture server is asked.
+    /// Identity: `administrator`, `viewer`, `anonymous`, …; `suite` for the fixture server.
     pub identity: String,
-    /// What was sent.
+    /// The request as sent.
     pub request: Sent,
-    /// What came back; none when nothing did.
+    /// The response; none if nothing was received.
     pub response: Option<Received>,
-    /// Why nothing came back.
+    /// Why no response was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How long it took.
+    /// Duration.
     #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
 }
 
-/// What was sent.
+/// The request as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// The method.
     pub method: String,
-    /// The whole address.
+    /// The whole URL.
     pub url: String,
     /// Headers in order.
     pub headers: Vec<(String, String)>,
-    /// The body, or for a raw request all that went to the socket.
+    /// The body, or for a raw request all bytes sent to the socket.
     pub body: Payload,
 }
 
-/// What came back.
+/// The response as received.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Received {
     /// Status code.
     pub status: u16,
     /// Headers in order.
     pub headers: Vec<(String, String)>,
-    /// The body as it came (still encoded, if it was).
+    /// The body as received (still encoded, if it was).
     pub body: Payload,
 }
 
@@ -206,7 +206,7 @@ impl Sent {
         if self.method == RAW {
             return Wire::Raw(body);
         }
-        // Scheme and authority go before the path.
+        // Scheme and authority precede the path.
         let path = self.url.splitn(4, '/').nth(3).unwrap_or_default();
         Wire::Http(Outgoing {
             method: known_method(&self.method),
@@ -217,7 +217,7 @@ impl Sent {
     }
 }
 
-/// A method's name as a constant; what no scenario sends has none.
+/// Returns a method's name as a constant; empty for methods that no scenario sends.
 fn known_method(name: &str) -> &'static str {
     let known = [
         "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE",
@@ -235,11 +235,11 @@ pub struct Judged {
     pub level: Level,
     /// Section of the document that states it.
     pub section: String,
-    /// What the clause states.
+    /// Statement of the clause.
     pub states: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// How long its scenario took.
+    /// Duration of its scenario.
     #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
     /// The transcript; empty when nothing was run.
@@ -253,20 +253,20 @@ pub struct Leaked {
     pub names: Vec<String>,
 }
 
-/// What the target held before the run and no longer holds as it was.
+/// Content of the target from before the run that it no longer has unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changed {
-    /// In sentences, each with the path of what is gone, new or changed.
+    /// Sentences, each with the path of a removed, added or changed resource.
     pub what: Vec<String>,
 }
 
-/// The suite's own fault: a scenario that breaks the suite's rules, or a request that breaks
-/// the documented contract without saying so.
+/// Defect of the suite: a scenario that breaks the suite's rules, or a request that breaks the
+/// documented contract without declaring it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defect {
     /// Rule id.
     pub rule: String,
-    /// What is wrong.
+    /// Description of the defect.
     pub what: String,
 }
 
@@ -275,18 +275,18 @@ pub struct Defect {
 pub struct RunFinished {
     /// The run's name.
     pub run: String,
-    /// How long it took.
+    /// Duration.
     #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
-    /// Requests of scenarios that were sent.
+    /// Number of requests sent by scenarios.
     pub requests: u64,
     /// Whether the user stopped it.
     pub interrupted: bool,
-    /// Why the target could not be judged to the end, if so.
+    /// Why judging the target was aborted, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
-    /// What the target held before and after was not compared, and why, in sentences: a list that
-    /// does not end.
+    /// Why the target's content before and after was not compared, in sentences: a list that does
+    /// not end.
     #[serde(
         default,
         rename = "not-compared",
@@ -295,8 +295,8 @@ pub struct RunFinished {
     pub not_compared: Vec<String>,
 }
 
-/// The run that asked this for a rule, by its own names in the requests; of evidence that is
-/// joined from several runs each has its own.
+/// Returns the name of the run that sent these requests for a rule, by the resource names in them;
+/// merged evidence has several.
 pub(crate) fn run_of<'a>(
     exchanges: impl IntoIterator<Item = &'a Exchange>,
     rule: &str,
@@ -310,7 +310,7 @@ pub(crate) fn run_of<'a>(
     })
 }
 
-/// A time that JSON can say again: what is larger than any number would be written as null.
+/// Deserializes a duration that JSON can represent: an infinite one would be written as null.
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let number = f64::deserialize(deserializer)?;
     if number.is_finite() && number >= 0.0 {
@@ -321,27 +321,27 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error>
     ))
 }
 
-/// By hand, because an internally tagged enum cannot read numbers that keep their text.
+/// By hand, because an internally tagged enum cannot read numbers that preserve their source.
 impl Event {
-    /// The event as a line of evidence, without its end.
+    /// Serializes the event as a line of evidence, without line end.
     ///
     /// # Errors
-    /// It is no JSON.
+    /// It is not JSON.
     pub fn line(&self) -> serde_json::Result<String> {
         Ok(visible::json(&serde_json::to_string(self)?))
     }
 
-    /// The event of a line of evidence. Nothing is kept of members that no event has.
+    /// Parses an event from a line of evidence. Unknown members are ignored.
     ///
     /// # Errors
-    /// It is none.
+    /// The line is not an event.
     pub fn read(line: &str) -> serde_json::Result<Self> {
-        // The tag is read to the end of the line, so that nothing follows the event.
+        // The tag is parsed to the end of the line, so that nothing follows the event.
         let tag: Tag<'_> = serde_json::from_str(line)?;
         Self::tagged(&tag.event, &mut serde_json::Deserializer::from_str(line))
     }
 
-    /// The event of this tag.
+    /// Deserializes the event of this tag.
     fn tagged<'de, D: Deserializer<'de>>(tag: &str, reader: D) -> Result<Self, D::Error> {
         Ok(match tag {
             "run-started" => Self::RunStarted(Deserialize::deserialize(reader)?),
@@ -355,7 +355,7 @@ impl Event {
         })
     }
 
-    /// How many items its lists have.
+    /// Number of items in its lists.
     pub(crate) fn items(&self) -> usize {
         match self {
             Self::RunStarted(started) => {
@@ -380,7 +380,7 @@ impl Event {
     }
 }
 
-/// What tells the events apart.
+/// Tag that distinguishes events.
 #[derive(Deserialize)]
 struct Tag<'t> {
     #[serde(borrow)]

@@ -19,27 +19,27 @@ pub enum Payload {
     Cut(Cut),
 }
 
-/// The start of a body, and what tells the whole of it from others.
+/// The start of a body, with length and hash of the whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// The bytes that are stored, in base64 unless they are text.
+    /// Stored bytes, in base64 unless they are UTF-8.
     pub start: Box<Payload>,
-    /// How many bytes the whole body has.
+    /// Length of the whole body, in bytes.
     pub length: usize,
     /// SHA-256 of the whole body, in hexadecimal.
     pub sha256: String,
 }
 
-/// Bodies are stored up to this length, in bytes.
+/// Maximum stored length of a body, in bytes.
 const STORED: usize = 1024 * 1024;
 
 impl Payload {
-    /// What is stored of a body: all of it, or the start of one that is longer than 1 MiB.
+    /// Creates the stored form of a body: all of it, or its start if it is longer than 1 MiB.
     pub fn stored(bytes: &[u8]) -> Self {
         Self::up_to(STORED, bytes)
     }
 
-    /// All of a body, or the start of one that is longer than so many bytes.
+    /// All of a body, or its start if it is longer than `most` bytes.
     pub(crate) fn up_to(most: usize, bytes: &[u8]) -> Self {
         if bytes.len() <= most {
             return Self::of(bytes);
@@ -57,7 +57,7 @@ impl Payload {
         })
     }
 
-    /// Whether this is what would be stored of a body.
+    /// Whether this is the stored form of a body.
     pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
         match self {
             Self::Cut(cut) => {
@@ -74,7 +74,7 @@ impl Payload {
         matches!(self, Self::Cut(_))
     }
 
-    /// What is stored, as it stands in the evidence: text, or base64.
+    /// The stored string: UTF-8, or base64.
     pub(crate) fn as_text(&self) -> &str {
         match self {
             Self::Empty => "",
@@ -84,7 +84,7 @@ impl Payload {
         }
     }
 
-    /// The payload for these bytes.
+    /// Creates the payload for these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok("") => Self::Empty,
@@ -93,7 +93,7 @@ impl Payload {
         }
     }
 
-    /// The bytes that are stored.
+    /// The stored bytes.
     pub fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Cut(cut) => cut.start.bytes(),

@@ -9,7 +9,7 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Wire;
 use crate::sync::lock;
 
-/// The exchanges of one rule, by the number of the step, in the order in which they happened.
+/// The exchanges of one rule, by step number, in the order in which they occurred.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     state: Mutex<State>,
@@ -19,18 +19,18 @@ pub(crate) struct Recording {
 #[derive(Debug, Default)]
 struct State {
     steps: BTreeMap<usize, VecDeque<Exchange>>,
-    /// What removed what the scenario made.
+    /// Requests that removed the scenario's resources.
     cleanup: Vec<Exchange>,
-    /// The address of the API, by who asks and scheme and authority.
+    /// Address of the API, by identity, and by scheme and authority.
     bases: BTreeMap<(String, String), String>,
-    /// Whether something was asked that it does not hold.
+    /// Whether a request was made that it does not contain.
     lacks: bool,
-    /// What it says that no run can have shown.
+    /// Description of an exchange that no run can have recorded.
     untrue: Option<String>,
 }
 
 impl Recording {
-    /// The recording of these exchanges.
+    /// Creates a recording of these exchanges.
     pub(crate) fn of(exchanges: impl IntoIterator<Item = Exchange>, secrets: Secrets) -> Self {
         let mut state = State::default();
         for exchange in exchanges {
@@ -45,7 +45,7 @@ impl Recording {
         }
     }
 
-    /// The recording of these exchanges with another answer to the one at this position.
+    /// Creates a recording of these exchanges with another response to the one at this position.
     pub(crate) fn with(
         exchanges: &[Exchange],
         at: usize,
@@ -60,11 +60,11 @@ impl Recording {
         Self::of(exchanges, secrets)
     }
 
-    /// The next answer of a step to this identity.
+    /// Returns the next response of a step to this identity.
     ///
     /// # Errors
-    /// What the earlier run had instead of an answer; that it sent something else; that it has no
-    /// more of this step.
+    /// The error that the earlier run had instead of a response; that it sent another request; that
+    /// it has no more of this step.
     pub(crate) fn answer(
         &self,
         step: usize,
@@ -117,19 +117,19 @@ impl Recording {
         }
     }
 
-    /// Whether something was asked that it does not hold.
+    /// Whether a request was made that it does not contain.
     pub(crate) fn is_incomplete(&self) -> bool {
         lock(&self.state).lacks
     }
 
-    /// Whether there are more answers of a step.
+    /// Whether there are more responses of a step.
     pub(crate) fn has_more(&self, step: usize) -> bool {
         let state = lock(&self.state);
         state.steps.get(&step).is_some_and(|left| !left.is_empty())
     }
 
-    /// What it says that no run can have shown, when the scenario has come to its end: every
-    /// exchange was asked for once, and what is left has removed something at the same address.
+    /// Returns why no run can have recorded this, once the scenario has ended: every exchange was
+    /// requested once, and the remaining ones removed a resource at the same address.
     pub(crate) fn untrue(&self) -> Option<String> {
         let state = lock(&self.state);
         if state.untrue.is_some() || state.lacks {
@@ -161,7 +161,7 @@ impl State {
     }
 }
 
-/// What is wrong with an exchange.
+/// Formats what is wrong with an exchange.
 pub(crate) fn told(exchange: &Exchange, why: &str) -> String {
     let Exchange { rule, step, .. } = exchange;
     let request = &exchange.request;
@@ -171,7 +171,7 @@ pub(crate) fn told(exchange: &Exchange, why: &str) -> String {
     )
 }
 
-/// The answer that evidence tells of.
+/// Converts a recorded response.
 pub(crate) fn answer(received: Received) -> Answer {
     let body = received.body.bytes();
     Answer::new(received.status, received.headers, body.into())

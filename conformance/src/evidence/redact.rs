@@ -5,8 +5,8 @@ use crate::http_client::redact::Redactor;
 use crate::judge::verdict::{Reason, Verdict};
 
 impl Redactor {
-    /// Takes every secret out of what an event says about a target's answers. Exchanges are
-    /// clean already: they are redacted where they are made.
+    /// Redacts every secret in an event's description of a target's responses. Exchanges are
+    /// already redacted: that happens where they are created.
     pub(crate) fn event(&self, event: &mut Event) {
         match event {
             Event::Judged(judged) => self.judged(judged),

@@ -8,9 +8,9 @@ use crate::http_client::curl::RAW;
 use crate::http_client::redact::{REDACTED, Redactor, is_redacted};
 use crate::http_client::wire::{Outgoing, Wire};
 
-/// What the identity of requests to the fixture server is.
+/// Identity of requests to the fixture server.
 const MOCK: &str = "suite";
-/// Who asks without a token.
+/// Identity without a token.
 const ANONYMOUS: &str = "anonymous";
 const AUTHORIZATION: &str = "authorization";
 
@@ -23,19 +23,19 @@ pub(crate) struct Secrets {
     sent: bool,
 }
 
-/// What a told request is to one that is sent.
+/// Relation of a recorded request to a sent one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RequestMatch {
-    /// The same, to this address.
+    /// The same request, to this address.
     Same(String),
-    /// Another one.
+    /// Another request.
     Other,
-    /// One that nobody has sent so.
+    /// A request that cannot have been sent.
     Untrue(String),
 }
 
 impl Secrets {
-    /// What the events of a run show.
+    /// Collects the secrets in the events of a run.
     pub(crate) fn of(events: &[Event]) -> Self {
         Self::of_exchanges(events.iter().filter_map(|event| match event {
             Event::Exchange(exchange) => Some(&**exchange),
@@ -43,7 +43,7 @@ impl Secrets {
         }))
     }
 
-    /// What exchanges show.
+    /// Collects the secrets in exchanges.
     pub(crate) fn of_exchanges<'a>(exchanges: impl IntoIterator<Item = &'a Exchange>) -> Self {
         let mut headers: Option<BTreeSet<String>> = None;
         let mut token = false;
@@ -72,13 +72,13 @@ impl Secrets {
         self.headers.contains(&name.to_ascii_lowercase())
     }
 
-    /// Whether a text may be shown so.
+    /// Whether a string may be recorded in this form.
     fn shows(&self, shown: &str, text: &str) -> bool {
         shown == text || self.sent && is_redacted(shown, text)
     }
 }
 
-/// A credential as it is shown: redacted, or its scheme alone.
+/// Whether a credential is in redacted form: redacted, or after its scheme.
 fn is_shown_redacted(value: &str) -> bool {
     let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
     rest == REDACTED
@@ -87,7 +87,7 @@ fn is_shown_redacted(value: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// What a told request, asked by this identity, is to one that is sent.
+/// Compares a recorded request of this identity with a sent one.
 pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secrets) -> RequestMatch {
     let (base, parts) = match wire {
         Wire::Raw(bytes) if told.method == RAW => (told.url.clone(), raw(told, bytes, secrets)),
@@ -104,7 +104,7 @@ pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secret
         _ => return RequestMatch::Other,
     };
     match parts {
-        // An address with a query would take the path for a part of it.
+        // A query in the address would absorb the path.
         Ok(()) if !Base::parse(&base).is_ok_and(|known| known.url == base) => RequestMatch::Untrue(
             format!("invalid address `{base}`: expected that of a server"),
         ),
@@ -119,7 +119,7 @@ pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secret
 /// How a part of a request differs.
 enum Differs {
     Other,
-    /// It is redacted, and cannot be.
+    /// It is redacted, but cannot be.
     Redacted(String),
 }
 
@@ -132,7 +132,7 @@ impl Differs {
     }
 }
 
-/// The address before this path.
+/// Returns the address that precedes this path.
 fn base(url: &str, path: &str, secrets: &Secrets) -> Option<String> {
     if let Some(base) = url.strip_suffix(path) {
         return Some(base.to_owned());
@@ -155,7 +155,7 @@ fn payload(told: &Payload, sent: &[u8], secrets: &Secrets) -> Result<(), Differs
     }
 }
 
-/// All headers of the scenario are told, and beside them only the user's own and a token.
+/// Checks that all headers of the scenario are recorded, plus only the user's own and a token.
 fn headers(
     told: &Sent,
     identity: &str,
@@ -188,7 +188,7 @@ fn headers(
     Ok(())
 }
 
-/// The bytes of a raw request, without the headers that nobody but the user knows.
+/// Compares the bytes of a raw request, without the headers that only the user knows.
 fn raw(told: &Sent, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
     let without = |bytes: &[u8], drops: &dyn Fn(&str, &str) -> bool| {
         let text = String::from_utf8_lossy(bytes).into_owned();

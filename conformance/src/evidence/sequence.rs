@@ -7,17 +7,17 @@ use chrono::DateTime;
 use super::recording::told;
 use super::{Event, Exchange, Judged, RunFinished, RunStarted};
 
-/// By so many milliseconds times may differ that are added up in another order.
+/// Tolerance in milliseconds between sums of times in different order.
 const ROUNDED: f64 = 0.001;
 
-/// What was told so far.
+/// Events seen so far.
 #[derive(Debug, Default)]
 struct Sequence<'a> {
     chosen: BTreeSet<&'a str>,
-    /// Of a rule that is not judged yet, the last step and the time of all.
+    /// Last step and total time of each rule that is not judged yet.
     open: BTreeMap<&'a str, (usize, f64)>,
     judged: BTreeSet<&'a str>,
-    /// The longest time of a rule.
+    /// Longest time of a rule.
     longest: f64,
     exchanges: u64,
     defects: bool,
@@ -26,7 +26,7 @@ struct Sequence<'a> {
 /// Checks the order of the events of one run, and its times.
 ///
 /// # Errors
-/// A sentence that names the first event that cannot be one of it.
+/// A message that names the first invalid event.
 pub(crate) fn check(events: &[Event]) -> Result<(), String> {
     let Some((Event::RunStarted(started), rest)) = events.split_first() else {
         return Err("the first event is not the start of a run".to_owned());
@@ -71,7 +71,7 @@ impl<'a> Sequence<'a> {
         if self.judged.contains(rule) || !self.chosen.contains(rule) {
             return Err(told(exchange, "its rule is not judged now"));
         }
-        // What cleans up comes last.
+        // Cleanup is last.
         let step = match exchange.step {
             0 => usize::MAX,
             step => step,
@@ -115,7 +115,7 @@ impl<'a> Sequence<'a> {
                 finished.milliseconds, self.longest
             ));
         }
-        // What is cut off has been sent, and has no exchange.
+        // An interrupted request was sent but has no exchange.
         if self.defects || finished.interrupted {
             return Ok(());
         }

@@ -1,10 +1,10 @@
-//! Formats of texts in evidence. Evidence may come from anybody, and reports put its texts where
-//! arbitrary ones would do harm.
+//! Formats of strings in evidence. Evidence may come from anybody, and reports insert its strings
+//! where arbitrary ones would do harm.
 
 use chrono::DateTime;
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// A time by RFC 3339.
+/// Deserializes a time by RFC 3339.
 pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let time = Option::<String>::deserialize(from)?;
     match time.as_deref().map(DateTime::parse_from_rfc3339) {
@@ -13,7 +13,7 @@ pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
     }
 }
 
-/// The id of a rule.
+/// Deserializes a rule id.
 pub(super) fn rule<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let rule = String::deserialize(from)?;
     match is_id(&rule) {

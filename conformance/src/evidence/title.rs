@@ -4,8 +4,8 @@ use super::TargetSummary;
 use crate::scenario::UNNAMED;
 
 impl TargetSummary {
-    /// Its name, and the version that was judged where that is known. A target of plain addresses
-    /// is called by what it calls itself, if it does, and by its addresses.
+    /// Returns the name and the judged version, if known. A target of plain addresses is identified
+    /// by the name that it reports, if any, and by its addresses.
     pub(crate) fn title(&self) -> String {
         let version = self.version.as_deref();
         if self.name != UNNAMED {

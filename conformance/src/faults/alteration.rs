@@ -13,7 +13,7 @@ use super::select::{AnswerCondition, ObservedRequest, On, Recipient, RequestCond
 use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Wire;
 
-/// A change of what some requests ask or are answered.
+/// A change of some requests or their responses.
 #[derive(Debug)]
 pub(crate) struct Alteration {
     on: Vec<On>,
@@ -22,11 +22,11 @@ pub(crate) struct Alteration {
     pub(super) request: Vec<RequestChange>,
     reply: Option<Reply>,
     pub(super) answer: Vec<AnswerChange>,
-    /// How much longer the answer takes.
+    /// Additional delay of the response.
     delay: Duration,
 }
 
-/// An alteration as its file has it.
+/// An alteration as in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct AlterationFile {
@@ -53,10 +53,10 @@ enum OneOrMany {
 }
 
 impl Alteration {
-    /// Reads an alteration; where `on` names nobody, `api` is asked.
+    /// Reads an alteration; `api` is the recipient if `on` names none.
     ///
     /// # Errors
-    /// An unknown key, a bad pattern, or that nothing is changed.
+    /// An unknown key, a bad pattern, or nothing to change.
     pub(crate) fn read(
         written: Map<String, Value>,
         api: Option<Recipient>,
@@ -68,8 +68,7 @@ impl Alteration {
         }
     }
 
-    /// Reads an alteration that may change nothing itself: it says which exchanges something else
-    /// is done to.
+    /// Reads an alteration that may change nothing itself: it selects exchanges for another action.
     ///
     /// # Errors
     /// An unknown key, a bad pattern.
@@ -101,32 +100,32 @@ impl Alteration {
         })
     }
 
-    /// Whether it touches this request.
+    /// Whether it matches this request.
     pub(crate) fn touches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
         self.on.iter().any(|on| on.fits(recipient, seen)) && self.asked.fits(seen)
     }
 
-    /// Whether it changes a request that it touches before the answer is known.
+    /// Whether it acts on a matching request before the response is known.
     pub(crate) fn acts_at_once(&self) -> bool {
         self.reply.is_some() || !self.request.is_empty() || !self.delay.is_zero()
     }
 
-    /// Whether it changes this answer to a request that it touches.
+    /// Whether it changes this response to a matching request.
     pub(crate) fn changes(&self, answer: &Answer) -> bool {
         self.answered.fits(answer)
     }
 
-    /// Whether the server is asked something else than what was sent, or later.
+    /// Whether the request is changed or delayed.
     pub(crate) fn alters_request(&self) -> bool {
         !self.request.is_empty() || !self.delay.is_zero()
     }
 
-    /// Whether it answers in the server's place.
+    /// Whether it responds in place of the server.
     pub(crate) fn replies(&self) -> bool {
         self.reply.is_some()
     }
 
-    /// The answer of a server to a request, as the alterations that touch the request leave it.
+    /// Applies the alterations that match a request to the server's response.
     pub(crate) fn answer<'a>(
         touching: impl Iterator<Item = &'a Self> + Clone,
         answer: Answer,
@@ -146,9 +145,8 @@ impl Alteration {
     }
 }
 
-/// Carries a request to the server and its answer back, with what the alterations do on the way.
-/// Which of them touch it is decided by the request as it was; on the way back each finds the
-/// answer as the one before left it.
+/// Sends a request to the server and returns its response, altered on the way. The original request
+/// decides which alterations match; on the way back, each changes the result of the one before.
 pub(crate) async fn carry<'a>(
     alterations: impl IntoIterator<Item = &'a Alteration>,
     context: RequestContext<'_>,
@@ -186,13 +184,13 @@ pub(crate) async fn carry<'a>(
     Ok(Alteration::answer(touching.into_iter(), answer))
 }
 
-/// A glob over texts: `*` stands for anything.
+/// Glob over strings: `*` matches anything.
 #[derive(Debug, Clone)]
 pub(super) struct Glob(GlobMatcher);
 
 impl Glob {
     /// # Errors
-    /// The text is no glob.
+    /// The string is not a valid glob.
     pub(super) fn parse(text: &str, across: bool) -> Result<Self, String> {
         let glob = GlobBuilder::new(text).literal_separator(!across).build();
         glob.map(|glob| Self(glob.compile_matcher()))

@@ -15,31 +15,31 @@ use super::spelling::Spelling;
 use crate::http_client::answer::Answer;
 use crate::http_client::wire::Outgoing;
 
-/// A change of a request. Pointers lead into its JSON body.
+/// A change of a request. Pointers refer to its JSON body.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) enum RequestChange {
-    /// Takes a header away.
+    /// Removes a header.
     DropHeader(String),
     /// Sets headers.
     SetHeader(BTreeMap<String, String>),
-    /// Takes a query parameter away.
+    /// Removes a query parameter.
     DropQuery(String),
-    /// Sets query parameters, as they stand on the wire.
+    /// Sets query parameters, in encoded form.
     SetQuery(BTreeMap<String, String>),
-    /// Asks with another method.
+    /// Uses another method.
     Method(Method),
     /// Replaces a part of the path.
     Path(Swap),
-    /// Takes a value out of the body.
+    /// Removes a value from the body.
     Drop(String),
     /// Sets values in the body.
     Set(Places),
-    /// Replaces a part of the body's text.
+    /// Replaces a substring of the body.
     Text(Swap),
-    /// Sends this text as the body.
+    /// Sends this string as the body.
     Body(String),
-    /// Asks as the administrator, whoever asks.
+    /// Sends the request as the administrator, whatever its identity.
     AsAdministrator(bool),
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Method {
     Delete,
 }
 
-/// One text for another, wherever it stands.
+/// Replacement of every occurrence of a substring.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Swap {
@@ -68,7 +68,7 @@ impl Swap {
     }
 }
 
-/// An answer in the server's place.
+/// A response in place of the server's.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Reply {
@@ -99,58 +99,58 @@ impl Reply {
     }
 }
 
-/// A change of an answer. Pointers lead into its JSON body; a `*` in them stands for every item
-/// of an array and for any text in a member's name.
+/// A change of a response. Pointers refer to its JSON body; a `*` in them matches every item of an
+/// array and any substring of a member's name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) enum AnswerChange {
-    /// Another status.
+    /// Sets the status.
     Status(u16),
-    /// Takes a header away.
+    /// Removes a header.
     DropHeader(String),
     /// Sets headers.
     SetHeader(BTreeMap<String, String>),
-    /// Takes values away.
+    /// Removes values.
     Drop(String),
-    /// Sets values; a member that is not there is added.
+    /// Sets values; a missing member is added.
     Set(Places),
-    /// Adds items to the ends of arrays.
+    /// Appends items to arrays.
     Push(Places),
-    /// Moves a value to another place.
+    /// Moves a value to another pointer.
     Move(Swap),
-    /// Turns arrays round.
+    /// Reverses arrays.
     Reverse(String),
-    /// Leaves the first item out of arrays, the first member of objects.
+    /// Removes the first item of arrays, the first member of objects.
     DropFirst(String),
-    /// Leaves the last item out of arrays, the last member of objects.
+    /// Removes the last item of arrays, the last member of objects.
     DropLast(String),
-    /// Has the first item of arrays twice.
+    /// Repeats the first item of arrays.
     Repeat(String),
-    /// Empties arrays, objects and texts.
+    /// Empties arrays, objects and strings.
     Empty(String),
-    /// Replaces a part of the body's text.
+    /// Replaces a substring of the body.
     Text(Swap),
-    /// This text is the body.
+    /// Replaces the body with this string.
     Body(String),
-    /// This is the JSON body.
+    /// Replaces the body with this JSON.
     Json(Value),
-    /// Spreads a JSON body over lines, or puts it on one.
+    /// Formats a JSON body on several lines, or on one.
     Pretty(bool),
-    /// Encodes a body with gzip, or takes the encoding away.
+    /// Encodes a body with gzip, or decodes it.
     Gzip(bool),
-    /// Writes a JSON body in other words of JSON.
+    /// Writes a JSON body in another spelling of the same JSON.
     Spell(Spelling),
-    /// Adds text before the body.
+    /// Prepends a string to the body.
     Prepend(String),
-    /// Adds text to the end of the body.
+    /// Appends a string to the body.
     Append(String),
-    /// Puts texts around strings.
+    /// Adds a prefix and a suffix to strings.
     Affix(Affix),
-    /// Replaces what a regular expression finds in strings.
+    /// Replaces the matches of a regular expression in strings.
     Replace(Replace),
-    /// Puts values into others.
+    /// Wraps values in others.
     Wrap(Wrap),
-    /// Makes one text of an array of texts.
+    /// Joins an array of strings into one string.
     Join(Join),
     /// Adds a number to whole numbers.
     Shift(Shift),
@@ -158,7 +158,7 @@ pub(super) enum AnswerChange {
     Respell(Respell),
 }
 
-/// The request after these changes; `administrator` is the header of the one with all rights.
+/// Applies these changes to a request; `administrator` is the administrator's Authorization header.
 pub(super) fn request<'a>(
     request: &Outgoing,
     changes: impl IntoIterator<Item = &'a RequestChange>,
@@ -217,7 +217,7 @@ pub(super) fn request<'a>(
     sent
 }
 
-/// The text of a raw request after these changes; only [`RequestChange::Text`] fits one.
+/// Applies these changes to a raw request; only [`RequestChange::Text`] applies to one.
 pub(super) fn raw_request<'a>(
     bytes: &[u8],
     changes: impl IntoIterator<Item = &'a RequestChange>,
@@ -231,7 +231,7 @@ pub(super) fn raw_request<'a>(
     })
 }
 
-/// The answer after these changes.
+/// Applies these changes to a response.
 pub(super) fn answer(answer: &Answer, changes: &[AnswerChange]) -> Answer {
     changes.iter().fold(copy(answer), changed)
 }
@@ -334,7 +334,7 @@ fn changed(mut answer: Answer, change: &AnswerChange) -> Answer {
     answer
 }
 
-/// The answer with another JSON body, laid out as the first was; one without JSON stays as it is.
+/// Returns the response with a changed JSON body in the original format; without JSON, a copy.
 fn with_json(answer: &Answer, change: impl FnOnce(&mut Value)) -> Answer {
     let Some(mut body) = answer.json().cloned() else {
         return copy(answer);
@@ -352,7 +352,7 @@ fn serialize(json: &Value, pretty: bool) -> Vec<u8> {
     }
 }
 
-/// The answer with another body, under the encoding and the length that its headers tell.
+/// Returns the response with another body, under the encoding and length of its headers.
 pub(super) fn with_body(answer: &Answer, plain: Vec<u8>) -> Answer {
     let mut headers = answer.headers.clone();
     let gzip = answer.header("content-encoding");

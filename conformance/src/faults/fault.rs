@@ -11,23 +11,23 @@ use super::select::Recipient;
 use crate::assets::FAULTS;
 use crate::catalogue::pattern::Pattern;
 
-/// A way to break rules: which exchanges of a server it touches, and what it does to them.
+/// A way to break rules: which exchanges of a server it touches, and how it changes them.
 #[derive(Debug)]
 pub struct Fault {
-    /// `PATH/NAME`, where `PATH.yaml` is the file that it stands in.
+    /// `PATH/NAME`, where `PATH.yaml` is its file.
     pub id: String,
-    /// What the broken server does, as a sentence.
+    /// Behaviour of the broken server, as a sentence.
     pub breaks: String,
     /// The rules that must notice it, by id.
     pub kills: Vec<String>,
     /// Rules outside its own file that notice it too.
     also: Vec<Pattern>,
-    /// Rules that notice it or not, depending on what other rules leave on the server meanwhile.
+    /// Rules that may notice it, depending on what other rules leave on the server meanwhile.
     sometimes: Vec<Pattern>,
     pub(crate) alteration: Alteration,
 }
 
-/// A fault as its file has it.
+/// A fault as in its file.
 #[derive(Debug, Deserialize)]
 struct FaultFile {
     fault: String,
@@ -45,7 +45,7 @@ impl Fault {
     /// Reads the faults of one file; `path` is the file's path below `faults/`, without ending.
     ///
     /// # Errors
-    /// No YAML of this shape, an unknown key, a fault that does nothing or stands twice, a bad
+    /// Invalid YAML or shape, an unknown key, a fault without effect or with a repeated name, a bad
     /// pattern.
     pub fn parse(path: &str, text: &str) -> Result<Vec<Self>, FileError> {
         files::entries("faults", "fault", path, text, |one| {
@@ -54,7 +54,7 @@ impl Fault {
         })
     }
 
-    /// The faults that the program carries.
+    /// Returns the embedded faults.
     ///
     /// # Errors
     /// A file has a defect.
@@ -67,7 +67,7 @@ impl Fault {
             .collect())
     }
 
-    /// The fault of this id that the program carries; none if there is no such.
+    /// Looks up an embedded fault by id.
     ///
     /// # Errors
     /// Its file has a defect.
@@ -81,7 +81,7 @@ impl Fault {
         Ok(faults.into_iter().find(|fault| fault.id == id))
     }
 
-    /// The faults of every `PATH.yaml` below a folder.
+    /// Reads the faults of every `PATH.yaml` below a folder.
     ///
     /// # Errors
     /// A file cannot be read or has a defect.
@@ -116,8 +116,8 @@ impl Fault {
         })
     }
 
-    /// Whether this rule may notice the fault: it is aimed at, stands in the fault's own file, or
-    /// the fault says so.
+    /// Whether this rule may notice the fault: the fault is aimed at it, is in the same file, or
+    /// lists the rule.
     pub fn concerns(&self, rule: &str) -> bool {
         let file = |id: &str| id.rsplit_once('/').map(|(file, _)| file.to_owned());
         self.kills.iter().any(|aimed| aimed == rule)

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// A file of faults or of variants that cannot be used.
+/// An unusable file of faults or variants.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{folder}/{file}: {what}")]
 pub struct FileError {
@@ -16,7 +16,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// What is wrong with a file below a folder.
+    /// Creates the error for a file below a folder.
     pub(crate) fn new(folder: &'static str, file: impl Into<String>, what: String) -> Self {
         Self {
             folder,
@@ -26,11 +26,11 @@ impl FileError {
     }
 }
 
-/// Reads the entries of one file, each of which says at `named` what it is called; `path` is the
-/// file's path below its folder, without ending.
+/// Reads the entries of one file, each of which has its name at the key `named`; `path` is the
+/// file's path below its folder, without extension.
 ///
 /// # Errors
-/// No YAML list, an entry that `read` refuses, a name that stands twice.
+/// Not a YAML list, an entry that `read` rejects, a repeated name.
 pub(crate) fn entries<T>(
     folder: &'static str,
     named: &str,
@@ -53,7 +53,7 @@ pub(crate) fn entries<T>(
     Ok(entries)
 }
 
-/// Path, without ending, and text of every YAML file below a directory.
+/// Returns path, without extension, and contents of every YAML file below a directory.
 ///
 /// # Errors
 /// A file or a directory cannot be read.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Changes every place that the pointer leads to.
+/// Applies a change to every value that the pointer matches.
 pub(super) fn change_at(value: &mut Value, pointer: &str, change: &dyn Fn(&mut Value)) {
     let Some((segment, rest)) = split(pointer) else {
         return change(value);
@@ -14,13 +14,13 @@ pub(super) fn change_at(value: &mut Value, pointer: &str, change: &dyn Fn(&mut V
     }
 }
 
-/// Takes the values at the places away; the first of them is returned.
+/// Removes the values at the pointer; returns the first of them.
 pub(super) fn take_at(value: &mut Value, pointer: &str) -> Option<Value> {
     let (parent, name) = pointer.rsplit_once('/')?;
     let name = unescape(name);
     let taken = std::cell::RefCell::new(None);
     change_at(value, parent, &|place| {
-        // From the end, so that positions of items that are still to go stay what they are.
+        // From the end, so that the positions of the remaining items stay valid.
         for name in names(place, &name).into_iter().rev() {
             let gone = match place {
                 Value::Object(members) => members.remove(&name),
@@ -33,7 +33,7 @@ pub(super) fn take_at(value: &mut Value, pointer: &str) -> Option<Value> {
     taken.into_inner()
 }
 
-/// Sets the values at the places; a member that is not there is added to its object.
+/// Sets the values at the pointer; a missing member is added to its object.
 pub(super) fn put_at(value: &mut Value, pointer: &str, wanted: &Value) {
     let Some((parent, name)) = pointer.rsplit_once('/') else {
         *value = wanted.clone();
@@ -92,7 +92,7 @@ impl Step {
     }
 }
 
-/// The first segment of a pointer and what follows it; none at its end.
+/// Splits off the first segment of a pointer; none at its end.
 fn split(pointer: &str) -> Option<(String, &str)> {
     let rest = pointer.strip_prefix('/')?;
     let end = rest.find('/').unwrap_or(rest.len());
@@ -104,7 +104,7 @@ fn unescape(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-/// The names of the members, or the positions of the items, that a segment stands for.
+/// Names of the members, or positions of the items, that a segment matches.
 fn names(value: &Value, segment: &str) -> Vec<String> {
     let Some((start, end)) = segment.split_once('*') else {
         return vec![segment.to_owned()];

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::Fault;
 
-/// Which rules notice which faults.
+/// Matrix of the rules that notice each fault.
 #[derive(Debug)]
 pub struct Matrix {
     faults: Vec<Arc<Fault>>,
-    /// Every rule that was tried.
+    /// Every tested rule.
     rules: BTreeSet<String>,
     /// By fault: the rules whose exchanges it changes.
     touched: BTreeMap<String, BTreeSet<String>>,
@@ -51,17 +51,17 @@ impl Matrix {
         detecting.filter(|rule| self.rules.contains(rule)).collect()
     }
 
-    /// How many rules were tried.
+    /// Number of tested rules.
     pub fn rules(&self) -> usize {
         self.rules.len()
     }
 
-    /// How many faults were tried.
+    /// Number of tested faults.
     pub fn faults(&self) -> usize {
         self.faults.len()
     }
 
-    /// What is wrong with the faults or the rules, a sentence each.
+    /// Defects of the faults or rules, one sentence each.
     pub fn findings(&self) -> Vec<String> {
         let mut findings = Vec::new();
         for fault in &self.faults {
@@ -95,8 +95,8 @@ impl Matrix {
     }
 }
 
-/// One paragraph a fault: what the server does, the rules that it is aimed at with a `*`, and the
-/// others that notice it.
+/// One paragraph per fault: the server's behaviour, the rules that it is aimed at with a `*`, and
+/// the others that notice it.
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for fault in &self.faults {

@@ -1,9 +1,9 @@
 //! Fault injection: a proxy between suite and server breaks one thing, to show that the rule about
 //! it notices.
 //!
-//! It sits inside the suite's client rather than in a proxy of its own, so that many faults are
-//! tried at once on one server, raw requests and TLS included, and a fault in one scenario leaves
-//! the others alone.
+//! It is part of the suite's client rather than a separate proxy, so that many faults are tried at
+//! once on one server, raw requests and TLS included, and a fault in one scenario does not affect
+//! the others.
 
 mod alteration;
 mod change;
@@ -31,15 +31,15 @@ pub use trivial_servers::TrivialServer;
 
 use crate::http_client::{Base, Client};
 
-/// One request on its way.
+/// Context of one request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestContext<'a> {
     pub(crate) client: &'a Client,
     pub(crate) recipient: Recipient,
     pub(crate) base: &'a Base,
-    /// Who asks, as evidence names them.
+    /// Identity of the request, as in evidence.
     pub(crate) who: &'a str,
-    /// The Authorization header of the one with all rights.
+    /// Authorization header of the administrator.
     pub(crate) administrator: Option<&'a str>,
 }
 

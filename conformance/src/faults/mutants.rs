@@ -10,13 +10,13 @@ use crate::scenario::pointer_globs::places;
 /// An answer changed in one general way.
 #[derive(Debug)]
 pub(crate) struct Mutant {
-    /// What was done: `status 201`, `without /result`.
+    /// The change: `status 201`, `without /result`.
     pub(crate) change: String,
     pub(crate) answer: Answer,
 }
 
-/// Every mutant of an answer: another status, no body, another content type where one is
-/// documented, each documented member taken away or of another type, and what was answered to the same request earlier.
+/// Returns every mutant of a response: another status, no body, another content type if documented,
+/// each documented member removed or retyped, an earlier response to the same request.
 pub(crate) fn mutants(
     answer: &Answer,
     members: &[String],
@@ -61,7 +61,7 @@ pub(crate) fn mutants(
     mutants
 }
 
-/// The status after this one, and one of another class.
+/// Returns the next status, and one of another class.
 fn other_statuses(status: u16) -> [u16; 2] {
     match status {
         200..300 => [status + 1, 500],
@@ -73,7 +73,7 @@ fn with_json(answer: &Answer, json: &Value) -> Answer {
     with_body(answer, json.to_string().into_bytes())
 }
 
-/// The value as one of another type.
+/// Replaces the value by one of another type.
 fn retype(value: &mut Value) {
     *value = match value {
         Value::Null | Value::Bool(_) => Value::String(value.to_string()),

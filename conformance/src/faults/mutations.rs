@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the mutants of every rule's answers showed. A mutant is one change of one kind of answer,
-/// `GET /v1/data 200: without /result`; it is detected when one rule at least fails with it.
+/// Results of the mutants of all responses. A mutant is one change of one kind of response, such as
+/// `GET /v1/data 200: without /result`; it is detected if a rule fails with it.
 #[derive(Debug)]
 pub struct Mutations {
-    /// By rule: how many changes of its own answers were tried, and how many it noticed.
+    /// By rule: number of tested and of noticed changes of its own responses.
     scores: BTreeMap<String, (usize, usize)>,
     detected: BTreeSet<String>,
     survivors: BTreeSet<String>,
@@ -15,7 +15,7 @@ pub struct Mutations {
 }
 
 impl Mutations {
-    /// From the changes of each rule's answers, and whether it noticed.
+    /// Collects the results from the changes of each rule's responses, and whether it noticed.
     pub(crate) fn of(tried: BTreeMap<String, Option<Vec<(String, bool)>>>) -> Self {
         let (mut detected, mut all) = (BTreeSet::new(), BTreeSet::new());
         let (mut scores, mut left_out) = (BTreeMap::new(), Vec::new());
@@ -41,22 +41,22 @@ impl Mutations {
         }
     }
 
-    /// By rule: how many changes of its own answers were tried, and how many it noticed.
+    /// By rule: number of tested and of noticed changes of its own responses.
     pub fn scores(&self) -> &BTreeMap<String, (usize, usize)> {
         &self.scores
     }
 
-    /// How many mutants some rule noticed.
+    /// Number of mutants that some rule noticed.
     pub fn detected(&self) -> usize {
         self.detected.len()
     }
 
-    /// The mutants that no rule noticed.
+    /// Mutants that no rule noticed.
     pub fn survivors(&self) -> &BTreeSet<String> {
         &self.survivors
     }
 
-    /// Rules that need more than their exchanges to be judged; no mutant of theirs was tried.
+    /// Rules that need more than their exchanges to be judged; none of their mutants was tested.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::json_edit::{change_at, put_at};
 
-/// Puts texts around the strings at some places.
+/// Adds a prefix and a suffix to the strings at some pointer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Affix {
@@ -27,8 +27,8 @@ impl Affix {
     }
 }
 
-/// Replaces what a regular expression finds in the strings at or below some places; in `to`, `$1`
-/// stands for the first group. Names of members stay as they are.
+/// Replaces the matches of a regular expression in the strings at or below some pointer; `$1` in
+/// `to` is the first group. Member names are unchanged.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Replace {
@@ -68,7 +68,7 @@ impl Replace {
     }
 }
 
-/// Puts the values at some places, unless they are empty, into another value, at `to`.
+/// Wraps the values at some pointer, unless they are empty, in another value, at `to`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wrap {
@@ -95,7 +95,7 @@ impl Wrap {
     }
 }
 
-/// Makes one text of the texts in the arrays at some places.
+/// Joins the strings in the arrays at some pointer into one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Join {
@@ -117,7 +117,7 @@ impl Join {
     }
 }
 
-/// Adds a number to the whole numbers at some places.
+/// Adds a number to the integers at some pointers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shift {
@@ -137,7 +137,7 @@ impl Shift {
     }
 }
 
-/// Writes the numbers at or below some places in another form.
+/// Writes the numbers at or below some pointers in another form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Respell {
@@ -148,16 +148,16 @@ pub(super) struct Respell {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum NumberForm {
-    /// Whole numbers with a fraction: `1.0`.
+    /// Integers with a fraction: `1.0`.
     Fraction,
-    /// Whole numbers with an exponent: `1e0`.
+    /// Integers with an exponent: `1e0`.
     Exponent,
-    /// Whole numbers without the fraction that they have: `1` for `1.0`.
+    /// Integers without their fraction: `1` for `1.0`.
     Whole,
 }
 
 impl NumberForm {
-    /// The number in this form; none where that is no other.
+    /// Formats the number in this form; `None` if that does not change it.
     fn of(self, number: &Number) -> Option<String> {
         let text = number.to_string();
         let is_whole = number.is_i64() || number.is_u64();

@@ -11,7 +11,7 @@ use crate::http_client::answer::Answer;
 use crate::http_client::wire::{Wire, request_line};
 use crate::scenario::pointer_globs::places;
 
-/// Who is asked.
+/// Recipient of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recipient {
     Control,
@@ -20,7 +20,7 @@ pub(crate) enum Recipient {
 }
 
 impl Recipient {
-    /// The API that a fault file is about, by the file's path.
+    /// Returns the API of a fault file, by the file's path.
     pub(crate) fn of_path(path: &str) -> Result<Self, String> {
         match Document::of(path) {
             Some(Document::Control) => Ok(Self::Control),
@@ -30,8 +30,8 @@ impl Recipient {
     }
 }
 
-/// A method (`*` for any) and a glob over paths, for one that is asked: `PUT /v1/data/**`, or
-/// with its name `depot GET /taken/**`.
+/// A method (`*` for any) and a glob over paths, for a recipient: `PUT /v1/data/**`, or with its
+/// name `depot GET /taken/**`.
 #[derive(Debug)]
 pub(super) struct On {
     recipient: Recipient,
@@ -40,7 +40,7 @@ pub(super) struct On {
 }
 
 impl On {
-    /// Reads the text; without a name the API of its file is asked.
+    /// Parses the condition; without a name, the recipient is the API of its file.
     pub(super) fn parse(text: &str, api: Option<Recipient>) -> Result<Self, String> {
         let words: Vec<&str> = text.split(' ').collect();
         let (recipient, method, path) = match words.as_slice() {
@@ -76,7 +76,7 @@ pub(crate) struct ObservedRequest<'a> {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: std::borrow::Cow<'a, str>,
-    /// Who asks, as evidence names them.
+    /// Identity of the request, as in evidence.
     pub(crate) who: &'a str,
 }
 
@@ -111,7 +111,7 @@ impl<'a> ObservedRequest<'a> {
     }
 }
 
-/// The headers of a raw request, as far as they are any.
+/// Parses the valid headers of a raw request.
 fn raw_headers(bytes: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
@@ -121,7 +121,7 @@ fn raw_headers(bytes: &[u8]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Names and values of a query, as they stand in it.
+/// Names and values of a query, not decoded.
 pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     parts
@@ -130,11 +130,11 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What the request must be like; all of it.
+/// Conditions on a request; all must be met.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct RequestCondition {
-    /// Who asks: one of these.
+    /// Identity: one of these.
     who: Vec<String>,
     /// Headers that it has, with globs over their values.
     header: BTreeMap<String, Glob>,
@@ -144,15 +144,15 @@ pub(super) struct RequestCondition {
     query: BTreeMap<String, Glob>,
     /// Query parameters that it lacks.
     no_query: Vec<String>,
-    /// Texts that its body holds.
+    /// Substrings of its body.
     text: Vec<String>,
-    /// Texts that its body does not hold.
+    /// Strings that its body does not contain.
     no_text: Vec<String>,
     /// Values of its JSON body, by pointer.
     json: Places,
-    /// Pointers that lead somewhere in its JSON body.
+    /// Pointers that exist in its JSON body.
     has: Vec<String>,
-    /// Pointers that lead nowhere in its JSON body.
+    /// Pointers that do not exist in its JSON body.
     lacks: Vec<String>,
 }
 
@@ -191,8 +191,8 @@ impl RequestCondition {
     }
 }
 
-/// Whether a document has these values and places; where a pointer with `*` leads to several, one
-/// of them is enough.
+/// Whether a document has these values and pointers; if a pointer with `*` matches several, one of
+/// them is enough.
 fn holds(body: &Value, json: &Places, has: &[String], lacks: &[String]) -> bool {
     let there = |pointer: &str| places(body, pointer).iter().any(Option::is_some);
     json.iter()
@@ -201,7 +201,7 @@ fn holds(body: &Value, json: &Places, has: &[String], lacks: &[String]) -> bool 
         && !lacks.iter().any(|pointer| there(pointer))
 }
 
-/// What the server's answer must be like; all of it.
+/// Conditions on the server's response; all must be met.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct AnswerCondition {
@@ -209,13 +209,13 @@ pub(super) struct AnswerCondition {
     status: Vec<u16>,
     /// Headers, with globs over their values.
     header: BTreeMap<String, Glob>,
-    /// Texts that its body holds.
+    /// Substrings of its body.
     text: Vec<String>,
     /// Values of its JSON body, by pointer.
     json: Places,
-    /// Pointers that lead somewhere in its JSON body.
+    /// Pointers that exist in its JSON body.
     has: Vec<String>,
-    /// Pointers that lead nowhere in its JSON body.
+    /// Pointers that do not exist in its JSON body.
     lacks: Vec<String>,
 }
 

@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How a JSON document is written.
+/// Formatting of a JSON document.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Spelling {
     /// Members from the last name to the first.
     reversed: bool,
-    /// Every character of a string that is no letter or digit as `\uXXXX`.
+    /// Escapes every character of a string that is not a letter or digit as `\uXXXX`.
     escaped: bool,
-    /// What stands between the tokens.
+    /// Whitespace between the tokens.
     layout: Layout,
 }
 

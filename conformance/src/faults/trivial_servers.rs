@@ -15,10 +15,10 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::http_client::answer::BODY_LIMIT;
 
-/// The path that every such server answers, so that the suite takes it for started.
+/// Path that every such server answers, so that the suite considers it started.
 pub(crate) const READY: &str = "/is-there";
 
-/// What the server does with every request.
+/// Behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrivialServer {
     /// 200 with an empty JSON object.
@@ -33,9 +33,9 @@ pub enum TrivialServer {
     Echo,
     /// 200 with a page of HTML.
     Page,
-    /// Takes the request and never answers.
+    /// Accepts the request and never responds.
     Hanging,
-    /// Takes the request and closes the connection.
+    /// Accepts the request and closes the connection.
     Cutting,
 }
 
@@ -52,7 +52,7 @@ impl TrivialServer {
         Self::Cutting,
     ];
 
-    /// What it does, in words.
+    /// Describes the behaviour.
     pub const fn name(self) -> &'static str {
         match self {
             Self::EmptyObject => "always 200 and {}",
@@ -69,7 +69,7 @@ impl TrivialServer {
     /// Starts such a server; it runs until the task is aborted.
     ///
     /// # Errors
-    /// When the system gives no port.
+    /// No port is available.
     pub(crate) async fn start(self) -> std::io::Result<(SocketAddr, JoinHandle<()>)> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -95,21 +95,21 @@ impl TrivialServer {
         let service = service_fn(move |request| async move {
             let asked: &Request<Incoming> = &request;
             match self {
-                // It is there, or nothing would be asked of it.
+                // Ready, because otherwise the suite would send no request.
                 _ if asked.uri().path() == READY => Ok(Response::default()),
                 Self::Hanging => std::future::pending().await,
-                // The connection ends with an error, and without an answer.
+                // The connection ends with an error, without a response.
                 Self::Cutting => Err(std::io::Error::other("cut")),
                 _ => Ok(self.answer(request).await),
             }
         });
         let server = auto::Builder::new(TokioExecutor::new());
-        // A client that goes away ends its own connection only.
+        // A client that disconnects ends only its own connection.
         let _ = server.serve_connection(TokioIo::new(stream), service).await;
     }
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        // Over several lines, as pretty answers are.
+        // Over several lines, as pretty-printed responses are.
         let error = "{\n  \"code\": \"internal_error\",\n  \"message\": \"no\"\n}\n";
         let page = "<!doctype html>\n<title>Here</title>\n";
         let (status, media_type, body) = match self {

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::http_client::answer::BODY_LIMIT;
 
-/// How many entries of an archive are looked at.
+/// Maximum number of entries read from an archive.
 const ENTRIES: usize = 10_000;
 
-/// The bundle of these files, by path: text as it stands, other values as JSON.
+/// Builds the bundle of these files, by path: strings unchanged, other values as JSON.
 ///
 /// # Errors
-/// A path that an archive cannot hold.
+/// A path that an archive cannot contain.
 pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
     let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for (path, content) in files {
@@ -37,11 +37,11 @@ pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
         .map_err(|error: io::Error| format!("no bundle: {error}"))
 }
 
-/// The files of a bundle by path, without a slash before it: JSON as what it says, anything else
-/// as text.
+/// Reads the files of a bundle by path, without a leading slash: JSON as values, anything else as
+/// strings.
 ///
 /// # Errors
-/// What makes it no bundle: that it is no archive, holds a file twice, or is too large.
+/// It is not an archive, contains a file twice, or is too large.
 pub(super) fn open(bytes: &[u8]) -> Result<Value, String> {
     let failed = |error: io::Error| format!("no bundle: {error}");
     let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(BODY_LIMIT));

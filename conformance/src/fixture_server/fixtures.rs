@@ -12,55 +12,55 @@ use super::archive;
 use super::auth::has_token;
 use super::git::Repository;
 
-/// How many answers are remembered for each path; older ones are forgotten.
+/// Maximum number of recorded responses per path; the oldest are dropped.
 const REMEMBERED: usize = 10_000;
-/// How many paths are remembered that have no fixture.
+/// Maximum number of recorded paths without a fixture.
 const PATHS: usize = 1_000;
-/// How many bytes of objects are stored together.
+/// Maximum size of all stored objects, in bytes.
 const STORED: usize = 256 << 20;
 
-/// What a path of the fixture server is answered with.
+/// Content of a path of the fixture server.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fixture {
-    /// A bundle of these files, by path: text as it stands, other values as JSON.
+    /// A bundle of these files, by path: strings unchanged, other values as JSON.
     Bundle(BTreeMap<String, Value>),
-    /// A bundle in which each file whose path has `{number}` is so many times, with the numbers from
-    /// 0 in its path and its text.
+    /// A bundle in which each file whose path has `{number}` is repeated, with the numbers from 0
+    /// in its path and contents.
     Repeated {
-        /// How often.
+        /// Number of copies.
         times: u32,
         /// The files by path.
         files: BTreeMap<String, Value>,
     },
-    /// 200 with this text, which is no bundle.
+    /// 200 with this string, which is not a bundle.
     Text(String),
-    /// 200 with this text for those who show the token, 401 for others.
+    /// 200 with this string for requests with the token, 401 for others.
     Guarded {
         /// The token.
         token: String,
-        /// The text.
+        /// The string.
         text: String,
     },
-    /// A git repository whose branch `main` holds these files. Another item of this kind is its
+    /// A git repository whose branch `main` contains these files. Another item of this kind is its
     /// next commit.
     Repository(BTreeMap<String, Value>),
     /// This status without a body.
     Status(u16),
-    /// Nothing, until there is another fixture.
+    /// No response, until there is another fixture.
     Held,
-    /// What a client has stored.
+    /// An object that a client has stored.
     #[serde(skip)]
     Object(Bytes),
 }
 
-/// What is written once for each number in a bundle whose files are repeated.
+/// Placeholder for the number in a bundle with repeated files.
 const NUMBER: &str = "{number}";
-/// As many files a bundle may have.
+/// Maximum number of files in a bundle.
 const FILES: usize = 20_000;
 
 impl Fixture {
-    /// The same with every file by itself.
+    /// Expands repeated files.
     fn written_out(self) -> Result<Self, String> {
         let Self::Repeated { times, files } = self else {
             return Ok(self);
@@ -90,16 +90,16 @@ impl Fixture {
     }
 }
 
-/// What stands under a path, and how its requests were answered.
+/// Item at a path, and responses to its requests.
 #[derive(Debug, Default)]
 struct Slot {
     item: Option<Fixture>,
-    /// What the item is sent as.
+    /// Bytes that are sent for the item.
     bytes: Bytes,
     /// The metadata that an object was stored with.
     metadata: HeaderMap,
     repository: Repository,
-    /// How often the item changed: the ETag.
+    /// Number of changes of the item: the ETag.
     version: u64,
     requests: VecDeque<Value>,
 }
@@ -108,14 +108,14 @@ struct Slot {
 #[derive(Debug, Default)]
 pub(super) struct Fixtures(BTreeMap<String, Slot>);
 
-/// The answer to a request.
+/// Response to a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Lookup {
     /// 200, the body and its headers.
     Bytes(Bytes, HeaderMap),
     /// This status.
     Status(u16),
-    /// None yet.
+    /// No response yet.
     Held,
 }
 
@@ -124,7 +124,7 @@ impl Slot {
         format!("\"{}\"", self.version)
     }
 
-    /// What an answer with the item tells of it.
+    /// Response headers of the item.
     fn headers(&self) -> HeaderMap {
         let mut headers = self.metadata.clone();
         headers.extend(HeaderValue::from_str(&self.tag()).map(|tag| (http::header::ETAG, tag)));
@@ -147,10 +147,10 @@ impl Slot {
 }
 
 impl Fixtures {
-    /// Puts a fixture; the same again changes nothing. Of a repository the newest commit.
+    /// Sets a fixture; setting it again changes nothing. Returns the newest commit of a repository.
     ///
     /// # Errors
-    /// What keeps it from being sent.
+    /// Why it cannot be sent.
     pub(super) fn put(&mut self, path: &str, item: Fixture) -> Result<Option<String>, String> {
         let item = item.written_out()?;
         let bytes = match &item {
@@ -176,10 +176,10 @@ impl Fixtures {
         Ok(head)
     }
 
-    /// Stores what a client sends, if its conditions hold; the headers of the answer.
+    /// Stores an object if the request's conditions are met, and returns the response headers.
     ///
     /// # Errors
-    /// The status that refuses it.
+    /// The status that rejects it.
     pub(super) fn store(
         &mut self,
         path: &str,
@@ -221,7 +221,7 @@ impl Fixtures {
         }
     }
 
-    /// What a client that stores objects is told of one, or of a bundle.
+    /// Bytes and headers of a stored object, or of a bundle.
     pub(super) fn stored(&self, path: &str) -> Option<(Bytes, HeaderMap)> {
         let slot = self.0.get(path)?;
         match slot.item {
@@ -232,7 +232,7 @@ impl Fixtures {
         }
     }
 
-    /// The repository under a path, and a note of what of it is asked for.
+    /// Returns the repository at a path, and records the request.
     pub(super) fn repository(&mut self, path: &str, asked: &str) -> Option<&Repository> {
         let slot = self.0.get_mut(path)?;
         if !matches!(slot.item, Some(Fixture::Repository(_))) {
@@ -242,11 +242,10 @@ impl Fixtures {
         Some(&slot.repository)
     }
 
-    /// The answer to a request with these headers. `held` tells that the request has been held
-    /// back already, which is noted once.
+    /// Returns the response to a request with these headers. `held` means that the request has
+    /// already been held back, which is recorded once.
     pub(super) fn take(&mut self, path: &str, request: &HeaderMap, held: bool) -> Lookup {
-        // A path without a fixture is remembered as well: that it was asked for is
-        // something to wait for.
+        // A path without a fixture is recorded as well: scenarios may wait for a request of it.
         if self.0.len() >= PATHS && !self.0.contains_key(path) {
             return Lookup::Status(404);
         }
@@ -280,7 +279,7 @@ impl Fixtures {
         found
     }
 
-    /// How each request for a path was answered, oldest first.
+    /// Responses to the requests for a path, oldest first.
     pub(super) fn requests(&self, path: &str) -> impl Iterator<Item = &Value> {
         self.0.get(path).into_iter().flat_map(|slot| &slot.requests)
     }

@@ -1,7 +1,7 @@
 //! Git repositories over HTTP: one branch, with all objects in one pack.
 //!
-//! Of the protocol there is what every client speaks: its first version, without negotiation. A
-//! fetch is answered with everything, whatever the client has.
+//! Implements the part of the protocol that every client supports: its first version, without
+//! negotiation. A fetch is answered with everything, whatever the client has.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -14,19 +14,19 @@ use sha1::{Digest as _, Sha1};
 
 /// The only branch.
 const BRANCH: &str = "refs/heads/main";
-/// What the server can do, as it tells clients.
+/// Capabilities advertised to clients.
 const CAPABILITIES: &str = "multi_ack_detailed side-band-64k ofs-delta no-progress \
     allow-tip-sha1-in-want allow-reachable-sha1-in-want symref=HEAD:refs/heads/main \
     object-format=sha1 agent=conformance";
 /// Bytes of a pack in one packet; its length is written in four hexadecimal digits.
 const PACKET: usize = 65_000;
-/// Folders within each other.
+/// Maximum nesting depth of folders.
 const DEPTH: usize = 16;
 
 /// The id of an object.
 type Id = [u8; 20];
 
-/// What an object is, as packs number it.
+/// Type of an object, as numbered in packs.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Commit = 1,
@@ -41,10 +41,10 @@ struct Folder<'a> {
     files: BTreeMap<&'a str, &'a Value>,
 }
 
-/// A repository, each of whose commits follows the one before.
+/// A repository with a linear history.
 #[derive(Debug, Default)]
 pub(super) struct Repository {
-    /// Every object as it stands in a pack, by its id.
+    /// Every object in pack format, by its id.
     objects: BTreeMap<Id, Vec<u8>>,
     /// The newest commit.
     head: Option<Id>,
@@ -52,10 +52,10 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Adds a commit that holds these files, by path: text as it stands, other values as JSON.
+    /// Adds a commit with these files, by path: strings unchanged, other values as JSON.
     ///
     /// # Errors
-    /// A path that a repository cannot hold.
+    /// A path that a repository cannot contain.
     pub(super) fn commit(&mut self, files: &BTreeMap<String, Value>) -> Result<(), String> {
         let mut root = Folder::default();
         for (path, content) in files {
@@ -67,7 +67,7 @@ impl Repository {
             format!("parent {}\n", hexadecimal(&head))
         });
         self.commits += 1;
-        // No two commits have the same time, so none has the id of another.
+        // Every commit has its own time, so their ids differ.
         let who = format!(
             "conformance <conformance@localhost> {} +0000",
             1_700_000_000 + self.commits
@@ -86,7 +86,7 @@ impl Repository {
         self.head.as_ref().map_or_else(String::new, hexadecimal)
     }
 
-    /// The answer to `GET …/info/refs`.
+    /// Response to `GET …/info/refs`.
     pub(super) fn references(&self) -> Bytes {
         let head = self.head();
         let mut body = Vec::new();
@@ -101,8 +101,8 @@ impl Repository {
         body.into()
     }
 
-    /// The answer to `POST …/git-upload-pack`: everything, once the client is done with telling
-    /// what it has.
+    /// Response to `POST …/git-upload-pack`: everything, once the client has finished listing its
+    /// own objects.
     pub(super) fn upload(&self, request: &[u8]) -> Option<Bytes> {
         let mut body = Vec::new();
         packet(&mut body, b"NAK\n");
@@ -132,7 +132,7 @@ impl Repository {
     }
 
     fn tree(&mut self, folder: &Folder<'_>) -> Id {
-        // A folder stands where its name with a slash would.
+        // A folder is sorted as if its name ended with a slash.
         let mut entries = BTreeMap::new();
         for (name, inner) in &folder.folders {
             let id = self.tree(inner);
@@ -153,7 +153,7 @@ impl Repository {
         self.object(Kind::Tree, &bytes)
     }
 
-    /// Adds an object; its id.
+    /// Adds an object and returns its id.
     fn object(&mut self, kind: Kind, bytes: &[u8]) -> Id {
         let name = match kind {
             Kind::Commit => "commit",
@@ -170,7 +170,7 @@ impl Repository {
 }
 
 impl<'a> Folder<'a> {
-    /// Adds a file, if its path is one.
+    /// Adds a file, if its path is valid.
     fn add(&mut self, path: &'a str, content: &'a Value) -> Option<()> {
         let parts: Vec<&str> = path.split('/').collect();
         let is_name =
@@ -191,8 +191,8 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// An object as it stands in a pack: its kind and length, four and then seven bits to a byte, and
-/// its compressed bytes.
+/// Encodes an object for a pack: its kind and length, four and then seven bits to a byte, and its
+/// compressed bytes.
 fn packed(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     let mut length = bytes.len();
     let low = |length: usize, mask: u8| u8::try_from(length & usize::from(mask)).unwrap_or(0);
@@ -220,8 +220,8 @@ fn flush(out: &mut Vec<u8>) {
     out.extend(b"0000");
 }
 
-/// Whether the packets of a request end with the word that asks for the pack; none if they are no
-/// packets.
+/// Whether the packets of a request end with the word that requests the pack; none if they are
+/// invalid.
 fn is_done(mut request: &[u8]) -> Option<bool> {
     while let Some((length, rest)) = request.split_at_checked(4) {
         let length = usize::from_str_radix(std::str::from_utf8(length).ok()?, 16).ok()?;

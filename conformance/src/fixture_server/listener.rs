@@ -11,15 +11,15 @@ use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// How long the head of a request may take, and how long its body.
+/// Timeout of a request's head, and of its body.
 pub(crate) const ARRIVES_WITHIN: Duration = Duration::from_secs(30);
-/// Connections that are served at the same time; further ones wait.
+/// Maximum number of concurrent connections; further ones wait.
 pub(crate) const CONNECTIONS: usize = 256;
-/// How long the listener rests when the system cannot give it a connection.
+/// Pause of the listener after it failed to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Answers every request as `answer` does, until it is dropped; connections that are open end
-/// with it. An error in the place of an answer closes its connection.
+/// Serves every request with `answer` until it is dropped, which ends open connections. An error
+/// from `answer` closes its connection.
 pub(crate) async fn listen<A, F, B, E>(listener: TcpListener, answer: A)
 where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -58,6 +58,6 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(ARRIVES_WITHIN);
     let service = service_fn(answer);
-    // A client that goes away ends its own connection only.
+    // A client that disconnects ends only its own connection.
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }

@@ -1,29 +1,29 @@
 //! Fixture server: the services that an engine or control plane under test is configured with. It
 //! serves bundles and receives decision logs and status messages.
 //!
-//! What the servers ask:
+//! Requests of the servers:
 //!
-//! | request | answer |
+//! | request | response |
 //! |---|---|
 //! | `GET /PATH` | the fixture of the path, with its ETag; 304 when that is the same; 404 when there is nothing |
-//! | `POST /logs`, `POST /logs/…` | 200; the events of the array, which may be gzip-encoded, are kept |
-//! | `POST /status`, `POST /status/…` | 200; the message is kept |
+//! | `POST /logs`, `POST /logs/…` | 200; the events of the array, which may be gzip-encoded, are stored |
+//! | `POST /status`, `POST /status/…` | 200; the message is stored |
 //! | `PUT /BUCKET/KEY` | stores an object as S3 does, with its `x-amz-meta-…` headers and under the conditions `If-Match` and `If-None-Match`; 200 with its ETag. It is served like a fixture |
-//! | `HEAD /BUCKET/KEY`, `DELETE /BUCKET/KEY` | the ETag, length and metadata of what is stored; removes it |
+//! | `HEAD /BUCKET/KEY`, `DELETE /BUCKET/KEY` | the ETag, length and metadata of the stored object; removes it |
 //! | `GET /git/NAME/info/refs`, `POST /git/NAME/git-upload-pack` | the git repository that is the fixture of `git/NAME` |
 //!
-//! What scenarios ask, as any other request of theirs:
+//! Requests of scenarios, sent like any other:
 //!
-//! | request | answer |
+//! | request | response |
 //! |---|---|
-//! | `PUT /shelf/PATH` | makes what the body says the fixture of the path (see [`fixtures::Fixture`]); the same again changes nothing. For a repository the answer names its newest commit: `{"commit": ID}` |
+//! | `PUT /shelf/PATH` | sets the fixture of the path to the body (see [`fixtures::Fixture`]); setting it again changes nothing. For a repository the response has its newest commit: `{"commit": ID}` |
 //! | `GET /taken/PATH` | how each request for the path was answered: `{"answer": "bundle", "status": 200}`, of a repository `{"answer": "references", "commit": ID}` and `pack` |
-//! | `GET /opened/PATH` | the files of the bundle that is put or stored there, by path; 404 when there is none |
+//! | `GET /opened/PATH` | the files of the bundle there, by path; 404 when there is none |
 //! | `GET /received/logs` | every decision log event |
 //! | `GET /received/status` | every status message |
 //!
-//! The lists take parameters: only items whose members have these values are in the
-//! answer, or with `holds` those in which this text stands anywhere.
+//! The lists accept parameters: the response has only items whose members have these values, or
+//! with `holds` those that contain this string anywhere.
 
 mod archive;
 mod auth;
@@ -56,7 +56,7 @@ use fixtures::{Fixtures, Lookup};
 use listener::ARRIVES_WITHIN;
 use received::Received;
 
-/// How long a request for something that is held back waits.
+/// Maximum time that a request for a held fixture waits.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
 /// A running fixture server; dropping it ends it.
@@ -66,12 +66,12 @@ pub(crate) struct FixtureServer {
     listener: JoinHandle<()>,
 }
 
-/// What the fixture server holds.
+/// State of the fixture server.
 #[derive(Debug)]
 struct FixtureState {
     fixtures: Mutex<Fixtures>,
     received: Mutex<Received>,
-    /// Told of each change of the fixtures.
+    /// Notified of each change of the fixtures.
     changes: watch::Sender<()>,
 }
 
@@ -79,7 +79,7 @@ impl FixtureServer {
     /// Starts a fixture server at an address; port 0 is any free one.
     ///
     /// # Errors
-    /// When the address cannot be had.
+    /// The address is not available.
     pub(crate) async fn start(address: SocketAddr) -> Result<Self, String> {
         let named = |error: std::io::Error| format!("no fixture server at {address}: {error}");
         let socket = TcpListener::bind(address).await.map_err(named)?;
@@ -170,7 +170,7 @@ impl FixtureState {
         }
     }
 
-    /// Stores an object: a whole one, as it is.
+    /// Stores an object; multipart and encoded uploads are not implemented.
     fn store(&self, path: &str, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
         let query = head.uri.query().unwrap_or_default();
         let coded = head.headers.get(CONTENT_ENCODING);
@@ -189,7 +189,7 @@ impl FixtureState {
         }
     }
 
-    /// The files of a bundle.
+    /// Responds with the files of a bundle.
     fn open(&self, path: &str) -> Response<Full<Bytes>> {
         let stored = lock(&self.fixtures).stored(path);
         match stored.map(|(bytes, _)| archive::open(&bytes)) {
@@ -225,7 +225,7 @@ impl FixtureState {
         response
     }
 
-    /// Answers a request for a path, once it is not held back.
+    /// Responds to a request for a path, once it is not held back.
     async fn take(&self, path: &str, request: &HeaderMap) -> Response<Full<Bytes>> {
         let mut changes = self.changes.subscribe();
         let end = Instant::now() + HELD_FOR;
@@ -246,7 +246,7 @@ impl FixtureState {
     }
 }
 
-/// The items that have all members of the query.
+/// Lists the items that have all members of the query.
 fn list_response<'a>(
     items: impl IntoIterator<Item = &'a Value>,
     query: &str,
@@ -272,7 +272,7 @@ fn list_response<'a>(
     json(&Value::Array(items.collect()))
 }
 
-/// Whether a text stands anywhere in a value.
+/// Whether a string occurs anywhere in a value.
 fn holds(value: &Value, text: &str) -> bool {
     match value {
         Value::String(found) => found == text,

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::http_client::answer::BODY_LIMIT;
 
-/// How many events, and how many messages, are kept; older ones are forgotten.
+/// Maximum number of events, and of messages; the oldest are dropped.
 const KEPT: usize = 10_000;
 
-/// What was sent, oldest first.
+/// Received items, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Received {
     logs: VecDeque<Value>,
@@ -19,7 +19,7 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// Keeps what a body holds: of `logs` each item of an array, else the whole.
+    /// Stores the contents of a body: each item of an array of `logs`, otherwise the whole.
     ///
     /// # Errors
     /// What is wrong with the body.
@@ -32,14 +32,14 @@ impl Received {
         let sent = read(encoding, body)?;
         match (kind, sent) {
             ("logs", Value::Array(events)) => add(&mut self.logs, events),
-            // No document says how events are sent.
+            // No document specifies how events are sent.
             ("logs", event) => add(&mut self.logs, [event]),
             (_, message) => add(&mut self.status, [message]),
         }
         Ok(())
     }
 
-    /// Everything of one kind, `logs` or `status`.
+    /// Received items of one kind, `logs` or `status`.
     pub(super) fn list(&self, kind: &str) -> Option<impl Iterator<Item = &Value> + use<'_>> {
         match kind {
             "logs" => Some(self.logs.iter()),
@@ -58,16 +58,16 @@ fn add(kept: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
     }
 }
 
-/// The JSON document of a body.
+/// Parses the JSON document of a body.
 fn read(encoding: Option<&str>, body: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(&decoded(encoding, body)?)
         .map_err(|error| format!("invalid body: expected JSON: {error}"))
 }
 
-/// A body without its encoding.
+/// Decodes a body.
 ///
 /// # Errors
-/// When the encoding is not known, or the body is not in it.
+/// The encoding is unknown, or the body does not match it.
 pub(super) fn decoded<'a>(encoding: Option<&str>, body: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
     match encoding {
         None => Ok(body.into()),

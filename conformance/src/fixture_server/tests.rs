@@ -11,7 +11,7 @@ use crate::http_client::answer::Answer;
 use crate::http_client::wire::Outgoing;
 use crate::http_client::{Client, Connection};
 
-/// What the file at `path` of a bundle says.
+/// Contents of the file at `path` of a bundle.
 fn file(archive: &[u8], path: &str) -> String {
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
     let mut text = String::new();
@@ -73,7 +73,7 @@ async fn what_is_shelved_is_served() {
     let visitor = Visitor::new().await;
     let first = json!({"bundle": {".manifest": {"revision": "r1"}, "a/b.rego": "package a\n"}});
     let second = json!({"bundle": {".manifest": {"revision": "r2"}}});
-    // Item to shelve first, ETag that the request names, and the answer's status and ETag.
+    // Fixture to set first, ETag of the request, and the response's status and ETag.
     let cases = [
         (None, None, 404, None),
         (Some(first.clone()), None, 200, Some("\"1\"")),
@@ -133,7 +133,7 @@ async fn what_is_stored_is_served() {
         let files = [(".manifest".to_owned(), json!({ "revision": revision }))];
         super::archive::build(&files.into()).expect("a bundle")
     };
-    // Condition and body of a PUT, and the answer's status and ETag.
+    // Condition and body of a PUT, and the response's status and ETag.
     let cases = [
         (Some(("if-match", "*")), "r0", 412, None),
         (Some(("if-none-match", "*")), "r1", 200, Some("\"1\"")),
@@ -293,7 +293,7 @@ async fn what_is_held_back_is_answered_once_it_is_there() {
     let visitor = Visitor::new().await;
     assert_eq!(visitor.put_fixture(json!("held")).await, 204);
     let release = async {
-        // The request has come once it is listed.
+        // The request has arrived once it is listed.
         while visitor.list("/taken/bundles/a.tar.gz").await == json!([]) {
             tokio::task::yield_now().await;
         }

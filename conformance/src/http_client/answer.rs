@@ -7,51 +7,51 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 
-/// The longest body that is read or unpacked, in bytes: it may have no end, and a small
-/// compressed body may be a huge one.
+/// Maximum length of a body that is read or decompressed, in bytes: it may be endless, and a small
+/// compressed body may expand to a huge one.
 pub(crate) const BODY_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// So many characters of the title of a page are told.
+/// Number of characters shown of a page's title.
 const TITLE_SHOWN: usize = 60;
 
-/// An answer as it came.
+/// A response as received.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
-    /// How many items each page held, where this answer is joined from several.
+    /// Number of items of each page, if this response is joined from several.
     pub(crate) pages: Vec<usize>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub(crate) milliseconds: f64,
-    /// What was waited until it came about.
+    /// Waiting time until the response was as expected.
     pub(crate) wait: Wait,
     decoded: OnceLock<Bytes>,
     json: OnceLock<Option<Value>>,
 }
 
-/// The answers to a request that was repeated until one showed what it had to, in milliseconds.
+/// Times of a request that was repeated until its response was as expected, in milliseconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(crate) struct Wait {
-    /// How long the slowest of them took.
+    /// Duration of the slowest request.
     pub(crate) longest: f64,
-    /// How long it took until the last one, with the pauses.
+    /// Total duration up to the last response, including pauses.
     pub(crate) whole: f64,
 }
 
-/// No answer came.
+/// Error of a request without a response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub(crate) struct NoAnswer {
     pub(crate) what: String,
-    /// Whether it was waited for to the end of the time limit.
+    /// Whether the timeout expired.
     pub(crate) slow: bool,
 }
 
-/// Whether a body of so many bytes is still read.
+/// Checks that a body of this length is within the limit.
 ///
 /// # Errors
-/// That it is longer than this suite reads, which says nothing about the server.
+/// It is longer than this suite reads, which says nothing about the server.
 pub(crate) fn within_limit(length: usize) -> Result<(), NoAnswer> {
     if length as u64 <= BODY_LIMIT {
         return Ok(());
@@ -69,7 +69,7 @@ impl NoAnswer {
         }
     }
 
-    /// What it means, where the words of the HTTP library are known_deviations; else these.
+    /// Explains the error, if the HTTP library's message is known; otherwise returns that message.
     pub(crate) fn told(&self) -> &str {
         const CLOSED: [&str; 4] = [
             "connection closed before message completed",
@@ -102,7 +102,7 @@ impl Answer {
         }
     }
 
-    /// This answer, if its body is no longer than is read once it is unpacked.
+    /// Returns this response if its decompressed body is within the limit.
     ///
     /// # Errors
     /// As [`within_limit`].
@@ -111,10 +111,10 @@ impl Answer {
         Ok(self)
     }
 
-    /// This answer, the last page of a walk, with the text and the JSON body of all its pages.
+    /// Returns this response, the last page of a list, with the content of all its pages.
     pub(crate) fn joined(&self, text: String, value: Value, pages: Vec<usize>) -> Self {
         let headers = self.headers.iter().filter(|(name, _)| {
-            // The text stands as it is.
+            // The joined body is not encoded.
             !name.eq_ignore_ascii_case("content-encoding")
         });
         let answer = Self {
@@ -151,29 +151,29 @@ impl Answer {
         self.decoded.get_or_init(|| {
             let mut plain = Vec::new();
             let decoder = flate2::read::MultiGzDecoder::new(self.body.as_ref());
-            // One byte more than is read shows that there is more.
+            // One byte beyond the limit shows that there is more.
             let most = BODY_LIMIT + 1;
             match decoder.take(most).read_to_end(&mut plain) {
                 Ok(_) => Bytes::from(plain),
-                // A body that is not what its header says is judged as it stands.
+                // A body that does not match its header is judged as received.
                 Err(_) => self.body.clone(),
             }
         })
     }
 
-    /// The body as text, with replacement characters where it is none.
+    /// The body as a string, with replacement characters for invalid UTF-8.
     pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(self.plain())
     }
 
-    /// The body as JSON, if it is.
+    /// The body as JSON, if valid.
     pub(crate) fn json(&self) -> Option<&Value> {
         self.json
             .get_or_init(|| serde_json::from_slice(self.plain()).ok())
             .as_ref()
     }
 
-    /// What is told in place of a body that is markup: its media type, and the title of a page.
+    /// Summary of a markup body: its media type, and the title of a page.
     pub(crate) fn markup(&self) -> Option<String> {
         let named = self.header("content-type").unwrap_or_default();
         let named = named.split(';').next().unwrap_or_default().trim();

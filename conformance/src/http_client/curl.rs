@@ -8,10 +8,10 @@ use crate::http_client::Base;
 use crate::http_client::redact::REDACTED;
 use crate::http_client::wire::Wire;
 
-/// The method of stored requests that went straight to the socket.
+/// Method of stored requests that were written directly to the socket.
 pub(crate) const RAW: &str = "raw";
 
-/// Longest body that a command line holds, in bytes.
+/// Maximum length of a body in a command line, in bytes.
 const BODY_SHOWN: usize = 4000;
 
 /// A `curl` command line (or for raw bytes one that pipes them to the socket).
@@ -30,7 +30,7 @@ pub(crate) fn command(base: &Base, wire: &Wire) -> String {
     }
 }
 
-/// A body as a command line can hold it.
+/// A body for a command line.
 pub(crate) enum Body<'a> {
     Empty,
     Text(&'a str),
@@ -53,7 +53,7 @@ pub(crate) fn encoded(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-/// Pipes bytes, which are in base64, to the socket.
+/// Pipes base64-encoded bytes to the socket.
 pub(crate) fn raw(base: &Base, bytes: &str) -> String {
     let Base { host, port, .. } = base;
     let open = if base.tls {
@@ -102,8 +102,8 @@ pub(crate) fn http(
     format!("{input}{line} {}", word(url))
 }
 
-/// A command that is short enough to be shown. Of another one no part is: what was quoted in it
-/// would be open, and the shell would take the end of the next command for a command.
+/// Returns a command that is short enough to be shown, otherwise a comment. A truncated command
+/// would leave a quote open, and the shell would execute the end of the next one.
 pub(crate) fn whole(command: &str, most: usize) -> Cow<'_, str> {
     match command.chars().count() {
         count if count > most => Cow::Owned(format!("# a command of {count} characters")),
@@ -111,13 +111,13 @@ pub(crate) fn whole(command: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A word of the shell; a redacted token is a variable that the user sets.
+/// Quotes a word for the shell; a redacted token becomes a variable that the user sets.
 pub(crate) fn word(text: &str) -> String {
     let quoted = text.replace('\'', "'\\''");
     format!("'{}'", quoted.replace(REDACTED, "'\"$CONFORMANCE_TOKEN\"'"))
 }
 
-/// The same, quoted only where the shell would take it for something else.
+/// Quotes a word only where the shell would interpret it.
 pub(crate) fn argument(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,+".contains(c);
     if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Command injection: hostile texts wherever evidence has texts.
+    /// Command injection: hostile strings wherever evidence has strings.
     #[test]
     fn no_text_of_evidence_runs_anything_in_a_shell() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -205,7 +205,7 @@ mod tests {
             ];
             let cut = lines.iter().map(|line| {
                 let most = line.chars().count() - 3;
-                // What follows would end what is quoted.
+                // The following would end the quoted string.
                 format!("{}\necho 'a;{touch};b'", whole(line, most))
             });
             let cut: Vec<String> = cut.collect();

@@ -19,7 +19,7 @@ pub(crate) use tls::tests::serve as serve_tls;
 use crate::http_client::answer::{Answer, NoAnswer, within_limit};
 use crate::http_client::wire::{Outgoing, Wire};
 
-/// How targets are connected to.
+/// Settings of connections to targets.
 #[derive(Debug, Clone)]
 pub struct Connection {
     /// Headers added to every request that does not name them itself.
@@ -28,7 +28,7 @@ pub struct Connection {
     pub cacert: Option<Vec<u8>>,
     /// Whether any server certificate is accepted.
     pub insecure: bool,
-    /// How long one request may take.
+    /// Timeout of one request.
     pub timeout: Duration,
 }
 
@@ -43,27 +43,27 @@ impl Default for Connection {
     }
 }
 
-/// A connection that cannot be set up.
+/// Error that prevents a connection from being set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
     /// The certificate authorities are not PEM certificates.
     #[error("the certificate authorities are not PEM certificates: {0}")]
     Certificates(String),
-    /// The TLS library refuses the configuration.
+    /// The TLS library rejects the configuration.
     #[error("TLS: {0}")]
     Tls(String),
 }
 
-/// An address of an API: `http://host:port` with an optional path, without a slash at the end.
+/// Base URL of an API: `http://host:port` with an optional path, without a trailing slash.
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
     pub(crate) url: String,
     pub(crate) tls: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// What the Host header says.
+    /// Value of the Host header.
     pub(crate) authority: String,
-    /// The path that every request is below; without a slash at its end, empty for none.
+    /// Path prefix of every request, without a trailing slash; empty for none.
     pub(crate) path: String,
 }
 
@@ -110,7 +110,7 @@ impl Base {
     }
 }
 
-/// What requests say that they come from, where the scenario and the user say nothing else.
+/// Default User-Agent, unless the scenario or the user sets another.
 const USER_AGENT: &str = concat!("conformance/", env!("CARGO_PKG_VERSION"));
 
 /// Sends requests; shared by all scenarios of a run, so that connections are reused.
@@ -142,8 +142,8 @@ impl Client {
         })
     }
 
-    /// Adds the user's headers that the request does not name itself. Who asks is the
-    /// scenario's to say, so a header that says it is none of them (see `Server`).
+    /// Adds the user's headers that the request does not set itself. The identity is chosen by the
+    /// scenario, so an Authorization header is not added (see `Server`).
     pub(crate) fn complete(&self, headers: &mut Vec<(String, String)>) {
         for (name, value) in &self.headers {
             if name.eq_ignore_ascii_case("authorization") {
@@ -158,7 +158,7 @@ impl Client {
         }
     }
 
-    /// Adds the same headers to a raw request, behind its first line.
+    /// Adds the same headers to a raw request, after its first line.
     pub(crate) fn complete_raw(&self, bytes: &mut Vec<u8>) {
         let end_of_line = bytes.windows(2).position(|two| two == b"\r\n");
         let Some(place) = end_of_line.map(|place| place + 2) else {
@@ -187,7 +187,7 @@ impl Client {
         }
     }
 
-    /// Sends a request; where the HTTP library would change it, straight to the socket.
+    /// Sends a request; directly to the socket if the HTTP library would change it.
     pub(crate) async fn send(&self, base: &Base, request: &Outgoing) -> Result<Answer, NoAnswer> {
         match self.client_request(base, request) {
             Some(ready) => {
@@ -215,7 +215,7 @@ impl Client {
         }
     }
 
-    /// The whole body, unless it is longer than any that is judged.
+    /// Reads the whole body, up to the limit.
     async fn body(&self, response: &mut reqwest::Response) -> Result<Bytes, NoAnswer> {
         let mut body = Vec::new();
         while let Some(chunk) = response
@@ -229,7 +229,7 @@ impl Client {
         Ok(body.into())
     }
 
-    /// Sends bytes straight to a socket of their own and reads one answer.
+    /// Sends bytes on a separate socket and reads one response.
     pub(crate) async fn send_raw(&self, base: &Base, bytes: &[u8]) -> Result<Answer, NoAnswer> {
         tokio::time::timeout(self.timeout, raw::exchange(base, &self.tls, bytes))
             .await
@@ -237,8 +237,8 @@ impl Client {
             .unpacked_within_limit()
     }
 
-    /// The request for the HTTP library; none if the library would change or refuse it
-    /// (it rewrites dot segments, for example).
+    /// Builds the request for the HTTP library; none if the library would change or reject it (it
+    /// rewrites dot segments, for example).
     fn client_request(&self, base: &Base, request: &Outgoing) -> Option<reqwest::Request> {
         if request.path.contains('#') {
             return None;
@@ -271,7 +271,7 @@ impl Client {
     }
 }
 
-/// An error with its causes: the library's own message says only that something failed.
+/// Formats an error with its causes: the library's own message says only that something failed.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -282,13 +282,13 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// How long a test waits for what has to come: only so that a hang ends.
+/// Timeout of tests for expected events, only so that a hang ends.
 #[cfg(test)]
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 #[cfg(test)]
 impl Connection {
-    /// A connection on which a test waits for answers.
+    /// Connection settings with the timeout of tests.
     pub(crate) fn patient() -> Self {
         Self {
             timeout: HANG_LIMIT,

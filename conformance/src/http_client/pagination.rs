@@ -4,19 +4,19 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// More pages than any walk needs.
+/// Maximum number of pages of a list.
 const PAGES: usize = 1000;
 
 const MIB: u64 = 1024 * 1024;
 
-/// More bytes than the pages of one list need.
+/// Maximum size of the pages of one list, in bytes.
 const LIST_BYTES: u64 = 64 * MIB;
 
-/// How long reading a list may take; no document says how long an answer may.
+/// Timeout of reading a list; no document limits the response time.
 pub(crate) const LIST_WITHIN: Duration = Duration::from_secs(60);
 
-/// What several lists together may still take, so that a server whose lists do not end takes
-/// neither all memory nor all time.
+/// Remaining budget of several lists together, so that a server whose lists do not end exhausts
+/// neither memory nor time.
 #[derive(Debug)]
 pub(crate) struct Listings {
     bytes: AtomicU64,
@@ -24,7 +24,7 @@ pub(crate) struct Listings {
 }
 
 impl Default for Listings {
-    /// For the scenarios of a run: their evidence has every page.
+    /// Budget of a run's scenarios, whose evidence has every page.
     fn default() -> Self {
         Self {
             bytes: AtomicU64::new(4 * LIST_BYTES),
@@ -34,7 +34,7 @@ impl Default for Listings {
 }
 
 impl Listings {
-    /// For one look at the collections of a server, which has a limit of time of its own.
+    /// Budget of one inspection of a server's collections, which has its own timeout.
     pub(crate) fn of_server() -> Self {
         Self {
             bytes: AtomicU64::new(LIST_BYTES),
@@ -42,24 +42,24 @@ impl Listings {
         }
     }
 
-    /// Takes this much, and says whether something is left.
+    /// Consumes budget, and returns whether some is left.
     fn take(&self, bytes: u64, milliseconds: u64) -> bool {
         let taken = |left: &AtomicU64, much: u64| {
             let rest = |left: u64| Some(left.saturating_sub(much));
             let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
             before.is_ok_and(|before| before > much)
         };
-        // Both are taken whatever the other says.
+        // Both are consumed, whatever the other returns.
         taken(&self.bytes, bytes) & taken(&self.milliseconds, milliseconds)
     }
 }
 
-/// One walk so far.
+/// State of reading one list.
 #[derive(Debug)]
 pub(crate) struct Pagination<'a> {
     listings: &'a Listings,
     start: Instant,
-    /// When the last page began.
+    /// Start of the last page.
     page: Instant,
     bytes: u64,
     cursors: HashSet<String>,
@@ -77,10 +77,10 @@ impl<'a> Pagination<'a> {
         }
     }
 
-    /// Notes the cursor of the next page, behind a page of so many bytes.
+    /// Records the cursor of the next page, after a page of this size.
     ///
     /// # Errors
-    /// A sentence that says why the walk had better not go on.
+    /// A message why reading should stop.
     pub(crate) fn advance(&mut self, cursor: &str, page_bytes: usize) -> Result<(), String> {
         let milliseconds = u64::try_from(self.page.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.page = Instant::now();

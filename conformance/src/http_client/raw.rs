@@ -11,13 +11,13 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Outgoing;
 use crate::http_client::{Base, USER_AGENT};
 
-/// The longest answer that is read: each part that arrives is parsed with all before it.
+/// Maximum length of a response, in bytes: each part that arrives is parsed with all previous ones.
 const ANSWER_LIMIT: usize = 1024 * 1024;
 
-/// More header lines than any answer needs.
+/// Maximum number of header lines of a response.
 const HEADERS: usize = 128;
 
-/// The request as HTTP/1.1 bytes, exactly as it stands.
+/// Serializes the request as HTTP/1.1 bytes, unchanged.
 pub(crate) fn request_bytes(base: &Base, prefix: &str, request: &Outgoing) -> Vec<u8> {
     let mut head = format!(
         "{} {prefix}{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
@@ -39,7 +39,7 @@ pub(crate) fn request_bytes(base: &Base, prefix: &str, request: &Outgoing) -> Ve
     bytes
 }
 
-/// Sends the bytes on a connection of their own and reads one answer.
+/// Sends the bytes on a separate connection and reads one response.
 pub(crate) async fn exchange(
     base: &Base,
     tls: &Arc<rustls::ClientConfig>,
@@ -62,7 +62,7 @@ pub(crate) async fn exchange(
     talk(stream, bytes, head).await
 }
 
-/// Writes and reads at the same time: a server may answer before it has read everything.
+/// Writes and reads concurrently: a server may respond before it has read everything.
 async fn talk(
     stream: impl AsyncRead + AsyncWrite,
     bytes: &[u8],
@@ -70,8 +70,8 @@ async fn talk(
 ) -> Result<Answer, NoAnswer> {
     let (mut reader, mut writer) = tokio::io::split(stream);
     let write = async {
-        // A server that has answered and closed makes the rest of the request fail; the
-        // answer counts.
+        // A server that has responded and closed makes the rest of the request fail; the response
+        // counts.
         if writer.write_all(bytes).await.is_ok() {
             let _ = writer.flush().await;
         }
@@ -109,14 +109,14 @@ async fn read_answer(
         match reader.read(&mut chunk).await {
             Ok(0) => ended = true,
             Ok(length) => received.extend_from_slice(chunk.get(..length).unwrap_or_default()),
-            // A TLS peer that closes without saying so ends the answer all the same.
+            // A TLS peer that closes without notice still ends the response.
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => ended = true,
             Err(error) => return Err(NoAnswer::new(error.to_string())),
         }
     }
 }
 
-/// The answer in these bytes; none if more are needed.
+/// Parses the response in these bytes; none if more are needed.
 fn parse(received: &[u8], head: bool, ended: bool) -> Result<Option<Answer>, NoAnswer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
@@ -161,7 +161,7 @@ fn parse(received: &[u8], head: bool, ended: bool) -> Result<Option<Answer>, NoA
     Ok(body.map(|body| Answer::new(status, headers, body)))
 }
 
-/// The body in these chunks; none if more are needed.
+/// Decodes the chunked body; none if more bytes are needed.
 fn unchunk(mut rest: &[u8]) -> Result<Option<Bytes>, NoAnswer> {
     let broken = || NoAnswer::new("the answer's chunks are broken");
     let mut body = Vec::new();

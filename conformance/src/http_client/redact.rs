@@ -1,6 +1,6 @@
 //! Redaction: the one place that removes tokens and secrets from output.
 
-/// What stands in the place of a secret.
+/// Replacement for a secret.
 pub(crate) const REDACTED: &str = "<redacted>";
 
 /// Headers whose values are credentials.
@@ -11,14 +11,14 @@ const CREDENTIALS: [&str; 4] = [
     "set-cookie",
 ];
 
-/// Secrets shorter than this may be a common word or a letter: taking them out wherever they stand
-/// would change paths and documents, so they are looked for only where a secret is expected.
+/// Minimum length of secrets that are redacted everywhere. A shorter one may be a common word or a
+/// letter: its removal would change paths and documents, so it is redacted only where expected.
 const LONG_ENOUGH: usize = 8;
 
-/// Knows the secrets of a run and takes them out of texts.
+/// Redacts the secrets of a run in strings.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
-    /// Longest first, so that no secret leaves the tail of a longer one behind.
+    /// Longest first, so that no secret leaves the rest of a longer one.
     secrets: Vec<String>,
     /// Further headers whose values are never shown, in lower case.
     headers: Vec<String>,
@@ -31,8 +31,8 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Takes this text out wherever it stands; a short one where it is the whole text, or follows
-    /// the scheme `Bearer`.
+    /// Redacts this string wherever it occurs; a short one only if it is the whole string, or
+    /// follows the scheme `Bearer`.
     #[must_use]
     pub(crate) fn secret(mut self, secret: &str) -> Self {
         if !secret.is_empty() && !self.secrets.iter().any(|known| known == secret) {
@@ -43,8 +43,8 @@ impl Redactor {
         self
     }
 
-    /// Never shows the value of this header, and takes it out elsewhere when it is long
-    /// enough not to be a common word.
+    /// Never shows the value of this header, and redacts it elsewhere if it is long enough not to
+    /// be a common word.
     #[must_use]
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push(name.to_ascii_lowercase());
@@ -55,12 +55,12 @@ impl Redactor {
         self
     }
 
-    /// Whether any secret stands in the text.
+    /// Whether the string contains a secret.
     pub(crate) fn reveals(&self, text: &str) -> bool {
         self.secrets.iter().any(|secret| reveals(text, secret))
     }
 
-    /// The text without any secret.
+    /// Redacts every secret in the string.
     pub(crate) fn text(&self, text: &str) -> String {
         let found = self.secrets.iter().filter(|secret| reveals(text, secret));
         found.fold(text.to_owned(), |text, secret| {
@@ -72,7 +72,7 @@ impl Redactor {
         })
     }
 
-    /// A raw request as it may be shown.
+    /// Redacts a raw request.
     pub(crate) fn raw(&self, text: &str) -> String {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let lines = head.split("\r\n").map(|line| match line.split_once(": ") {
@@ -84,7 +84,7 @@ impl Redactor {
         self.text(&format!("{}{end}", lines.join("\r\n")))
     }
 
-    /// The value of a header as it may be shown: of credentials the scheme alone.
+    /// Redacts the value of a header: of credentials only the scheme is shown.
     pub(crate) fn header_value(&self, name: &str, value: &str) -> String {
         let name = name.to_ascii_lowercase();
         if CREDENTIALS.contains(&name.as_str()) {
@@ -102,8 +102,8 @@ impl Redactor {
     }
 }
 
-/// Whether this is how a text may be shown: in the place of secrets stand marks, each for one word
-/// that is long enough to be looked for, and is neither the whole text nor left in another place.
+/// Whether `shown` is a redacted form of `text`: each mark replaces one word that is long enough to
+/// be redacted everywhere, is not the whole string, and does not remain elsewhere.
 pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
     let pieces: Vec<&str> = shown.split(REDACTED).collect();
     let Some((first, rest)) = pieces.split_first() else {
@@ -129,7 +129,7 @@ pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
         left = after.get(piece.len()..).unwrap_or_default();
     }
     let is_one = |secret: &&str| {
-        // The characters of tokens by RFC 6750, and those between a name and a password.
+        // The characters of tokens by RFC 6750, and those between a user name and a password.
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~+/=:".contains(c);
         secret.len() >= LONG_ENOUGH
             && secret.chars().all(plain)
@@ -139,7 +139,7 @@ pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
     !secrets.is_empty() && secrets.iter().all(is_one)
 }
 
-/// Whether the secret stands in the text where it is looked for.
+/// Whether the string contains the secret where it is redacted.
 fn reveals(text: &str, secret: &str) -> bool {
     text == secret
         || text.contains(secret) && (secret.len() >= LONG_ENOUGH || text.contains(&bearer(secret)))
@@ -164,13 +164,13 @@ mod tests {
             ("a 0123456789", "a 0123456789", false),
             ("b <redacted>", "a 0123456789", false),
             ("a <redacted>!", "a 0123456789", false),
-            // All of it, what is short, and what is more than a word.
+            // The whole string, a short word, and more than one word.
             ("<redacted>", "0123456789", false),
             ("a <redacted>", "a 0123456", false),
             ("a <redacted>", "a 01234 56789", false),
             ("{<redacted>}", "{\"a\":\"0123456789\"}", false),
             ("a<redacted><redacted>", "a0123456789abcdefghij", false),
-            // A secret is taken out wherever it stands.
+            // A secret is redacted everywhere.
             ("0123456789 <redacted>", "0123456789 0123456789", false),
         ] {
             assert_eq!(is_redacted(shown, text), expected, "{shown}: {text}");

@@ -11,7 +11,7 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use super::{Connection, ConnectionError};
 
-/// The TLS side of a connection: whose certificates count.
+/// TLS configuration of a connection: the trusted certificates.
 pub(super) fn config(connection: &Connection) -> Result<rustls::ClientConfig, ConnectionError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -56,12 +56,12 @@ pub(super) fn config(connection: &Connection) -> Result<rustls::ClientConfig, Co
         .with_no_client_auth())
 }
 
-/// Which server certificates count.
+/// Trusted server certificates.
 #[derive(Debug)]
 enum Trust {
     /// Any: the user asked for it.
     Any,
-    /// Those that the given authorities have signed, and the given certificates themselves.
+    /// Certificates signed by the given authorities, and the given certificates themselves.
     Given(Arc<WebPkiServerVerifier>, Vec<CertificateDer<'static>>),
 }
 
@@ -86,8 +86,8 @@ impl rustls::client::danger::ServerCertVerifier for Verifier {
         let verified =
             roots.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
-            // A self-made certificate usually says that it is an authority. Its dates have been
-            // checked by then, its name has not.
+            // A self-signed certificate is usually marked as an authority. At this point its dates
+            // have been checked, its name has not.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(_)))
                 if certificates.contains(end_entity) =>
             {
@@ -136,7 +136,7 @@ pub(super) mod tests {
     use crate::http_client::wire::Outgoing;
     use crate::http_client::{Base, Client};
 
-    /// A TLS server that answers every connection once, and its self-made certificate in PEM.
+    /// TLS server that responds to every connection once, and its self-signed certificate in PEM.
     pub(crate) async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {
         let mut made = CertificateParams::new([name.to_owned()]).expect("a name");
         made.is_ca = is_ca;

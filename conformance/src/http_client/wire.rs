@@ -6,7 +6,7 @@ use bytes::Bytes;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outgoing {
     pub(crate) method: &'static str,
-    /// Path and query, exactly as they go on the wire.
+    /// Path and query, exactly as sent.
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
@@ -17,7 +17,7 @@ pub(crate) struct Outgoing {
 pub(crate) enum Wire {
     /// By the HTTP client.
     Http(Outgoing),
-    /// Straight to the socket.
+    /// Directly to the socket.
     Raw(Vec<u8>),
 }
 

@@ -1,5 +1,5 @@
-//! Canonical text of residuals: queries and expressions in a fixed order, variables by the terms
-//! they stand for or by numbers.
+//! Canonical text of residuals: queries and expressions in a fixed order, variables replaced by the
+//! terms they equal or by numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::scenario::resource_names::canonical;
 
-/// Nothing that a server sends is followed deeper.
+/// Maximum nesting depth that is followed in data from a server.
 const MAX_DEPTH: usize = 64;
 
-/// The text of a list of queries: `(…; …) or (…)`. Absent if it is none.
+/// Formats a list of queries: `(…; …) or (…)`. `None` if it is malformed.
 pub(crate) fn text(queries: &Value) -> Option<String> {
     let queries = queries.as_array()?.iter().map(query);
     let mut queries = queries.collect::<Option<Vec<_>>>()?;
@@ -19,12 +19,12 @@ pub(crate) fn text(queries: &Value) -> Option<String> {
     Some(queries.join(" or "))
 }
 
-/// The conditions of each of a list of queries, in order. Absent if it is none.
+/// Formats the conditions of each query in a list, in order. `None` if it is malformed.
 pub(crate) fn conditions(queries: &Value) -> Option<Vec<Vec<String>>> {
     queries.as_array()?.iter().map(conditions_of).collect()
 }
 
-/// Whether there is one condition for each of the texts, in which `*` stands for anything.
+/// Whether conditions and patterns match one to one; `*` matches anything.
 pub(crate) fn is_like(conditions: &[String], wanted: &[&str]) -> bool {
     let mut left: Vec<&String> = conditions.iter().collect();
     for text in wanted {
@@ -43,7 +43,7 @@ pub(crate) fn is_like(conditions: &[String], wanted: &[&str]) -> bool {
     left.is_empty()
 }
 
-/// Whether a text is anything followed by this, in which further `*` may stand.
+/// Whether a string is anything followed by `end`, which may contain further `*`.
 fn is_within(text: &str, end: &str) -> bool {
     match end.split_once('*') {
         None => text.ends_with(end),
@@ -53,7 +53,7 @@ fn is_within(text: &str, end: &str) -> bool {
     }
 }
 
-/// What variables of a query stand for.
+/// Terms that variables of a query equal.
 type Named = BTreeMap<String, String>;
 
 fn query(query: &Value) -> Option<String> {
@@ -89,7 +89,7 @@ fn conditions_of(query: &Value) -> Option<Vec<String>> {
     Some(texts)
 }
 
-/// A variable and what it equals.
+/// Returns a variable and the term that it equals.
 fn equation(expr: &Value) -> Option<(&str, &Value)> {
     if expr.get("negated") == Some(&Value::Bool(true)) || expr.get("with").is_some() {
         return None;
@@ -155,9 +155,9 @@ fn name(operator: &Value) -> Option<String> {
     Some(steps.collect::<Option<Vec<_>>>()?.join("."))
 }
 
-/// The sign of a comparison, and whether its sides stand the other way round. No document names
-/// the operators, so those that servers are known to use count, whatever stands before the last
-/// word of a name.
+/// Returns the sign of a comparison, and whether its operands are swapped. No document names the
+/// operators, so those known from servers are accepted, with any prefix before the last word of the
+/// name.
 fn comparison(operator: &str) -> Option<(&'static str, bool)> {
     let word = operator.rsplit(['.', '_']).next().unwrap_or(operator);
     Some(match word {
@@ -225,7 +225,7 @@ fn term(term: &Value, named: &Named, depth: usize) -> Option<String> {
     })
 }
 
-/// The text with numbers in the place of the names of variables, in the order in which they come.
+/// Replaces variable names with numbers, in the order of occurrence.
 fn number_variables(text: &str) -> String {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut shown = String::new();

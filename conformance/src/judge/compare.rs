@@ -7,11 +7,11 @@ use crate::judge::transcript::{Entry, Transcript};
 use crate::judge::truncate::shorten;
 use crate::judge::verdict::Difference;
 
-/// More differences of one fact help nobody.
+/// Maximum number of differences of one fact.
 const SHOWN: usize = 20;
 
-/// The steps that differ: index and differences, in order. A step that one side lacks, or
-/// whose request is another one, differs as a whole: the snapshot is of another scenario.
+/// Returns the steps that differ: index and differences, in order. A step that one side lacks, or
+/// whose request differs, differs as a whole: the snapshot is of another scenario.
 pub(crate) fn compare(expected: &Transcript, got: &Transcript) -> Vec<(usize, Vec<Difference>)> {
     let nothing = Entry::default();
     (0..expected.steps.len().max(got.steps.len()))

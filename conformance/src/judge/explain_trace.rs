@@ -1,9 +1,9 @@
 //! Traces in transcripts.
 //!
-//! The document does not name the member that holds a trace: it is the array beside `result`.
-//! How many steps an evaluation takes is an engine's own affair, so rules state some events and
-//! their order, never a whole trace. Operations are told apart without regard to case; how
-//! `op` is spelt is for the one rule that says so.
+//! The document does not name the member that contains a trace: it is the array next to `result`.
+//! The number of evaluation steps is up to the engine, so rules state some events and their order,
+//! never a whole trace. Operations are compared case-insensitively; only one rule checks the
+//! spelling of `op`.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::scenario::resource_names::{canonical, quoted};
 use crate::scenario::value_types::kind_names;
 use crate::scenario::{Trace, TraceEvent};
 
-/// How many events a difference names.
+/// Maximum number of events in a difference.
 const EVENTS_SHOWN: usize = 40;
 
 impl TraceEvent {
-    /// Whether the event is like this, by the ids that the names stand for so far.
+    /// Whether the event matches, given the ids bound to names so far.
     fn fits<'a>(&self, event: &'a Value, ids: &mut Ids<'a>) -> bool {
         let text = |name: &str| event.get(name).and_then(Value::as_str);
         let same_op = |op: &str| text("op").is_some_and(|found| found.eq_ignore_ascii_case(op));
@@ -52,12 +52,12 @@ impl TraceEvent {
     }
 }
 
-/// The ids that names of queries stand for.
+/// Ids bound to the names of queries.
 #[derive(Debug, Clone, Default)]
 struct Ids<'a>(BTreeMap<&'static str, &'a Value>);
 
 impl<'a> Ids<'a> {
-    /// Whether the id may have the name; from then on it has.
+    /// Binds the name to the id, or checks an existing binding.
     fn fit(&mut self, name: Option<&'static str>, id: Option<&'a Value>) -> bool {
         let Some(name) = name else {
             return true;
@@ -76,7 +76,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-/// Whether a value is, or holds at any depth, another.
+/// Whether a value equals another, or contains it at any depth.
 fn contains(value: &Value, wanted: &Value) -> bool {
     same(value, wanted)
         || match value {
@@ -86,7 +86,7 @@ fn contains(value: &Value, wanted: &Value) -> bool {
         }
 }
 
-/// The trace of an answer: the array beside `result`.
+/// Returns the trace of a response: the array next to `result`.
 fn trace_of(answer: &Answer) -> Option<&Vec<Value>> {
     let members = answer.json()?.as_object()?;
     members
@@ -96,13 +96,13 @@ fn trace_of(answer: &Answer) -> Option<&Vec<Value>> {
 }
 
 impl Trace {
-    /// Key and value of the line that this makes of an answer.
+    /// Returns the key and value of the transcript line for a response.
     pub(crate) fn line(&self, answer: &Answer, ns: &str) -> (String, String) {
         let trace = trace_of(answer);
         match (self, trace) {
             (Self::Readable(text), _) => ("trace".to_owned(), readable(answer, text, ns)),
             (Self::Absent, None) if answer.json().is_some() => line("trace", "<absent>"),
-            // An empty array, which any member may hold, has no event that could tell what it is.
+            // An empty array may be any member, since it has no event that identifies a trace.
             (Self::Absent, Some(events)) if events.is_empty() => line("trace", "<absent>"),
             (_, None) => line("trace", &format!("<no trace, status {}>", answer.status)),
             (Self::Absent, Some(events)) => line("trace", &told(events)),
@@ -142,7 +142,7 @@ impl Trace {
     }
 }
 
-/// The trace for people: a text that names what is wanted, or a list of texts of which one does.
+/// Checks the trace for people: a string that contains `wanted`, or a list with such a string.
 fn readable(answer: &Answer, wanted: &str, ns: &str) -> String {
     let members = answer.json().and_then(Value::as_object);
     let mut beside = members.into_iter().flatten();
@@ -166,14 +166,14 @@ fn line(key: &str, value: &str) -> (String, String) {
     (key.to_owned(), value.to_owned())
 }
 
-/// The events that are like this one; names of queries tell nothing here.
+/// Returns the events that match this one; names of queries are ignored here.
 fn like_events<'a>(events: &'a [Value], like: &'a TraceEvent) -> impl Iterator<Item = &'a Value> {
     events
         .iter()
         .filter(|event| like.fits(event, &mut Ids::default()))
 }
 
-/// Looks for the events in order, each from where the one before was found.
+/// Finds the events in order, each after the previous one.
 fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
     let mut ids = Ids::default();
     let mut rest = events.iter();
@@ -186,7 +186,7 @@ fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
     format!("<{}>", names.join(", then "))
 }
 
-/// A place in each event of a kind.
+/// A pointer into each event of a kind.
 struct Each<'a> {
     events: &'a [Value],
     like: &'a TraceEvent,
@@ -195,7 +195,7 @@ struct Each<'a> {
 }
 
 impl Each<'_> {
-    /// The line that says what all the places hold, or what one holds that it should not.
+    /// Returns the line with `allowed` if every value satisfies `is`, otherwise with a violation.
     fn line(&self, allowed: &str, is: &dyn Fn(Option<&Value>) -> bool) -> (String, String) {
         let mut found = like_events(self.events, self.like)
             .flat_map(|event| places(event, self.pointer))
@@ -214,7 +214,7 @@ impl Each<'_> {
     }
 }
 
-/// The trace in short: operation, type, query and parent of its first events.
+/// Summarizes a trace: operation, type, query and parent of its first events.
 fn told(events: &[Value]) -> String {
     let mut short: Vec<String> = events
         .iter()
@@ -238,7 +238,7 @@ mod tests {
     use crate::scenario::{Kind, any_event, event, json};
     use bytes::Bytes;
 
-    /// The trace of a rule that takes a value, compares it, and calls another rule.
+    /// Response with the trace of a rule that reads a value, compares it, and calls another rule.
     fn answer() -> Answer {
         let event = |op: &str, node_type: &str, ids: (u8, u8), node: Value, bound: Option<u8>| {
             let local = |value| {

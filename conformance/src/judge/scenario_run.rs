@@ -6,43 +6,43 @@ use crate::judge::openapi::Finding;
 use crate::judge::transcript::Transcript;
 use crate::judge::verdict::{Answered, Failure};
 
-/// What a scenario showed.
+/// Results of a scenario.
 #[derive(Debug, Default)]
 pub(crate) struct ScenarioRun {
     pub(crate) transcript: Transcript,
-    /// What went wrong before any comparison: nothing was judged from there on.
+    /// Failure that occurred before any comparison: nothing was judged from there on.
     pub(crate) early_failure: Option<Failure>,
-    /// The step that did not show what the rule is about, by its index, and what that was: from
-    /// there on nothing was judged.
+    /// Index of the step that did not show the rule's subject, and what that was: nothing was
+    /// judged from there on.
     pub(crate) not_shown: Option<(usize, &'static str)>,
-    /// Whether the trouble is that no answer came.
+    /// Whether the failure is a missing response.
     pub(crate) unanswered: bool,
-    /// Whether it was waited for to the end of the time limit.
+    /// Whether the timeout expired.
     pub(crate) slow: bool,
-    /// For each step what it sent.
+    /// The request of each step.
     pub(crate) sent: Vec<SentStep>,
-    /// Where judged answers break the OpenAPI document: index of the step, and how.
+    /// Violations of the OpenAPI document in judged responses: index of the step, and violation.
     pub(crate) findings: Vec<(usize, Finding)>,
 }
 
-/// What a step sent.
+/// The request of a step.
 #[derive(Debug)]
 pub(crate) struct SentStep {
-    /// The step, as the transcript names it.
+    /// Name of the step, as in the transcript.
     pub(crate) name: String,
-    /// Whether it only sets the scene.
+    /// Whether it is only a precondition.
     pub(crate) given: bool,
-    /// Where its requests go.
+    /// Recipient of its requests.
     pub(crate) base: Base,
-    /// The last of them.
+    /// The last request.
     pub(crate) wire: Option<Wire>,
-    /// What came back for it, if anything did.
+    /// Response to it, if any.
     pub(crate) answered: Option<Answered>,
 }
 
 impl ScenarioRun {
-    /// The failure at a step, with the commands that repeat the scenario up to it. Of a step
-    /// that was sent several times the last request stands for all.
+    /// Returns the failure at a step, with the commands that repeat the scenario up to it. If a
+    /// step was sent several times, its last request represents all.
     pub(crate) fn failure(&self, index: usize, notes: Vec<String>) -> Failure {
         let sent = self.sent.get(..=index).unwrap_or(&self.sent);
         let again = |step: &SentStep| Some(curl::command(&step.base, step.wire.as_ref()?));

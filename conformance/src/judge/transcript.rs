@@ -20,14 +20,14 @@ use crate::judge::facts::Fact;
 use crate::scenario::resource_names::{canonical, fill, fill_json, quoted};
 use crate::scenario::{BUILTIN, Body, Identity, Recipient, Scenario, Send, Step};
 
-/// Longest body that a transcript shows.
+/// Maximum length of a body in a transcript.
 const BODY_SHOWN: usize = 400;
-/// Longest raw request that a transcript shows.
+/// Maximum length of a raw request in a transcript.
 const RAW_SHOWN: usize = 2000;
 
-/// What the line of a given step starts with.
+/// Prefix of the line of a given step.
 const GIVEN: &str = "given ";
-/// What stands below a request whose answer may be anything.
+/// Line below a request whose response may be anything.
 const NOTHING: &str = "nothing recorded";
 
 /// A transcript: its steps in order.
@@ -61,7 +61,7 @@ impl fmt::Display for Transcript {
 }
 
 impl Transcript {
-    /// Reads a transcript back from its text.
+    /// Parses a transcript.
     pub(crate) fn parse(text: &str) -> Self {
         let mut steps: Vec<Entry> = Vec::new();
         let mut in_request = false;
@@ -94,8 +94,8 @@ impl Transcript {
     }
 }
 
-/// Names the requests of a scenario as its transcript does: the placeholders stand unfilled,
-/// `{ns}` as `<ns>`.
+/// Formats the requests of a scenario as in its transcript: placeholders unfilled, `{ns}` as
+/// `<ns>`.
 #[derive(Debug)]
 pub(crate) struct Namer {
     known: BTreeSet<&'static str>,
@@ -115,7 +115,7 @@ impl Namer {
         }
     }
 
-    /// The request as a step of the transcript names it.
+    /// Formats the request of a step for the transcript.
     pub(crate) fn request(&self, step: &Step) -> String {
         let mut text = self.line(step);
         let Send::Http { headers, body, .. } = &step.request else {
@@ -147,7 +147,7 @@ impl Namer {
         text
     }
 
-    /// Method, path, who asks and how often: the line that failures name a step by.
+    /// Formats method, path, identity and repetitions: the line that identifies a step in failures.
     pub(crate) fn line(&self, step: &Step) -> String {
         let mut line = match &step.request {
             Send::Http { method, path, .. } => format!("{method} {}", self.fill(path)),
@@ -185,12 +185,12 @@ impl Namer {
         line
     }
 
-    /// A text with the names of its known placeholders in their places.
+    /// Replaces known placeholders in a string with their names.
     pub(crate) fn fill(&self, text: &str) -> String {
         self.fill_with(text, &[])
     }
 
-    /// Also names the placeholders that only this place knows.
+    /// Also replaces the placeholders in `more`.
     fn fill_with(&self, text: &str, more: &[&str]) -> String {
         fill(text, &|name| {
             let known = more.contains(&name) || self.known.contains(name);
@@ -221,7 +221,7 @@ impl Namer {
     }
 }
 
-/// The media type that a body brings and that its text does not show.
+/// Returns the media type of a body that its string form does not show.
 fn shown_media_type(body: &Body) -> Option<&'static str> {
     match body {
         Body::Empty | Body::Json(_) => None,
@@ -232,7 +232,7 @@ fn shown_media_type(body: &Body) -> Option<&'static str> {
     }
 }
 
-/// The transcript in a snapshot file: what follows its front matter.
+/// Returns the transcript in a snapshot file: the content after its front matter.
 pub(crate) fn snapshot_text(file: &str) -> String {
     let content = file
         .strip_prefix("---\n")

@@ -2,14 +2,14 @@
 
 use crate::sha256::sha256;
 
-/// Longest text of a body that stands in for a fact that does not hold.
+/// Maximum length of a body that is shown for a failed fact, in characters.
 const EXCERPT: usize = 400;
 
-/// Longest value of a fact, in bytes.
+/// Maximum length of a fact's value, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The value of a fact. One that is longer than any a scenario expects is told by its start and its
-/// digest, so that what a server answers cannot swell transcripts and reports.
+/// Truncates the value of a fact. One that is longer than any scenario expects is replaced by its
+/// start and its digest, so that responses cannot inflate transcripts and reports.
 pub(super) fn truncate(value: String) -> String {
     if value.len() <= LONGEST {
         return value;
@@ -23,7 +23,7 @@ pub(super) fn truncate(value: String) -> String {
     )
 }
 
-/// The text, or its beginning and how long it is.
+/// Returns the string, or its start and its length.
 pub(crate) fn shorten(text: &str) -> String {
     if text.chars().nth(EXCERPT).is_none() {
         return text.to_owned();

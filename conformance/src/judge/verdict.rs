@@ -10,11 +10,11 @@ use super::transcript::Transcript;
 use crate::catalogue::Level;
 use crate::judge::facts::{Fact, STATUS, among};
 
-/// What the suite says about one clause of a run. Only `Pass` counts as proven.
+/// Verdict of the suite on one clause of a run. Only `Pass` counts as proven.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every expected fact is as the snapshot states it.
+    /// Every expected fact is as in the snapshot.
     Pass,
     /// Something differs.
     Fail(Failure),
@@ -24,36 +24,36 @@ pub enum Verdict {
     NotRun(Reason),
 }
 
-/// The first step of a scenario that went wrong, with all that is needed to see it again.
+/// The first failed step of a scenario, with everything needed to reproduce it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// Number of the step, from 1.
     pub step: usize,
-    /// The request, as the transcript names it: `PUT /v1/data/<ns>/a`.
+    /// The request, as in the transcript: `PUT /v1/data/<ns>/a`.
     pub request: String,
-    /// The last answer to the request; none when no answer came.
+    /// The last response to the request; none if no response arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<Answered>,
-    /// Whether the request only sets the scene, so that what the rule says was not looked at.
+    /// Whether the request is only a precondition, so that the rule itself was not checked.
     #[serde(default)]
     pub blocked: bool,
     /// What is not as expected, in the order of the step's facts.
     pub differences: Vec<Difference>,
-    /// Shell commands that repeat the scenario up to the step, one a request; tokens stand as
-    /// `$CONFORMANCE_TOKEN`.
+    /// Shell commands that repeat the scenario up to the step, one per request; tokens are written
+    /// as `$CONFORMANCE_TOKEN`.
     pub curl: Vec<String>,
-    /// Sentences on the failure: a failed prerequisite, no answer, findings of the OpenAPI
-    /// check, later steps that differ too.
+    /// Sentences on the failure: a failed prerequisite, no response, findings of the OpenAPI check,
+    /// later steps that also differ.
     pub notes: Vec<String>,
 }
 
-/// What tells answers that refuse alike from others.
+/// Summary of a response, to group equal rejections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
     /// Status code.
     pub status: u16,
-    /// The message of an error, media type and title of a page, or how the body of another answer
-    /// begins, at most 120 characters; own names stand as `<ns>`. Empty without a body.
+    /// The message of an error, media type and title of a page, or the start of another body, at
+    /// most 120 characters; own names are replaced by `<ns>`. Empty without a body.
     pub message: String,
 }
 
@@ -62,9 +62,9 @@ pub struct Answered {
 pub struct Difference {
     /// The fact, followed by the place inside its value: `status`, `/result`, `/result/0/name`.
     pub path: String,
-    /// What the snapshot states.
+    /// Value in the snapshot.
     pub expected: String,
-    /// What the target showed.
+    /// Value of the target.
     pub got: String,
 }
 
@@ -99,7 +99,7 @@ pub enum Reason {
     NoSnapshot,
     /// The target does not claim the capability named here.
     NotClaimed(String),
-    /// The client cannot do what is named here.
+    /// The client does not support the operation named here.
     NotSupported(String),
     /// The target does not claim this rule of a capability that it claims.
     RuleNotClaimed,
@@ -114,28 +114,27 @@ pub enum Reason {
     NotStarted,
     /// The target has no token for the role named here.
     NoToken(String),
-    /// The scenario touches what others see, and the target is not known to be the user's own.
+    /// The scenario affects what others see, and the target is not known to be the user's own.
     NotOwned,
     /// The scenario does more than the mode named here allows.
     NotInMode(String),
-    /// The scenario held, though the target does not claim the capability named here.
+    /// The scenario passed, though the target does not claim the capability named here.
     HoldsUnclaimed(String),
     /// The target could not be started or reached, or it died; the message says how.
     Unreachable(String),
-    /// The target lets nobody in, or is something else; the message says what, and what to do.
+    /// The target rejects all requests, or is something else; the message says what to do.
     Refused(String),
-    /// What the rule defines, the target has defined already; the message says where.
+    /// The target already defines what the rule defines; the message says where.
     InTheWay(String),
-    /// The evidence that is judged again does not hold what the scenario asks.
+    /// The stored evidence does not contain the scenario's requests.
     NoEvidence,
-    /// The server does not show what the rule is about, as the documents allow; the sentence says
-    /// what.
+    /// The server does not show the rule's subject, as the documents allow; the message says what.
     NotShown(String),
-    /// The scenario itself is at fault (see the run's defects).
+    /// The scenario itself has a defect (see the run's defects).
     Defect,
     /// The run was interrupted before the verdict.
     Interrupted,
-    /// The run stopped before the verdict, after as many failures as it was told to bear.
+    /// The run stopped before the verdict, at the configured number of failures.
     Stopped,
 }
 
@@ -176,14 +175,14 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The verdict on a scenario that ran. `expected` is the blessed transcript.
+/// Returns the verdict on a scenario that ran. `expected` is the blessed transcript.
 pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &ScenarioRun) -> Verdict {
     if level == Level::Open {
         return Verdict::Recorded;
     }
     if let Some((index, why)) = trace.not_shown {
         let difference = || expected.and_then(|expected| difference(expected, trace));
-        // What went wrong before has nothing to do with it.
+        // Earlier failures are unrelated to it.
         return match early_failure(trace).or_else(difference) {
             Some(failure) if failure.step <= index => Verdict::Fail(failure),
             _ => Verdict::NotRun(Reason::NotShown(why.to_owned())),
@@ -191,10 +190,10 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &ScenarioRun)
     }
     match (early_failure(trace), expected) {
         (Some(failure), None) => Verdict::Fail(failure),
-        // What went wrong first may be the reason for the rest.
+        // The first failure may cause the others.
         (Some(failure), Some(expected)) => match difference(expected, trace) {
             Some(earlier) if earlier.step < failure.step => Verdict::Fail(earlier),
-            // An answer that breaks the OpenAPI document also differs from the snapshot.
+            // A response that breaks the OpenAPI document also differs from the snapshot.
             Some(same) if same.step == failure.step && trace.early_failure.is_none() => {
                 Verdict::Fail(status_first(same, trace))
             }
@@ -206,8 +205,8 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &ScenarioRun)
     }
 }
 
-/// What went wrong whatever was expected: a step that could not go on, or an answer that breaks
-/// the OpenAPI document.
+/// Returns the failure that is independent of the snapshot: a step that could not go on, or a
+/// response that breaks the OpenAPI document.
 pub(crate) fn early_failure(trace: &ScenarioRun) -> Option<Failure> {
     if let Some(failure) = &trace.early_failure {
         return Some(failure.clone());
@@ -217,8 +216,8 @@ pub(crate) fn early_failure(trace: &ScenarioRun) -> Option<Failure> {
     Some(status_first(failure, trace))
 }
 
-/// A failure with its difference of the status, if there is one, before all others. Where the
-/// snapshot does not tell the status, the OpenAPI document does.
+/// Moves the difference of the status, if any, to the front. If the snapshot has no status, that of
+/// the OpenAPI document is used.
 fn status_first(mut failure: Failure, trace: &ScenarioRun) -> Failure {
     let told = |one: &Difference| one.path == STATUS;
     if let Some(place) = failure.differences.iter().position(told) {
@@ -248,7 +247,7 @@ fn status_first(mut failure: Failure, trace: &ScenarioRun) -> Failure {
     failure
 }
 
-/// Whether a step that keeps these facts wants an error. None where it bears both.
+/// Whether a step with these facts expects an error. None if it accepts both.
 fn wants_refusal(facts: &[Fact]) -> Option<bool> {
     let of_error = |key: &str| {
         let place = key.trim_start_matches("each ");
@@ -268,7 +267,7 @@ fn wants_refusal(facts: &[Fact]) -> Option<bool> {
     Some(facts.iter().any(refuses))
 }
 
-/// A failure for want of an answer, beside the status that was expected of it.
+/// Adds the expected status to a failure without a response.
 fn beside_expected(mut failure: Failure, expected: &str) -> Failure {
     let steps = Transcript::parse(expected).steps;
     let step = failure.step.checked_sub(1).and_then(|step| steps.get(step));
@@ -285,7 +284,7 @@ fn beside_expected(mut failure: Failure, expected: &str) -> Failure {
     failure
 }
 
-/// The first step that differs from the blessed transcript.
+/// Returns the first step that differs from the blessed transcript.
 fn difference(expected: &str, trace: &ScenarioRun) -> Option<Failure> {
     if trace.transcript.to_string() == expected {
         return None;

@@ -5,7 +5,7 @@ use semver::{Comparator, Op, Prerelease, Version, VersionReq};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// The conditions of an entry; all that are given must hold.
+/// The conditions of an entry; all of them must be met.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppliesTo {
@@ -17,13 +17,13 @@ pub struct AppliesTo {
     pub setup: Option<String>,
 }
 
-/// A range of versions: comparisons apart by commas, all of which must hold. `>=1.6, <1.13`
-/// compares numbers, with missing ones as 0; `1.6` is 1.6 and everything below it, 1.6.3.
+/// A range of versions: comparisons separated by commas, all of which must be satisfied. `>=1.6,
+/// <1.13` compares numbers, with missing ones as 0; `1.6` is 1.6 and everything below it, 1.6.3.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Versions(VersionReq);
 
-/// How comparisons are written; longer signs first, as the shorter ones start them.
+/// Notation of comparisons; longer signs first, because shorter ones are their prefixes.
 const SIGNS: [(&str, Op); 5] = [
     (">=", Op::GreaterEq),
     ("<=", Op::LessEq),
@@ -32,7 +32,7 @@ const SIGNS: [(&str, Op); 5] = [
     ("=", Op::Exact),
 ];
 
-/// Reads a date, without a time of the day.
+/// Deserializes a date without time of day.
 pub(super) fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NaiveDate>, D::Error> {
     let read = toml::value::Datetime::deserialize(from)?;
     let date = read.date.filter(|_| read.time.is_none()).and_then(|date| {
@@ -45,8 +45,8 @@ pub(super) fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NaiveDate
     })
 }
 
-/// The numbers of a version; none if it starts with no number. Builds and pre-releases do not
-/// count.
+/// Parses the numbers of a version; `None` if it does not start with a number. Builds and
+/// pre-releases are ignored.
 fn numbers(text: &str) -> Option<Vec<u64>> {
     let text = text.trim();
     let text = text.strip_prefix('v').unwrap_or(text);
@@ -55,7 +55,7 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
     numbers.ok()
 }
 
-/// Reads the first three numbers of a version: `v1.18.2-dev` has 1, 18 and 2.
+/// Parses the first three numbers of a version: `v1.18.2-dev` has 1, 18 and 2.
 pub fn version(text: &str) -> Option<Version> {
     let numbers = numbers(text)?;
     let number = |at| numbers.get(at).copied().unwrap_or_default();
@@ -69,7 +69,7 @@ fn comparator(text: &str) -> Option<Comparator> {
         .find_map(|(sign, op)| Some((*op, text.strip_prefix(sign)?)))
         .unwrap_or((Op::Exact, text));
     let numbers = numbers(version)?;
-    // By itself the library reads `>1.6` as from 1.7 on.
+    // By default the library reads `>1.6` as from 1.7 on.
     let missing = (op != Op::Exact).then_some(0);
     Some(Comparator {
         op,
@@ -94,7 +94,7 @@ impl TryFrom<String> for Versions {
 }
 
 impl Versions {
-    /// Whether every comparison holds.
+    /// Whether every comparison is satisfied.
     pub fn contain(&self, version: &Version) -> bool {
         self.0.matches(version)
     }

@@ -28,14 +28,14 @@ use crate::catalogue::pattern::{Pattern, PatternError};
 use crate::known_deviations::condition::AppliesTo;
 use crate::rules;
 
-/// The reason that stands in a written list until somebody says why.
+/// Reason in a generated list, until somebody writes one.
 pub const PLACEHOLDER: &str = "TODO: say why";
 
-/// What is known of one target.
+/// Known deviations and flaky rules of one target.
 #[derive(Debug, Clone, Default)]
 pub struct KnownList {
     entries: Vec<Entry>,
-    /// The entry of each rule that one applies to.
+    /// Index of the entry that applies to each rule.
     index: HashMap<String, usize>,
     stale: Vec<String>,
 }
@@ -44,19 +44,19 @@ pub struct KnownList {
 struct Entry {
     kind: Kind,
     file: String,
-    /// Whether the program carries the list.
+    /// Whether the list is embedded.
     carried: bool,
     known: Deviation,
     /// The rules that it names.
     ids: Vec<String>,
 }
 
-/// What a list says of its rules.
+/// Kind of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The target breaks them.
+    /// The target fails its rules.
     Failing,
-    /// The target keeps them on some runs and breaks them on others.
+    /// The target passes its rules on some runs and fails them on others.
     Flaky,
 }
 
@@ -64,18 +64,18 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
-    /// Which rules: an id, a path above ids, or a glob.
+    /// The rules: an id, a path above ids, or a glob.
     pub rule: String,
-    /// What the target does instead, and why.
+    /// Behaviour of the target instead, and why.
     pub reason: String,
-    /// What the document says, and where.
+    /// Statement of the document, and where.
     pub clause: Option<String>,
-    /// Where it is followed up.
+    /// Issue that tracks it.
     pub issue: Option<String>,
-    /// The last day on which the entry holds, in UTC.
+    /// Last day on which the entry is valid, in UTC.
     #[serde(default, deserialize_with = "condition::day")]
     pub expires: Option<NaiveDate>,
-    /// When the entry applies; always, if it does not say.
+    /// Conditions of the entry; without any it always applies.
     pub when: Option<AppliesTo>,
 }
 
@@ -88,7 +88,7 @@ struct File {
     flaky: Vec<Deviation>,
 }
 
-/// A list that cannot be used.
+/// An unusable list.
 #[derive(Debug, thiserror::Error)]
 pub enum KnownError {
     /// Not TOML, an unknown key, a missing value.
@@ -97,35 +97,35 @@ pub enum KnownError {
     /// Entries of the other kind.
     #[error("{0}: holds [[{1}]], which goes with {2}")]
     Kind(String, &'static str, &'static str),
-    /// An entry that says nothing.
+    /// An entry with an empty value.
     #[error("{0}: the `{2}` of `{1}` is empty")]
     Empty(String, String, &'static str),
-    /// An entry whose reason nobody has written.
+    /// An entry whose reason is still a placeholder.
     #[error(
         "{0}: the `reason` of `{1}` is still to be written; `conformance baseline check {0}` names every such rule"
     )]
     Placeholder(String, String),
-    /// An entry that fits no rule.
+    /// An entry that matches no rule.
     #[error("{0}: {1}")]
     Pattern(String, PatternError),
     /// An entry for a setup that none of its rules needs.
     #[error("{0}: no rule of `{1}` needs the setup `{2}`")]
     Setup(String, String, String),
-    /// A rule that is said to fail and to be flaky.
+    /// A rule that is listed both as failing and as flaky.
     #[error("{0}: `{1}` is on the list of known deviations too")]
     Both(String, String),
-    /// An entry for some versions, where the target's version is not known.
+    /// An entry for some versions, if the target's version is not known.
     #[error(
         "{0}: `{1}` depends on the target's version, which is not known; pass --target-version"
     )]
     NoVersion(String, String),
-    /// The target's version is none.
+    /// The target's version is invalid.
     #[error("invalid version `{0}`: expected one such as 1.18.2")]
     Version(String),
 }
 
 impl Kind {
-    /// The name of its table, and the flag that takes its files.
+    /// Name of its table, and the flag that accepts its files.
     pub fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Failing => ("deviation", "--known-failing"),
@@ -133,7 +133,7 @@ impl Kind {
         }
     }
 
-    /// The kind of list that a text is; as long as it has no entry, of known deviations.
+    /// Returns the kind of a list; one without entries is of known deviations.
     pub fn of(text: &str) -> Self {
         match toml::from_str::<toml::Table>(text) {
             Ok(table) if table.contains_key("flaky") => Self::Flaky,
@@ -141,10 +141,10 @@ impl Kind {
         }
     }
 
-    /// Reads the entries without judging what they say; `file` is its name in errors.
+    /// Reads the entries without checking their contents; `file` is its name in errors.
     ///
     /// # Errors
-    /// No TOML, unknown keys, missing values, entries of the other kind.
+    /// Invalid TOML, unknown keys, missing values, entries of the other kind.
     pub fn read(self, text: &str, file: &str) -> Result<Vec<Deviation>, KnownError> {
         let read = File::read(text, file)?;
         let (own, other, kind) = match self {
@@ -167,11 +167,11 @@ impl File {
 }
 
 impl KnownList {
-    /// Reads a list of known deviations; `file` is its name in errors, `ids` are all rules
-    /// there are.
+    /// Parses a list of known deviations; `file` is its name in errors, `ids` are all existing
+    /// rules.
     ///
     /// # Errors
-    /// Unknown keys, empty texts, reasons still to be written, and entries that fit no rule.
+    /// Unknown keys, empty values, reasons still to be written, and entries that match no rule.
     pub fn parse<'a>(
         text: &str,
         file: &str,
@@ -180,10 +180,10 @@ impl KnownList {
         Self::default().and(Kind::Failing, text, file, ids)
     }
 
-    /// With a further list.
+    /// Adds a further list.
     ///
     /// # Errors
-    /// See [`KnownList::parse`]; a rule that is known to fail and to be flaky.
+    /// See [`KnownList::parse`]; a rule that is known both as failing and as flaky.
     pub fn and<'a>(
         mut self,
         kind: Kind,
@@ -219,8 +219,8 @@ impl KnownList {
         Ok(())
     }
 
-    /// The list that the program carries for a target; empty when it carries none. One file holds
-    /// both kinds of entries.
+    /// Returns the embedded list for a target; empty if there is none. One file contains both kinds
+    /// of entries.
     ///
     /// # Errors
     /// See [`KnownList::parse`].
@@ -241,11 +241,11 @@ impl KnownList {
         Ok(list)
     }
 
-    /// What applies to a target of this name and version on a day. Entries that have expired
-    /// are [stale](KnownList::stale) and excuse nothing.
+    /// Selects the entries that apply to a target of this name and version on a day. Entries that
+    /// have expired are [stale](KnownList::stale) and excuse nothing.
     ///
     /// # Errors
-    /// A version that is none, or that an entry depends on and that is not known.
+    /// An invalid version, or one that an entry depends on and that is not known.
     pub fn on(
         mut self,
         target: &str,
@@ -267,7 +267,7 @@ impl KnownList {
                 None => drop(applying.insert(place)),
             }
         }
-        // Of several entries for a rule the first that applies counts.
+        // If several entries apply to a rule, the first counts.
         self.index.clear();
         for (place, entry) in self.entries.iter().enumerate() {
             for id in entry.ids.iter().filter(|_| applying.contains(&place)) {
@@ -277,7 +277,7 @@ impl KnownList {
         Ok(self)
     }
 
-    /// The rules of the entries in a text whose reason nobody has written.
+    /// Returns the rules of entries whose reason is still a placeholder.
     ///
     /// # Errors
     /// As [`Kind::read`].
@@ -287,7 +287,7 @@ impl KnownList {
         Ok(open.map(|known| known.rule).collect())
     }
 
-    /// Sentences on all entries that have expired on a day, wherever they apply.
+    /// Describes all entries that have expired on a day, wherever they apply.
     pub fn expired(&self, day: NaiveDate) -> Vec<String> {
         self.entries
             .iter()
@@ -295,7 +295,7 @@ impl KnownList {
             .collect()
     }
 
-    /// Sentences on entries that no longer hold.
+    /// Descriptions of entries that are no longer valid.
     pub fn stale(&self) -> &[String] {
         &self.stale
     }
@@ -305,7 +305,7 @@ impl KnownList {
         self.entry(id, Kind::Failing)
     }
 
-    /// The file of the user's that lists a rule; none for a list that the program carries.
+    /// The user's file that lists a rule; none for an embedded list.
     pub fn file(&self, id: &str) -> Option<&str> {
         let entry = self.entries.get(*self.index.get(id)?)?;
         (!entry.carried).then_some(entry.file.as_str())
@@ -323,8 +323,8 @@ impl KnownList {
 }
 
 impl Deviation {
-    /// Whether it is said of this target in this version; unknown where that depends on a version
-    /// which is not known.
+    /// Whether the entry applies to this target in this version; unknown if that depends on a
+    /// version that is not known.
     pub(crate) fn applies(&self, target: &str, version: Option<&Version>) -> Option<bool> {
         let Some(when) = &self.when else {
             return Some(true);
@@ -392,10 +392,10 @@ impl Entry {
     }
 }
 
-/// The rules that an entry names.
+/// Returns the rules that an entry names.
 ///
 /// # Errors
-/// No valid glob, or one that fits no rule.
+/// Not a valid glob, or one that matches no rule.
 pub fn named<'a>(
     known: &Deviation,
     ids: impl Iterator<Item = &'a str> + Clone,

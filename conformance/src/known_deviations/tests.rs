@@ -117,7 +117,7 @@ fn an_entry_covers_a_rule_while_its_conditions_hold() {
         ("when = { version = '<1.13' }", Some("1.13"), (false, "")),
         ("expires = 9999-12-31", None, (true, "")),
         ("expires = 2020-01-31", None, (false, expired)),
-        // What does not apply may be as old as it likes.
+        // An entry that does not apply may have expired.
         (
             "expires = 2020-01-31\nwhen = { target = 'ocp' }",
             None,
@@ -139,7 +139,7 @@ fn an_entry_covers_a_rule_while_its_conditions_hold() {
     }
 }
 
-/// The lists that the program carries also say what the document asks for.
+/// The embedded lists also state the requirement of the document.
 #[test]
 fn embedded_entries_quote_their_clause() {
     for (target, text) in KNOWN {

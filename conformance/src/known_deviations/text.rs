@@ -9,10 +9,10 @@ use crate::evidence::Judged;
 use crate::judge::verdict::{Failure, Verdict};
 use crate::known_deviations::{Deviation, Kind, KnownError, PLACEHOLDER};
 
-/// The longest part of a failure that a comment shows.
+/// Maximum length of a failure in a comment, in characters.
 const SHOWN: usize = 200;
 
-/// A list of these rules, whose reasons are still to be written.
+/// Generates a list of these rules, whose reasons are still to be written.
 pub(crate) fn write_list<'a>(kind: Kind, failed: impl Iterator<Item = &'a Judged>) -> String {
     let (table, flag) = kind.names();
     let mut text = format!(
@@ -39,7 +39,7 @@ fn quote(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// One line of a comment: what a server sent may hold anything.
+/// Formats one line of a comment: data from a server may contain anything.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {
@@ -60,8 +60,8 @@ fn headline(failure: &Failure) -> String {
     }
 }
 
-/// The text without the entries for which `drop` says so; everything else stays as it is. A
-/// comment above an entry is the entry's; a paragraph of comments at the start is the file's.
+/// Removes the entries for which `drop` returns true; everything else is unchanged. A comment above
+/// an entry belongs to the entry; a paragraph of comments at the start belongs to the file.
 ///
 /// # Errors
 /// The list cannot be read.
@@ -96,14 +96,14 @@ pub(crate) fn without(
     }
     let left = document.to_string().trim_end().to_owned() + "\n";
     Ok(match text.contains("\r\n") {
-        // Strings over several lines have kept theirs.
+        // Multi-line strings already have theirs.
         true => left.replace("\r\n", "\n").replace('\n', "\r\n"),
         false => left,
     })
 }
 
-/// Takes what belongs to entries that go from what stands between all entries; so many lines of
-/// each gap are the rest of a line with an entry. Returns the text behind the last one that stays.
+/// Removes what belongs to removed entries from the gaps between entries; the first `rest` lines of
+/// each gap belong to the line of an entry. Returns the source after the last remaining entry.
 fn close_gaps<'d>(
     decors: impl Iterator<Item = &'d mut Decor>,
     end: &RawString,
@@ -123,21 +123,21 @@ fn close_gaps<'d>(
     left + &close_gap(end.as_str().unwrap_or_default(), rest, before, None)
 }
 
-/// What is left of a gap if the entry before it goes, or the one behind; none where there is none.
+/// Returns the rest of a gap if an adjacent entry is removed; `None` means no such entry.
 fn close_gap(gap: &str, rest: usize, before: Option<bool>, behind: Option<bool>) -> String {
     let lines: Vec<&str> = gap.split_inclusive('\n').collect();
     let is_comment = |line: &&&str| line.trim_start().starts_with('#');
-    // The comments right above an entry, and how far it is indented.
+    // The comments directly above an entry, and its indentation.
     let above = lines.iter().skip(rest).rev();
     let above = above.take_while(|line| is_comment(line) || !line.ends_with('\n'));
     let above = match (before, behind) {
         (_, None) => 0,
-        // What stands at the start of the file is about all of it.
+        // A comment at the start of the file is about the whole file.
         (None, _) if above.clone().count() == lines.len() => 0,
         _ => above.count(),
     };
     let (lines, above) = lines.split_at(lines.len() - above);
-    // The comments right below an entry, and the empty lines behind.
+    // The comments directly below an entry, and the empty lines after them.
     let comments = lines.iter().take_while(is_comment).count();
     let empty = lines.iter().skip(comments);
     let below = comments + empty.take_while(|line| line.trim().is_empty()).count();

@@ -1,17 +1,17 @@
 //! Admin API of the mock: received requests, fault injection and reset.
 //!
-//! | request | answer |
+//! | request | response |
 //! |---|---|
 //! | `GET /` | the addresses, as the program prints them |
-//! | `GET /requests` | what was received; parameters `api`, `method`, `path`, `after` |
-//! | `DELETE /requests` | 204; forgets it |
-//! | `GET /faults` | which faults are on, and which are known |
-//! | `POST /faults` | 204; switches all faults of the body on, a fault file |
-//! | `PUT /faults/NAME` | 204; switches one on: the body defines it, or it is known by its name; parameter `times` |
-//! | `DELETE /faults`, `DELETE /faults/NAME` | 204; switches all off, or one |
-//! | `POST /reset` | 204; starts the servers anew, and forgets requests and faults |
+//! | `GET /requests` | the received requests; parameters `api`, `method`, `path`, `after` |
+//! | `DELETE /requests` | 204; deletes them |
+//! | `GET /faults` | enabled and known faults |
+//! | `POST /faults` | 204; enables all faults of the body, a fault file |
+//! | `PUT /faults/NAME` | 204; enables one: the body defines it, or it is known by its name; parameter `times` |
+//! | `DELETE /faults`, `DELETE /faults/NAME` | 204; disables all, or one |
+//! | `POST /reset` | 204; restarts the servers, and deletes requests and faults |
 //!
-//! A web page in the browser of whoever runs it is refused, whatever name it gives the address.
+//! Requests of web pages are rejected, whatever host name they use for the address.
 
 use std::net::IpAddr;
 
@@ -31,14 +31,14 @@ use super::recorded::Filter;
 use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
 
-/// The longest body of a request, in bytes.
+/// Maximum length of a request's body, in bytes.
 const BODY: usize = 1024 * 1024;
 
-/// Why a request is refused.
+/// Status and reason of a rejection.
 struct Refused(StatusCode, String);
 
 impl Shared {
-    /// Answers a request to the admin address.
+    /// Handles a request to the admin address.
     pub(super) async fn administer(&self, request: Request<Incoming>) -> Response<Sent> {
         let (head, body) = request.into_parts();
         let read = timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await;
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Shows and switches faults.
+    /// Lists, enables and disables faults.
     fn switch(
         &self,
         method: &Method,
@@ -137,15 +137,15 @@ impl Shared {
     }
 }
 
-/// Whether a request comes from a web page: it says its origin, or has the address under a name that
-/// nobody gives the loopback interface but who wants to be taken for it.
+/// Whether a request comes from a web page: it has an origin, or a host name that only an attacker
+/// would resolve to the loopback interface.
 fn is_of_page(head: &Parts, listens_at: IpAddr) -> bool {
     if head.headers.contains_key(ORIGIN) {
         return true;
     }
     let is_named = head.headers.get(HOST).is_some_and(|host| {
         let host = Authority::try_from(host.as_bytes());
-        // What is no host is none of this machine.
+        // An invalid host is not a name of this machine.
         host.map_or(true, |host| {
             let name = host.host().trim_matches(['[', ']']);
             !name.eq_ignore_ascii_case("localhost") && name.parse::<IpAddr>().is_err()
@@ -180,7 +180,7 @@ fn decoded(text: &str) -> Result<String, Refused> {
     Ok(decoded.into_owned())
 }
 
-/// What the query of a request says, until it is taken.
+/// Query parameters that are not consumed yet.
 #[derive(Debug)]
 struct Parameters(Vec<(String, String)>);
 
@@ -211,8 +211,8 @@ impl Parameters {
     }
 
     fn filter(mut self) -> Result<Filter, Refused> {
-        // A path is compared as it stood on the wire; encoded once more in a query, it has come
-        // back to that.
+        // A path is compared in its encoded form; encoded once more in a query, it has been decoded
+        // to that.
         let filter = Filter {
             api: self.text("api"),
             method: self.text("method"),
@@ -223,7 +223,7 @@ impl Parameters {
         Ok(filter)
     }
 
-    /// Refuses what nothing was made of: a misspelt filter would let everything through.
+    /// Rejects unused parameters: a misspelt filter would match everything.
     fn end(&self) -> Result<(), Refused> {
         match self.0.first() {
             None => Ok(()),

@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 
 use crate::http_client::answer::Answer;
 
-/// The connection is closed in the middle of an exchange, on purpose.
+/// Error that deliberately closes the connection during an exchange.
 #[derive(Debug, thiserror::Error)]
 #[error("closed on purpose")]
 pub(super) struct Closed;
 
-/// A body, whole or cut.
+/// A body, whole or truncated.
 #[derive(Debug)]
 pub(super) struct Sent {
     bytes: Option<Bytes>,
-    /// Whether the connection ends before the body does.
+    /// Whether the connection ends before the end of the body.
     cut: bool,
-    /// Whether what is there had a chance to be sent.
+    /// Whether the available bytes had a chance to be sent.
     waited: bool,
 }
 
@@ -35,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// What is still to be sent.
+    /// The bytes that are still to be sent.
     pub(super) fn bytes(&self) -> Bytes {
         self.bytes.clone().unwrap_or_default()
     }
@@ -56,7 +56,7 @@ impl Body for Sent {
             return Poll::Ready(None);
         }
         if !self.waited {
-            // Who waits for the body sends what is there meanwhile.
+            // While the body is pending, the connection sends what is available.
             self.waited = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -76,8 +76,8 @@ impl Body for Sent {
     }
 }
 
-/// An answer as it goes back. With `cut`, so many bytes of its body are sent at most, fewer than
-/// it has, under the length of the whole.
+/// Builds the response that is sent. With `cut`, at most that number of bytes of its body are sent,
+/// fewer than it has, under the length of the whole.
 pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Response<Sent> {
     let mut response = Response::new(Sent::whole(answer.body.clone()));
     *response.status_mut() = status(answer.status);
@@ -89,8 +89,8 @@ pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Respo
             headers.append(name, value);
         }
     }
-    // How bytes are framed is the business of each connection; to a HEAD the length is told, as
-    // there is nothing to count.
+    // Framing is up to each connection; a response to HEAD includes the length, since there is
+    // nothing to count.
     for name in [CONNECTION, TRANSFER_ENCODING] {
         headers.remove(name);
     }
@@ -109,12 +109,12 @@ pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Respo
     response
 }
 
-/// A status that can be sent; one that cannot is the fault of whoever names it.
+/// Returns a valid status, or 502 for one that cannot be sent.
 fn status(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::BAD_GATEWAY)
 }
 
-/// JSON of the mock itself.
+/// A JSON response of the mock itself.
 pub(super) fn told(status: StatusCode, value: &Value) -> Response<Sent> {
     let mut response = Response::new(Sent::whole(value.to_string()));
     *response.status_mut() = status;
@@ -123,7 +123,7 @@ pub(super) fn told(status: StatusCode, value: &Value) -> Response<Sent> {
     response
 }
 
-/// Nothing more than that it is done.
+/// A response that only confirms success.
 pub(super) fn done() -> Response<Sent> {
     let mut response = Response::new(Sent::whole(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;

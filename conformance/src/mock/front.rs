@@ -18,11 +18,11 @@ use crate::http_client::Base;
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::sync::lock;
 
-/// The longest body of a request, in bytes.
+/// Maximum length of a request's body, in bytes.
 const BODY: usize = 64 * 1024 * 1024;
-/// Bodies of requests that are held at the same time, in KiB together; further ones wait.
+/// Maximum total size of concurrent request bodies, in KiB; further ones wait.
 pub(super) const ROOM: usize = 256 * 1024;
-/// What says how bytes are framed on one connection, and where it leads; it is not carried on.
+/// Headers about framing and routing of one connection; they are not forwarded.
 const FRAMING: [&str; 9] = [
     "connection",
     "content-length",
@@ -37,14 +37,14 @@ const FRAMING: [&str; 9] = [
 /// The methods that the HTTP client knows by name.
 const METHODS: [&str; 7] = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"];
 
-/// A body that was not read, as the answer to it.
+/// Response to a body that was not read.
 struct Unread(StatusCode, &'static str);
 
 impl Shared {
-    /// Answers a request to one of the APIs.
+    /// Handles a request to one of the APIs.
     ///
     /// # Errors
-    /// When a fault closes the connection instead.
+    /// A fault closes the connection instead.
     pub(super) async fn answer(
         &self,
         api: Recipient,
@@ -69,7 +69,7 @@ impl Shared {
         Ok(answered)
     }
 
-    /// The whole body, and the room that it takes.
+    /// Reads the whole body, and reserves its memory.
     async fn read(&self, body: Incoming) -> Result<(Bytes, SemaphorePermit<'_>), Unread> {
         const LONG: Unread = Unread(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -99,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// Carries a request to its server, with what faults do on the way.
+    /// Forwards a request to its server, altered by faults.
     async fn carried(
         &self,
         api: Recipient,
@@ -112,7 +112,7 @@ impl Shared {
             return Ok(refused(StatusCode::NOT_FOUND, "there is no such server"));
         };
         let wire = wire(base, head, body);
-        // Before the choice, so that a release right behind it is noticed.
+        // Subscribed before the choice, so that a release directly after it is noticed.
         let mut released = self.released.subscribe();
         let wanted = head.headers.get_all(HEADER);
         let chosen = {
@@ -126,7 +126,7 @@ impl Shared {
         lock(&self.recordings).touched(number, chosen.names());
         match chosen.ending() {
             Some(Ending::Hang) => {
-                // The sender lives as long as whoever waits here.
+                // The sender lives as long as this task.
                 let _ = released.changed().await;
                 return Err(Closed);
             }
@@ -165,10 +165,10 @@ impl Shared {
     }
 }
 
-/// Who asks, as faults of the suite name them.
+/// Identity of requests, as in faults of the suite.
 const WHO: &str = "administrator";
 
-/// The name of an API, as clients of the admin address read and write it.
+/// The name of an API, as on the admin address.
 pub(super) const fn name(api: Recipient) -> &'static str {
     match api {
         Recipient::Control => "control",
@@ -185,7 +185,7 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Path and query as they stand on the wire.
+/// Path and query as on the wire.
 fn target(head: &Parts) -> &str {
     head.uri
         .path_and_query()
@@ -202,7 +202,7 @@ fn recorded_request(api: Recipient, head: &Parts, body: Bytes) -> recorded::Requ
     }
 }
 
-/// The request as it goes to its server.
+/// Builds the request to the server.
 fn wire(base: &Base, head: &Parts, body: Bytes) -> Wire {
     let mut headers = texts(&head.headers);
     headers.retain(|(name, _)| {

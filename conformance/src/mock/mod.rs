@@ -1,9 +1,9 @@
 //! Mock servers for tests of clients: an engine and, on request, a control plane. The embedded
-//! reference answers, behind a proxy that records requests and injects faults.
+//! reference responds through a proxy that records requests and injects faults.
 //!
-//! A request comes to the [`front`], which reads it whole, puts it into the list of what was
-//! [`recorded`], looks which [`faults`] touch it, and carries it to the [`servers`]. The [`admin`]
-//! address shows the list, switches faults, and starts the servers anew.
+//! The [`front`] reads a whole request, adds it to the [`recorded`] requests, selects the
+//! [`faults`] that affect it, and forwards it to the [`servers`]. The [`admin`] address lists the
+//! requests, switches faults, and restarts the servers.
 
 mod admin;
 mod answers;
@@ -34,15 +34,15 @@ use faults::Faults;
 use recorded::Recordings;
 use servers::Servers;
 
-/// How long the servers may take to answer; the engine's own limit of one evaluation is 30 s.
+/// Timeout of the servers; the engine's own limit of one evaluation is 30 s.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
 
 /// Options of the mock.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// Where it listens.
+    /// Listen address.
     pub(crate) host: IpAddr,
-    /// The engine's free_port; 0 for any free one.
+    /// Port of the engine; 0 for any free one.
     pub(crate) port: u16,
     /// The port of the admin address.
     pub(crate) admin_port: u16,
@@ -50,15 +50,15 @@ pub(crate) struct Options {
     pub(crate) control_port: Option<u16>,
     /// The token of the control plane's administrator.
     pub(crate) control_token: String,
-    /// Arguments of the engine: flags, and what it starts with.
+    /// Arguments of the engine: flags, and its initial data and policies.
     pub(crate) engine: Vec<String>,
     /// Further arguments of the control plane.
     pub(crate) control: Vec<String>,
-    /// Files of faults that can be switched on by name.
+    /// Files of faults that can be enabled by name.
     pub(crate) fault_files: Vec<PathBuf>,
-    /// Names of faults that are on from the start.
+    /// Names of faults that are enabled from the start.
     pub(crate) faults: Vec<String>,
-    /// How much is recorded.
+    /// Limits of the recording.
     pub(crate) recording: recorded::Limits,
 }
 
@@ -67,35 +67,35 @@ pub(crate) use recorded::{Limits, Reply, Request};
 /// A running mock, stopped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mock {
-    /// Where it listens, and with what the control plane is asked, as JSON.
+    /// Listen addresses, and the token of the control plane, as JSON.
     pub(crate) addresses: Value,
     shared: Arc<Shared>,
     listeners: Vec<JoinHandle<()>>,
 }
 
-/// What all its listeners share.
+/// State shared by all listeners.
 #[derive(Debug)]
 struct Shared {
     client: Client,
     options: Options,
-    /// Those that answer now; a request keeps those that it came to.
+    /// Current servers; a request stays with those that it started on.
     servers: Mutex<Arc<Servers>>,
     recordings: Mutex<Recordings>,
     faults: Mutex<Faults>,
-    /// Told whenever faults are switched off, which lets go of requests that hang.
+    /// Notified whenever faults are disabled, which releases hanging requests.
     released: watch::Sender<()>,
-    /// Bytes of bodies that may be held at the same time, in KiB.
+    /// Memory for concurrent request bodies, in KiB.
     room: Semaphore,
-    /// Held while the servers start anew.
+    /// Locked while the servers restart.
     resetting: tokio::sync::Mutex<()>,
     addresses: std::sync::OnceLock<Value>,
 }
 
 impl Mock {
-    /// Starts the servers and listens in front of them.
+    /// Starts the servers and the proxy.
     ///
     /// # Errors
-    /// A sentence: what the options name cannot be used, or an address is taken.
+    /// A message if an option cannot be used, or an address is in use.
     pub(crate) async fn start(options: Options) -> Result<Self, String> {
         let mut faults = Faults::read(&options.fault_files)?;
         for name in &options.faults {
@@ -103,8 +103,8 @@ impl Mock {
         }
         faults.keep_as_start();
         let connection = Connection {
-            // Only the servers of this process are asked, without TLS; so that no authorities
-            // are looked for.
+            // Only the servers of this process are requested, without TLS, so no authorities are
+            // loaded.
             insecure: true,
             timeout: ANSWERED_WITHIN,
             ..Connection::default()
@@ -141,7 +141,7 @@ impl Mock {
         })
     }
 
-    /// Switches a fault on that is known by its name.
+    /// Enables a known fault by name.
     ///
     /// # Errors
     /// There is no such fault.
@@ -149,28 +149,28 @@ impl Mock {
         lock(&self.shared.faults).switch_on(name, None)
     }
 
-    /// Switches a fault on that this defines, as a fault file does.
+    /// Enables a fault with this definition, as in a fault file.
     ///
     /// # Errors
-    /// It is no definition.
+    /// The definition is invalid.
     pub(crate) fn define(&self, name: &str, written: Map<String, Value>) -> Result<(), String> {
         lock(&self.shared.faults).define(name, written, None)
     }
 
-    /// Lets go of requests that hang, whose connections are closed then.
+    /// Releases hanging requests, whose connections are then closed.
     pub(crate) fn release(&self) {
         self.shared.released.send_replace(());
     }
 
-    /// What was received, the oldest first, each with what it was answered.
+    /// Received requests, oldest first, each with its response.
     pub(crate) fn received(&self) -> Vec<(Request, Option<Reply>)> {
         lock(&self.shared.recordings).all()
     }
 
-    /// Asks one of the servers behind the front: nothing is recorded, nothing is broken.
+    /// Sends a request directly to one of the servers, without recording and faults.
     ///
     /// # Errors
-    /// There is no such server, or no answer.
+    /// There is no such server, or no response.
     pub(crate) async fn ask(&self, api: Recipient, request: Outgoing) -> Result<Answer, String> {
         let servers = self.shared.servers();
         let base = servers.base(api).ok_or("there is no such server")?;
@@ -231,16 +231,16 @@ fn addresses(
 }
 
 impl Shared {
-    /// The servers that answer now.
+    /// The current servers.
     fn servers(&self) -> Arc<Servers> {
         Arc::clone(&lock(&self.servers))
     }
 
-    /// Starts new servers with what the first ones started with, and forgets requests and faults
-    /// but those of the start. Requests on their way end on the servers that they came to.
+    /// Starts new servers with the initial options, and deletes requests and faults except those of
+    /// the start. Requests in progress end on the servers that they started on.
     ///
     /// # Errors
-    /// A sentence: what the servers start with can no longer be used. Then nothing has changed.
+    /// A message if the options can no longer be used. Then nothing has changed.
     async fn reset(&self) -> Result<(), String> {
         let _only = self.resetting.lock().await;
         let fresh = Arc::new(Servers::start(&self.options).await?);

@@ -7,35 +7,35 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-/// Bytes that all recorded requests take together; the oldest make room for new ones.
+/// Maximum size of all recorded requests, in bytes; the oldest are dropped.
 const TOTAL: usize = 32 * 1024 * 1024;
-/// What a request takes beside its texts.
+/// Memory of a request in addition to its strings, in bytes.
 const OVERHEAD: usize = 256;
 
-/// How much is recorded.
+/// Limits of the recording.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Requests; the oldest make room for new ones.
+    /// Maximum number of requests; the oldest are dropped.
     pub(crate) requests: usize,
-    /// Bytes of one body; the rest is left out.
+    /// Maximum number of recorded bytes of one body.
     pub(crate) body: usize,
-    /// Bytes of the body of an answer; the rest is left out.
+    /// Maximum number of recorded bytes of a response's body.
     pub(crate) answer: usize,
 }
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(super) api: &'static str,
     pub(crate) method: String,
-    /// Path and query as they stood on the wire.
+    /// Path and query as on the wire.
     pub(crate) target: String,
-    /// In the order in which they came, names in small letters.
+    /// In the order of arrival, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
 }
 
-/// An answer as it went.
+/// A response as sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -43,14 +43,14 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
 }
 
-/// A recorded request, and what became of it.
+/// A recorded request, and its outcome.
 #[derive(Debug)]
 struct Recorded {
     number: u64,
     request: Request,
-    /// How long the whole body was.
+    /// Length of the whole body.
     length: usize,
-    /// What was answered; none as long as nothing is, or if nothing was.
+    /// Response; none until it is sent, or if none was.
     reply: Option<Reply>,
     faults: Vec<String>,
 }
@@ -60,16 +60,16 @@ struct Recorded {
 pub(super) struct Recordings {
     limits: Limits,
     kept: VecDeque<Recorded>,
-    /// How many bytes they take.
+    /// Total size in bytes.
     size: usize,
-    /// The number of the next one; they count on when requests are forgotten, so that nothing is
-    /// said of the wrong one.
+    /// Number of the next request; deleting requests does not reset it, so that numbers stay
+    /// unique.
     next: u64,
-    /// How many had to make room since requests were forgotten.
+    /// Number of requests dropped since the last deletion.
     dropped: u64,
 }
 
-/// Which requests are shown.
+/// Filter of requests.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     pub(super) api: Option<String>,
@@ -90,12 +90,12 @@ impl Recordings {
         }
     }
 
-    /// Keeps a request, and gives its number.
+    /// Records a request, and returns its number.
     pub(super) fn keep(&mut self, mut request: Request) -> u64 {
         let number = self.next;
         self.next += 1;
         let length = request.body.len();
-        // A copy, so that a short beginning does not keep all of a long body.
+        // A copy, so that a short prefix does not retain all of a long body.
         let kept = request.body.get(..length.min(self.limits.body));
         request.body = Bytes::copy_from_slice(kept.unwrap_or_default());
         let recorded = Recorded {
@@ -117,14 +117,14 @@ impl Recordings {
         number
     }
 
-    /// Says which faults touch a request, if it is still kept.
+    /// Records which faults affect a request, if it is still recorded.
     pub(super) fn touched(&mut self, number: u64, faults: Vec<String>) {
         if let Some(recorded) = self.find(number) {
             recorded.faults = faults;
         }
     }
 
-    /// Says what a request was answered, if it is still kept.
+    /// Records the response to a request, if it is still recorded.
     pub(super) fn answered(&mut self, number: u64, mut reply: Reply) {
         let most = self.limits.answer;
         let room = TOTAL.saturating_sub(self.size);
@@ -137,7 +137,7 @@ impl Recordings {
         }
     }
 
-    /// All that are kept, the oldest first, each with its answer.
+    /// All recorded requests, oldest first, each with its response.
     pub(super) fn all(&self) -> Vec<(Request, Option<Reply>)> {
         let kept = self.kept.iter();
         kept.map(|one| (one.request.clone(), one.reply.clone()))
@@ -150,7 +150,7 @@ impl Recordings {
         self.dropped = 0;
     }
 
-    /// The requests that the filter lets through, the oldest first.
+    /// The requests that match the filter, oldest first.
     pub(super) fn show(&self, filter: &Filter) -> Value {
         let shown = self.kept.iter().filter(|one| filter.fits(one));
         let shown = shown.map(Recorded::show).collect();
@@ -191,7 +191,7 @@ impl Recorded {
     fn size(&self) -> usize {
         let request = &self.request;
         let headers = request.headers.iter();
-        // Two texts on the heap for each of them.
+        // Two heap strings for each of them.
         let headers: usize = headers
             .map(|(name, value)| name.len() + value.len() + 64)
             .sum();
@@ -314,7 +314,7 @@ mod tests {
         let mut all = recordings(2, 8);
         let numbers: Vec<u64> = (0..4).map(|_| all.keep(request("/", b""))).collect();
         assert_eq!(numbers, [1, 2, 3, 4]);
-        // The first is gone, which must not be said of another.
+        // The first was dropped; the response must not be recorded for another.
         all.answered(1, reply(500));
         all.answered(4, reply(204));
         let shown = all.show(&Filter::default());

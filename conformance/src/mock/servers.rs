@@ -12,7 +12,7 @@ use crate::faults::Recipient;
 use crate::http_client::Base;
 use crate::target::embedded::{self, Running};
 
-/// Running servers; dropping them ends them without waiting for open requests.
+/// Running servers; dropping them stops them without waiting for open requests.
 #[derive(Debug)]
 pub(super) struct Servers {
     engine: Server,
@@ -22,15 +22,15 @@ pub(super) struct Servers {
 #[derive(Debug)]
 struct Server {
     base: Base,
-    /// The server, and the folder that it keeps things in, which end with this.
+    /// The server and its data folder, which are dropped with this.
     _held: (Running, Option<TempDir>),
 }
 
 impl Servers {
-    /// Starts them.
+    /// Starts the servers.
     ///
     /// # Errors
-    /// A sentence: something that the options name cannot be used.
+    /// A message if an option cannot be used.
     pub(super) async fn start(options: &Options) -> Result<Self, String> {
         let engine = engine(options).await?;
         let control = match options.control_port {
@@ -40,7 +40,7 @@ impl Servers {
         Ok(Self { engine, control })
     }
 
-    /// Where this API is; none if it is not served.
+    /// Address of this API; none if it is not served.
     pub(super) fn base(&self, api: Recipient) -> Option<&Base> {
         match api {
             Recipient::Engine => Some(&self.engine.base),

@@ -1,8 +1,8 @@
 //! Replay of recorded requests, and comparison of the responses.
 //!
-//! Nothing but the evidence is needed, so rules that this suite does not have can be replayed too.
-//! Where it has them, their scenarios say what the evidence does not: what a request waits for,
-//! and credentials that are no token of the target.
+//! Only the evidence is needed, so rules that this suite does not have can be replayed too. If it
+//! has them, their scenarios add what the evidence lacks: what a request waits for, and credentials
+//! that are not a token of the target.
 
 mod recorded;
 mod request;
@@ -37,37 +37,37 @@ pub(crate) use recorded::RecordedRule;
 use request::RequestBuilder;
 use substitute::Substitutions;
 
-/// The pause before what comes about in time is asked for again.
+/// Pause before a request for an eventual effect is repeated.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Where and how stories are replayed.
+/// Target and settings of a replay.
 #[derive(Debug)]
 pub(crate) struct Replay<'a> {
     pub(crate) target: &'a Target,
     pub(crate) client: &'a Client,
     pub(crate) contract: &'a Contract,
-    /// What names start with now.
+    /// New prefix of resource names.
     pub(crate) run: &'a str,
-    /// How long what comes about only in time may take.
+    /// Timeout of eventual effects.
     pub(crate) eventual_timeout: Duration,
-    /// Whether what others see may be touched on a server elsewhere.
+    /// Whether state that others see may be changed on a remote server.
     pub(crate) own_target: bool,
-    /// Where what is made on servers that the suite did not start is written down.
+    /// Journal of resources created on servers that the suite did not start.
     pub(crate) ledger: &'a Ledger,
 }
 
-/// What came of a request.
+/// Result of a replayed request.
 #[derive(Debug)]
 pub(crate) struct ReplayedResponse {
     /// Number of the step, and the request with `<ns>` for own names.
     pub(crate) step: usize,
     pub(crate) request: String,
-    /// Where the answer is not as it was.
+    /// Differences from the recorded response.
     pub(crate) differences: Vec<String>,
 }
 
 impl ReplayedResponse {
-    /// What a person reads of it.
+    /// Formats the result for people.
     pub(crate) fn lines(&self) -> Vec<String> {
         let word = match self.differences.is_empty() {
             true => "as it was",
@@ -79,7 +79,7 @@ impl ReplayedResponse {
     }
 }
 
-/// Why a story ended before its end.
+/// Why a replay stopped early.
 #[derive(Debug)]
 pub(crate) enum Stopped {
     /// It cannot be repeated.
@@ -91,11 +91,11 @@ pub(crate) enum Stopped {
 }
 
 impl Replay<'_> {
-    /// Sends the requests of a story again; `tell` is told of each answer. What was made is
-    /// removed, what was started is stopped.
+    /// Resends the requests of a rule; `tell` receives each response. Created resources are
+    /// removed, started servers are stopped.
     ///
     /// # Errors
-    /// Why it ended early.
+    /// Why it stopped early.
     pub(crate) async fn replay(
         &self,
         recorded: &RecordedRule<'_>,
@@ -149,7 +149,7 @@ impl Replay<'_> {
         ended
     }
 
-    /// Starts or reaches the servers of a story, and says whether what is made on them lasts.
+    /// Starts or reaches the servers of a rule; returns whether resources on them persist.
     async fn start(
         &self,
         recorded: &RecordedRule<'_>,
@@ -173,7 +173,7 @@ impl Replay<'_> {
         Ok((started, servers.lasts()))
     }
 
-    /// Sends the requests; whether one of them got no answer though it had one.
+    /// Sends the requests; returns whether one of them has lost its response.
     async fn tell(
         &self,
         builder: &RequestBuilder<'_>,
@@ -229,7 +229,7 @@ impl Replay<'_> {
         Ok(silent)
     }
 
-    /// Own names and addresses.
+    /// Substitutions of resource names and addresses.
     fn substitutions(&self, builder: &RequestBuilder<'_>) -> Substitutions {
         let recorded = builder.recorded;
         let mut substitutions = Substitutions::default();
@@ -243,8 +243,8 @@ impl Replay<'_> {
         substitutions
     }
 
-    /// Sends a request as it is now, for as long as what it waits for may take. Returns it as
-    /// evidence, and the answer.
+    /// Sends a request with substitutions, until its expected effect or the timeout. Returns the
+    /// exchange, and the response.
     async fn ask(
         &self,
         builder: &RequestBuilder<'_>,
@@ -288,8 +288,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether what a request waits for is there: what the scenario says, or else an answer as it
-    /// was.
+    /// Whether the expected effect of a request has occurred: as the scenario says, otherwise a
+    /// response like the recorded one.
     fn came_about(
         &self,
         builder: &RequestBuilder<'_>,
@@ -299,7 +299,7 @@ impl Replay<'_> {
     ) -> bool {
         let recorded = builder.recorded;
         if let (Some(step), Ok(answer)) = (recorded.step(one.exchange), answer) {
-            // No step waits for what another one captured.
+            // No step waits for the capture of another.
             let captures = Captures::new();
             let view = View {
                 answer,
@@ -323,7 +323,7 @@ impl Replay<'_> {
     }
 }
 
-/// Whether a request that is still to come holds this text.
+/// Whether a later request contains this string.
 fn repeats(later: &[RecordedRequest<'_>], text: &str) -> bool {
     later.iter().any(|one| {
         let request = &one.exchange.request;
@@ -339,7 +339,7 @@ fn repeats(later: &[RecordedRequest<'_>], text: &str) -> bool {
 
 fn differences(answers: &[NormalizedResponse]) -> Vec<String> {
     let difference = compare_answers(answers).into_iter();
-    // Which measurements there are depends on what the server did before.
+    // The reported measurements depend on earlier work of the server.
     let difference = difference.filter(|difference| !difference.place.contains("/metrics/"));
     difference
         .map(|difference| {

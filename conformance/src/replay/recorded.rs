@@ -12,24 +12,24 @@ pub(crate) struct RecordedRule<'a> {
     /// The setup that its server was started in.
     pub(super) setup: &'a str,
     pub(super) started: &'a RunStarted,
-    /// The run that sent the requests, and whose name its own names start with.
+    /// The run that sent the requests, which is the prefix of its resource names.
     pub(super) run: &'a str,
-    /// What was asked; what cleaned up is left out.
+    /// Exchanges, without those of the cleanup.
     pub(super) exchanges: Vec<&'a Exchange>,
     /// The rule's scenario in this suite, if it still has one.
     pub(super) scenario: Option<Scenario>,
 }
 
-/// A request to send, and the answer that it had.
+/// A request to send, and its recorded response.
 #[derive(Debug)]
 pub(super) struct RecordedRequest<'a> {
     pub(super) exchange: &'a Exchange,
-    /// Whether what it asks for comes about only in time.
+    /// Whether its effect is eventual.
     pub(super) waits: bool,
 }
 
 impl<'a> RecordedRule<'a> {
-    /// What the evidence of a run tells of a rule that it chose.
+    /// Collects the evidence of one chosen rule of a run.
     pub(crate) fn of(events: &'a [Event], started: &'a RunStarted, chosen: &'a ChosenRule) -> Self {
         let exchanges = events.iter().filter_map(|event| match event {
             Event::Exchange(exchange) if exchange.rule == chosen.rule && exchange.step > 0 => {
@@ -52,19 +52,19 @@ impl<'a> RecordedRule<'a> {
         }
     }
 
-    /// Whether anything was asked by this identity.
+    /// Whether any request was sent by this identity.
     pub(super) fn asks(&self, identity: &str) -> bool {
         let mut exchanges = self.exchanges.iter();
         exchanges.any(|exchange| exchange.identity == identity)
     }
 
-    /// The step of this suite's scenario that an exchange is of.
+    /// The step of this suite's scenario to which an exchange belongs.
     pub(super) fn step(&self, exchange: &Exchange) -> Option<&Step> {
         let steps = &self.scenario.as_ref()?.steps;
         steps.get(exchange.step.checked_sub(1)?)
     }
 
-    /// The requests in order. One that was sent until its answer was as wanted stands once.
+    /// The requests in order. One that was repeated for an expected response appears once.
     pub(super) fn requests(&self) -> Vec<RecordedRequest<'a>> {
         let normalizer = Normalizer::new(self.run, self.rule);
         let vendor = &self.started.target.vendor;
@@ -76,7 +76,7 @@ impl<'a> RecordedRule<'a> {
         for exchange in &self.exchanges {
             let until = match self.step(exchange) {
                 Some(step) => !step.until.is_empty(),
-                // What a server sends to the fixture server, or loads from it, takes its time.
+                // A server's uploads to and downloads from the fixture server are asynchronous.
                 None => self.asks("suite") && exchange.request.method == "GET",
             };
             let repeats = requests.last().is_some_and(|last| {

@@ -15,11 +15,11 @@ use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::Identity;
 use crate::target::server::Server;
 
-/// Why a request that was asked with a credential of its own cannot be sent.
+/// Error for a request with a credential of its own.
 const NO_CREDENTIAL: &str = "the evidence does not hold the credential of its request, and this \
     suite does not know the step";
 
-/// Makes the requests of one story ready for one server.
+/// Builds the requests of one rule for one server.
 #[derive(Debug)]
 pub(super) struct RequestBuilder<'a> {
     pub(super) recorded: &'a RecordedRule<'a>,
@@ -31,7 +31,7 @@ pub(super) struct RequestBuilder<'a> {
 }
 
 impl<'a> RequestBuilder<'a> {
-    /// The API of a request, and where it goes.
+    /// The API of a request, and its base address.
     pub(super) fn recipient(&self, exchange: &Exchange) -> (Option<Document>, &'a Base) {
         match (exchange.identity.as_str(), &self.server.mock) {
             ("suite", Some(mock)) => (None, mock),
@@ -40,7 +40,7 @@ impl<'a> RequestBuilder<'a> {
         }
     }
 
-    /// What the request may change.
+    /// Side effects of the request.
     pub(super) fn side_effects(&self, document: Document, wire: &Wire) -> SideEffects {
         let (method, path, body) = match wire {
             Wire::Raw(bytes) => {
@@ -56,10 +56,10 @@ impl<'a> RequestBuilder<'a> {
         side_effects_of(document, &method, &path, body.as_ref(), self.ns)
     }
 
-    /// The request as it is sent now.
+    /// Builds the request with substitutions.
     ///
     /// # Errors
-    /// What of it the evidence does not hold.
+    /// The part that the evidence does not contain.
     pub(super) fn wire(
         &self,
         exchange: &Exchange,
@@ -96,7 +96,7 @@ impl<'a> RequestBuilder<'a> {
             .into_iter()
             .collect();
         for (name, value) in request.headers {
-            // What is redacted as a whole was the user's own header, which is added anyway.
+            // A fully redacted value was the user's own header, which is added anyway.
             if !name.eq_ignore_ascii_case("authorization") && value != REDACTED {
                 let value = substitutions.text(&value).replace(&old, &new);
                 headers.push((name, reveal_token(&value, key)?.into_owned()));
@@ -110,7 +110,7 @@ impl<'a> RequestBuilder<'a> {
         Ok(Wire::Http(request))
     }
 
-    /// Path and query below the address that was asked.
+    /// Path and query below the recorded address.
     fn path(&self, exchange: &Exchange) -> String {
         let url = &exchange.request.url;
         let started = &self.recorded.started;
@@ -129,7 +129,7 @@ impl<'a> RequestBuilder<'a> {
         }
     }
 
-    /// The Authorization header of whoever asked, as this target knows them.
+    /// Authorization header of the identity, with the token of this target.
     fn authorization(&self, exchange: &Exchange) -> Result<Option<String>, String> {
         let server = match exchange.identity.as_str() {
             "engine" => self.server.engine(),
@@ -156,7 +156,7 @@ impl<'a> RequestBuilder<'a> {
     }
 }
 
-/// The text with its secrets: whoever asked had only one.
+/// Restores the secrets in a string: each identity had only one.
 fn reveal_token<'a>(text: &'a str, key: Option<&str>) -> Result<Cow<'a, str>, String> {
     match key {
         _ if !text.contains(REDACTED) => Ok(Cow::Borrowed(text)),

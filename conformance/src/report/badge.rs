@@ -15,8 +15,8 @@ struct Badge {
     color: &'static str,
 }
 
-/// The badge says what was proven of how much: by which profile, or of what the target claims, by
-/// which documents and which suite.
+/// Renders the badge: proven rules of all, by a profile, or of the claimed ones with documents and
+/// suite version.
 pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
     let (label, message, Score { proven, rules }) = match digest.standing() {
         Some(standing) => {
@@ -45,7 +45,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(&badge)? + "\n")
 }
 
-/// What is said without a profile.
+/// Message without a profile.
 fn message(digest: &Digest, claimed: Score) -> String {
     let Score { proven, rules } = claimed;
     let all = capability::score(digest.rows.iter());
@@ -60,7 +60,7 @@ fn message(digest: &Digest, claimed: Score) -> String {
     )
 }
 
-/// The badge of a profile alone: how many of the rules that must hold do.
+/// Renders the badge of a profile alone: how many of the required rules are proven.
 pub(super) fn of_standing(standing: &ProfileResult) -> serde_json::Result<String> {
     let Score { proven, rules } = standing.must;
     let badge = Badge {

@@ -1,5 +1,5 @@
-//! Capabilities: claims of a target beside the results of the run, with the score of each
-//! capability and API.
+//! Capabilities: claims of a target and the results of the run, with the score of each capability
+//! and API.
 
 use serde::Serialize;
 
@@ -7,32 +7,32 @@ use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::report::{Digest, Row};
 
-/// Rules that are proven, of all that were chosen.
+/// Number of proven rules, of all that were chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Score {
-    /// Rules that were run and held.
+    /// Rules that were run and passed.
     pub proven: usize,
-    /// All of them.
+    /// All chosen rules.
     pub rules: usize,
 }
 
-/// One capability in the light of a run.
+/// Result of one capability in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Capability {
     /// Its name.
     pub name: String,
-    /// What the target has of it.
+    /// Support by the target.
     pub support: Support,
     /// Its rules.
     #[serde(flatten)]
     pub score: Score,
-    /// Rules that hold though the target does not claim the capability; known only of a run
-    /// that [probes](crate::SuiteBuilder::probe).
+    /// Rules that pass though the target does not claim the capability; known only for a run that
+    /// [probes](crate::SuiteBuilder::probe).
     pub unclaimed_hold: usize,
 }
 
-/// What a target has of a capability.
+/// Support of a capability by a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Support {
@@ -44,7 +44,7 @@ pub enum Support {
     NotClaimed,
 }
 
-/// The score of some rows.
+/// Computes the score of some rows.
 pub fn score<'a>(rows: impl Iterator<Item = &'a Row>) -> Score {
     let mut score = Score::default();
     for row in rows.filter(|row| row.judged.level == Level::Rule) {
@@ -54,13 +54,13 @@ pub fn score<'a>(rows: impl Iterator<Item = &'a Row>) -> Score {
     score
 }
 
-/// The score of the rows that the target claims: what it does not claim counts neither way.
+/// Computes the score of the claimed rows; unclaimed ones are not counted.
 pub fn claimed<'a>(digest: &Digest, rows: impl Iterator<Item = &'a Row>) -> Score {
     score(rows.filter(|row| is_claimed(digest, row)))
 }
 
-/// Whether the target claims what a row is about; of a clause that this suite does not know, the
-/// verdict says it.
+/// Whether the target claims the capability of a row; for a clause that this suite does not know,
+/// the verdict decides.
 fn is_claimed(digest: &Digest, row: &Row) -> bool {
     if row.judged.verdict == Verdict::NotRun(Reason::RuleNotClaimed) {
         return false;
@@ -78,8 +78,7 @@ fn is_claimed(digest: &Digest, row: &Row) -> bool {
     }
 }
 
-/// In words, what was proven of what the target claims, and how much there is in all. What is
-/// proven is claimed.
+/// Formats the score: proven of claimed rules, and the number of all. A proven rule is claimed.
 pub(crate) fn told(claimed: Score, all: Score) -> String {
     let Score { proven, rules } = claimed;
     match rules == all.rules {
@@ -91,7 +90,7 @@ pub(crate) fn told(claimed: Score, all: Score) -> String {
     }
 }
 
-/// The capabilities of one document that the choice has rules of.
+/// Returns the capabilities of one document for which the choice has rules.
 pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
     let (Ok(catalogue), Some(started)) = (Catalogue::embedded(), &digest.started) else {
         return Vec::new();
@@ -129,13 +128,13 @@ pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
 }
 
 impl Capability {
-    /// Whether the target does not claim what works.
+    /// Whether all rules of an unclaimed capability pass.
     pub fn works_unclaimed(&self) -> bool {
         self.support == Support::NotClaimed && self.unclaimed_hold == self.score.rules
     }
 }
 
-/// What a person reads of a document's score and capabilities, line by line.
+/// Formats a document's score and capabilities for people, line by line.
 pub(crate) fn lines(digest: &Digest, document: Document) -> Vec<String> {
     let rows = || {
         let rows = digest.rows.iter();

@@ -3,7 +3,7 @@
 use super::{Digest, failure_groups};
 use crate::judge::verdict::Failure;
 
-/// What servers say where requests stand in each other's way.
+/// Messages of servers whose concurrent requests conflict.
 const WORDS: [&str; 4] = [
     "database is locked",
     "database table is locked",
@@ -11,7 +11,7 @@ const WORDS: [&str; 4] = [
     "too many connections",
 ];
 
-/// What to do, if rules fail only because others ran at the same time.
+/// Returns a remedy, if rules fail only because others ran at the same time.
 pub(super) fn remedy(digest: &Digest) -> Option<String> {
     if digest.one_at_a_time {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn remedy(digest: &Digest) -> Option<String> {
     ))
 }
 
-/// The words by which an answer, or what is noted of it, says so.
+/// Returns the words in a response, or in its notes, that show the conflict.
 fn says(failure: &Failure) -> Option<&'static str> {
     let answered = failure.answered.as_ref();
     if answered.is_some_and(|answered| answered.status == 429) {

@@ -11,17 +11,17 @@ use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::scenario::{UNNAMED, default_vendor};
 
-/// What it means that a request failed which is not the rule's own.
+/// Explanation of a failed prerequisite request.
 pub(super) const BLOCKED: &str =
     "blocked: this request only sets the scene, the rule itself was not looked at";
 
-/// Where the rule stands in a command that does not end with it.
+/// Placeholder for the rule in a command that does not end with it.
 const PLACE: &str = "{rule}";
 
-/// How many of the requests that block rules are named.
+/// Maximum number of blocking requests that are named.
 const BLOCKING_SHOWN: usize = 5;
 
-/// The lines of a failure, without the rule's id.
+/// Formats a failure as lines, without the rule's id.
 pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
     let mut lines = Vec::new();
     if !failure.request.is_empty() {
@@ -41,18 +41,18 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
     lines
 }
 
-/// What there is to say of a blocked rule where the lines of what blocks it stand already.
+/// Formats a blocked rule whose blocking failure is already shown.
 pub(super) fn short(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
     let command = again(digest, &row.judged.rule);
     vec![clause(row), headline(failure), format!("again: {command}")]
 }
 
-/// Whether something that the rule builds on failed, so that it was not looked at itself.
+/// Whether a prerequisite failed, so that the rule itself was not checked.
 pub(super) fn blocked(row: &Row) -> bool {
     matches!(&row.judged.verdict, Verdict::Fail(failure) if failure.blocked)
 }
 
-/// How many of the failing rules were not looked at themselves, if any, and for which requests.
+/// Number of failing rules that were blocked, if any, and the blocking requests.
 pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for row in &digest.rows {
@@ -87,7 +87,7 @@ pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
     ))
 }
 
-/// Method and path of a request, without what follows the name of its own thing.
+/// Method and path of a request, up to the name of its own resource.
 fn blocking(request: &str) -> String {
     let mut words = words(request);
     let (method, path) = (words.next().unwrap_or_default(), words.next());
@@ -102,8 +102,8 @@ fn blocking(request: &str) -> String {
     }
 }
 
-/// Method and path of a request, the path as the documents name it, with its parameters; of what
-/// they do not name, without what follows the name of its own thing.
+/// Method and path of a request, the path as documented, with its parameters; an undocumented one
+/// up to the name of its own resource.
 pub(super) fn endpoint(document: Option<Document>, request: &str) -> String {
     let mut parts = words(request);
     let (method, path) = (parts.next().unwrap_or_default(), parts.next());
@@ -123,7 +123,7 @@ fn words(request: &str) -> impl Iterator<Item = &str> {
     request.split(' ').skip_while(beside)
 }
 
-/// The first difference in one line, behind method and path, for reports with room for no more.
+/// Formats the first difference in one line, after method and path, for short reports.
 pub(super) fn headline(failure: &Failure) -> String {
     match failure.request.as_str() {
         "" => differs(failure),
@@ -131,7 +131,7 @@ pub(super) fn headline(failure: &Failure) -> String {
     }
 }
 
-/// What differs, in one line: for lists that show the request beside it.
+/// Formats what differs in one line, for lists that also show the request.
 pub(super) fn differs(failure: &Failure) -> String {
     let step = failure.step;
     match (failure.differences.first(), failure.notes.first()) {
@@ -156,13 +156,13 @@ fn clause(row: &Row) -> String {
     format!("{}: {}", place(row), row.judged.states)
 }
 
-/// The document, or the pack, and the section that state the clause.
+/// Title of the document or pack, and section, that state the clause.
 pub(super) fn place(row: &Row) -> String {
     let title = Catalogue::embedded().map_or("", |known| known.title_of(&row.judged.rule));
     format!("{title}, {}", row.judged.section)
 }
 
-/// One line where both sides are short, else one for each.
+/// One line if both sides are short, otherwise one for each.
 fn difference_lines(difference: &Difference) -> Vec<String> {
     let Difference {
         path,
@@ -180,7 +180,7 @@ fn difference_lines(difference: &Difference) -> Vec<String> {
     ]
 }
 
-/// The command that runs the rule again on the same target, as far as it is known.
+/// Command that runs the rule again on the same target, as far as known.
 pub(super) fn again(digest: &Digest, rule: &str) -> String {
     let command = match (&digest.again, &digest.started) {
         (Some(command), _) => command.clone(),
@@ -198,7 +198,7 @@ pub(super) fn again(digest: &Digest, rule: &str) -> String {
     }
 }
 
-/// What takes a rule that passes off the list of known deviations that has it.
+/// Instruction to remove a passing rule from its list of known deviations.
 pub(super) fn update(digest: &Digest, row: &Row) -> String {
     let Some(list) = &row.list else {
         return "it is one that the program carries; --known-failing FILE names another".to_owned();
@@ -215,7 +215,7 @@ pub(super) fn update(digest: &Digest, row: &Row) -> String {
     command.trim_end().to_owned()
 }
 
-/// The command line that evidence knows of.
+/// The command line, as far as evidence contains it.
 fn command(target: &TargetSummary) -> String {
     let mut command = "conformance run".to_owned();
     let mut add = |flag: &str, value: &str| {

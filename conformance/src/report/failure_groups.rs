@@ -10,40 +10,40 @@ use super::{Digest, Outcome, Row, concurrency_hint};
 use crate::catalogue::Catalogue;
 use crate::judge::verdict::{Failure, Verdict};
 
-/// So many rules that fail alike have a cause of their own; fewer are told one by one.
+/// Minimum number of equal failures that form a group; fewer are reported one by one.
 const ALIKE: usize = 3;
-/// The longest difference that rules can have in common, in characters.
+/// Maximum length of a common difference, in characters.
 const SIDE_SHOWN: usize = 80;
 
-/// What several rules fail by.
+/// Common cause of several failing rules.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Cause<'a> {
     /// Method and path of the request, the path with its parameters.
     pub(super) request: String,
-    /// The status of the answer; none when no answer came.
+    /// Status of the response; none if no response arrived.
     pub(super) status: Option<u16>,
-    /// What the answers have in common: their message, or what differs. What is not alike in them
-    /// stands as `…`.
+    /// Common part of the responses: their message, or what differs. Differing parts are replaced
+    /// by `…`.
     pub(super) message: String,
-    /// What to look at, where that can be said.
+    /// What to check, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
     /// The rules, in the order of the report.
     pub(super) rules: Vec<&'a str>,
     #[serde(skip)]
     pub(super) rows: Vec<&'a Row>,
-    /// Whether the message is that of the answer.
+    /// Whether the message is that of the response.
     #[serde(skip)]
     told: bool,
 }
 
-/// What rules that fail alike share: request, status, message, and whether the server says it.
+/// Key of equal failures: request, status, message, and whether the server sent the message.
 type Key = (String, Option<u16>, String, bool);
-/// The rows that share it, each with its whole message.
+/// The rows with this key, each with its whole message.
 type Group<'a> = Vec<(&'a Row, String)>;
 
-/// The causes that have several rules, those with the most first.
+/// Causes with several rules, those with the most rules first.
 pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for row in &digest.rows {
@@ -72,13 +72,13 @@ pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
     causes
 }
 
-/// The rules that stand below a cause.
+/// The rules listed below a cause.
 pub(super) fn grouped<'a>(causes: &[Cause<'a>]) -> BTreeSet<&'a str> {
     let rules = causes.iter().flat_map(|cause| &cause.rules);
     rules.copied().collect()
 }
 
-/// How a row failed, known or not.
+/// Failure of a row, known or not.
 pub(super) fn failed(row: &Row) -> Option<&Failure> {
     match &row.judged.verdict {
         Verdict::Fail(failure) => Some(failure),
@@ -86,13 +86,13 @@ pub(super) fn failed(row: &Row) -> Option<&Failure> {
     }
 }
 
-/// How a row failed, if it did and nobody knew.
+/// Failure of a row, if its outcome is a failure.
 pub(super) fn fails(row: &Row) -> Option<&Failure> {
     failed(row).filter(|_| row.outcome == Outcome::Fail)
 }
 
 impl Cause<'_> {
-    /// In one line: how many rules, the request, the answer, what to look at.
+    /// Formats one line: number of rules, request, response, and what to check.
     pub(super) fn sentence(&self) -> String {
         let Self {
             request, message, ..
@@ -114,19 +114,19 @@ impl Cause<'_> {
     }
 }
 
-/// What a failure shares with others that are alike, and its whole message.
+/// Key of a failure, and its whole message.
 fn key(row: &Row, failure: &Failure) -> (Key, String) {
     let request = endpoint(row.document, &failure.request);
     let answered = failure.answered.as_ref();
     let differs = failure.differences.first();
     let told = differs.filter(|one| one.path == "status");
-    // Older evidence holds the status of an answer only where it is not as expected.
+    // Older evidence contains the status of a response only if it is not as expected.
     let status = answered.map(|answered| answered.status);
     let status = status.or_else(|| told?.got.parse().ok());
     let note = failure.notes.first().map_or("", String::as_str);
     let (message, by_server) = match status {
         None => (told.map_or(note, |one| &one.got), false),
-        // Whatever is missed in a refusal, the refusal is the cause.
+        // Whatever is missing from an error response, the error is the cause.
         Some(code) if failure.blocked || told.is_some() || code >= 400 => {
             (answered.map_or("", |answered| &answered.message), true)
         }
@@ -142,8 +142,8 @@ fn key(row: &Row, failure: &Failure) -> (Key, String) {
     (key, message.to_owned())
 }
 
-/// What messages have in common that are the same but for what is of one request: a word that all
-/// have at its place, and `…` for others. Empty if no word is left.
+/// Common part of messages that differ only in words of one request: words that all have at the
+/// same place, and `…` for others. Empty if no word is left.
 fn common(messages: &[String]) -> String {
     let all: Vec<Vec<&str>> = messages
         .iter()
@@ -164,18 +164,18 @@ fn common(messages: &[String]) -> String {
     }))
 }
 
-/// A message without the words that are of one request: paths, names, numbers, what is quoted.
-/// Empty if no other word is left.
+/// Removes the words of one request from a message: paths, names, numbers, quoted parts. Empty if
+/// no other word is left.
 fn general(message: &str) -> String {
     line(message.split_whitespace().map(|word| {
         let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
-        // Of a page the media type is told.
+        // The media type of a page is retained.
         let media_type = word.starts_with("text/") || word.starts_with("application/x");
         (media_type || !word.contains(own)).then_some(word)
     }))
 }
 
-/// Words in a line, with one `…` for those between them that are not told. Empty if none is told.
+/// Joins words in a line, with one `…` for consecutive omitted ones. Empty if all are omitted.
 fn line<'a>(words: impl Iterator<Item = Option<&'a str>>) -> String {
     let mut shown: Vec<&str> = Vec::new();
     for word in words.map(|word| word.unwrap_or("…")) {
@@ -196,7 +196,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// What to look at when a server answers so.
+/// Returns what to check for this kind of response.
 fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String> {
     let messages = rows.iter().filter_map(|row| fails(row)?.answered.as_ref());
     let mut messages = messages.map(|answered| answered.message.as_str());
@@ -226,7 +226,7 @@ fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String>
     }
 }
 
-/// The capability that all of these rules are of.
+/// The common capability of these rules.
 fn one_capability(rows: &[&Row]) -> Option<&'static str> {
     let first = capability(rows.first()?)?;
     let same = |row: &&Row| capability(row) == Some(first);
@@ -287,7 +287,7 @@ mod tests {
                 "boom",
                 "3 rules: `POST /v1/compile/{path}` answered 500 `boom`",
             ),
-            // What all of them say at the same place is kept, whatever it looks like.
+            // A word that all have at the same place is retained, whatever it looks like.
             (
                 500,
                 "no `unknowns` in /ns{n}/a of 1",
@@ -299,7 +299,7 @@ mod tests {
             let told: Vec<_> = causes.iter().map(Cause::sentence).collect();
             assert_eq!(told, [expected]);
             assert_eq!(causes.first().expect("a cause").rules, rules);
-            // Two are no group.
+            // Two do not form a group.
             assert!(
                 super::causes(&failing(rules.get(1..).expect("two"), status, message)).is_empty()
             );

@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(errors, Vec::<String>::new(), "{text}");
             reports.push(report);
         }
-        // The schema refuses what no report may hold, so it is one that can fail.
+        // The schema rejects invalid reports, so the check can fail.
         let report = reports.last().expect("a report");
         for (pointer, wrong) in [
             ("/conclusion", json!("good")),

@@ -43,7 +43,7 @@ pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
     report.to_string()
 }
 
-/// The path of the clauses' file.
+/// Path of the clause file.
 fn path_of(rule: &str) -> &str {
     rule.rsplit_once('/').map_or(rule, |(path, _)| path)
 }
@@ -89,13 +89,13 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
             error(&reason.to_string())
         }
         (Verdict::NotRun(_), _) => skipped(&row.reason().unwrap_or_default()),
-        // It is no rule that could hold.
+        // An open clause cannot pass.
         (Verdict::Recorded, _) => skipped("open clause: recorded, not judged"),
         (Verdict::Pass, _) => TestCaseStatus::success(),
     }
 }
 
-/// What went wrong beside the rules, so that no reader of the report takes it for green.
+/// Findings in addition to the rules, so that no reader of the report considers it green.
 fn run_suite(digest: &Digest) -> Option<TestSuite> {
     let findings = digest.findings();
     if findings.is_empty() {

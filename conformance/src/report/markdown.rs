@@ -1,7 +1,7 @@
 //! The report in Markdown, for the page of a CI job: the score, a table by section, and the
-//! failures with what the document says, what was expected, what was got and how to repeat it.
+//! failures with what the document says, what was expected, the result and how to repeat it.
 //!
-//! Everything is escaped: a server's answer must not become a heading, a link or HTML.
+//! Everything is escaped: a server's response must not become a heading, a link or HTML.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,13 @@ use crate::catalogue::{Catalogue, Document, sections};
 use crate::http_client::curl::whole;
 use crate::judge::verdict::{Failure, Verdict};
 
-/// GitHub takes at most 1 MiB for one step; the rest is for what other steps write.
+/// GitHub accepts at most 1 MiB for one step; the rest is for the output of other steps.
 const MOST: usize = 900 * 1024;
-/// Longest text of one side of a difference, in characters.
+/// Maximum length of one side of a difference, in characters.
 const SIDE_SHOWN: usize = 600;
-/// Longest text of a rule that fails as others do.
+/// Maximum length of a line about a rule of a group.
 const LINE_SHOWN: usize = 200;
-/// Longest command, in characters.
+/// Maximum length of a command, in characters.
 const COMMAND_SHOWN: usize = 6000;
 
 /// The columns of the table, in its order.
@@ -49,7 +49,7 @@ pub(super) fn render(digest: &Digest) -> String {
             out.push_str(&text);
         }
     }
-    // Of rules that fail alike the first is told in full.
+    // Of equal failures the first is shown in full.
     let firsts: Vec<_> = causes
         .iter()
         .filter_map(|cause| cause.rules.first())
@@ -64,7 +64,7 @@ pub(super) fn render(digest: &Digest) -> String {
         ) && (!told.contains(rule) || firsts.contains(&&rule))
     };
     let mut rows: Vec<_> = digest.rows.iter().filter(worth_telling).collect();
-    // What breaks the run comes first, in case not all can be told.
+    // Failures that decide come first, in case not all fit.
     let decides = |row: &Row| matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass);
     rows.sort_by_key(|row| (!decides(row), failure::blocked(row)));
     for (told, row) in rows.iter().enumerate() {
@@ -143,7 +143,7 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
     out.push('\n');
 }
 
-/// What several rules fail by, and the rules.
+/// A common cause, and its rules.
 fn alike(cause: &Cause<'_>) -> String {
     let mut out = format!("\n## {}\n\n", prose(&cause.sentence()));
     out.push_str("| rule | request | what differs |\n|---|---|---|\n");

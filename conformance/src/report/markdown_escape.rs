@@ -1,9 +1,9 @@
 //! Markdown escapes, only where Markdown or GitHub would interpret the text as markup.
 
-/// Prose on one line. What stands between two backticks is a code span.
+/// Escapes prose on one line. A part between two backticks is a code span.
 pub(super) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    // The last of an even number of parts is opened and not closed.
+    // The last of an even number of parts follows an unclosed backtick.
     let open = parts.len().is_multiple_of(2).then(|| parts.len() - 1);
     let mut out = String::with_capacity(text.len());
     for (index, part) in parts.iter().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// Adds text without backticks.
+/// Adds a string without backticks.
 fn plain(out: &mut String, text: &str) {
     let mut before = None;
     let mut characters = text.chars().peekable();
@@ -36,7 +36,7 @@ fn plain(out: &mut String, text: &str) {
             control if control.is_control() => out.extend(control.escape_unicode()),
             '<' => out.push_str("&lt;"),
             '&' if word(after) || after == Some('#') => out.push_str("&amp;"),
-            // Without it there is neither a mention nor a link.
+            // Unescaped, it would start a mention or a link.
             '@' if word(after) => out.push_str("&#64;"),
             ':' if word(after) || matches!(after, Some('/' | '+' | '-' | '_')) => {
                 out.push_str("&#58;");
@@ -50,8 +50,8 @@ fn plain(out: &mut String, text: &str) {
     }
 }
 
-/// Whether a character, between two others, would be taken for markup. `first` says that the text
-/// begins with it, `number` that nothing but digits stands before it.
+/// Whether a character, between two others, would be interpreted as markup. `first`: it begins the
+/// string; `number`: only digits precede it.
 fn is_markup(
     mark: char,
     before: Option<char>,
@@ -72,7 +72,7 @@ fn is_markup(
     }
 }
 
-/// A code span: between more backticks than it holds in a row.
+/// A code span, delimited by more backticks than it contains in a row.
 pub(super) fn code(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -91,7 +91,7 @@ pub(super) fn code(text: &str) -> String {
     format!("{ticks}{blank}{shown}{blank}{ticks}")
 }
 
-/// A block of shell commands: between more backticks than it holds in a row.
+/// A block of shell commands, delimited by more backticks than it contains in a row.
 pub(super) fn fence(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
     format!("{ticks}sh\n{text}\n{ticks}")

@@ -39,18 +39,18 @@ pub use terminal::{Paint, Progress, verdict_line};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct FileReport {
-    /// What kind.
+    /// The format.
     pub format: Format,
-    /// Where to.
+    /// The output file.
     pub path: PathBuf,
 }
 
-/// The kinds of reports that are written to files.
+/// Formats of reports that are written to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// The score in one line, for services that draw badges.
     Badge,
-    /// One page for people: every clause, what was sent and answered, several runs side by side.
+    /// One page for people: every clause, its requests and responses, several runs side by side.
     Html,
     /// The summary and every verdict, one JSON document.
     Json,
@@ -65,7 +65,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every kind under its name.
+    /// Every format with its name.
     const NAMED: [(&str, Self); 7] = [
         ("badge", Self::Badge),
         ("html", Self::Html),
@@ -113,20 +113,20 @@ pub fn terminal(digest: &Digest, paint: Paint) -> String {
 /// The JSON report of a run.
 ///
 /// # Errors
-/// What the run showed is no JSON.
+/// The report cannot be serialized.
 pub(crate) fn json(digest: &Digest) -> io::Result<String> {
     Ok(visible::json(&json::render(digest)?))
 }
 
-/// Writes a report of finished runs. Only the page for people takes more than one. The evidence
-/// is written while a run goes on and is left alone here.
+/// Writes a report of finished runs. Only the HTML page accepts more than one. Evidence is written
+/// during a run and is not changed here.
 ///
 /// # Errors
-/// The file cannot be written, XML or YAML cannot be made, or the format takes one run alone.
+/// The file cannot be written, serialization fails, or the format accepts only one run.
 pub fn write(digests: &[Digest], report: &FileReport) -> io::Result<()> {
     let text = match (report.format, digests) {
         (Format::Ndjson, _) => return Ok(()),
-        // The page has lines of its own that are not text.
+        // Rendering the page already escapes it.
         (Format::Html, _) => html::render(digests),
         (Format::Badge, [digest]) => visible::json(&badge::render(digest)?),
         (Format::Json, [digest]) => json(digest)?,

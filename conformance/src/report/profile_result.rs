@@ -1,4 +1,4 @@
-//! Profile results: the required and optional rules of a profile that a target keeps.
+//! Profile results: the required and optional rules of a profile that a target passes.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,21 +10,21 @@ use crate::catalogue::Profile;
 use crate::evidence::ProfileRef;
 use crate::report::capability::Score;
 
-/// A profile in the light of a run.
+/// Result of a run by a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ProfileResult {
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileRef,
-    /// The rules that decide.
+    /// The required rules.
     pub must: Score,
-    /// The rules that are told beside them.
+    /// The recommended rules.
     pub should: Score,
 }
 
 impl ProfileResult {
-    /// What these rows prove of a profile.
+    /// Computes the result of these rows by a profile.
     pub fn of<'a>(profile: &Profile, rows: impl Iterator<Item = &'a Row>) -> Self {
         let proven = rows.filter(|row| row.is_proven());
         let proven: HashSet<&str> = proven.map(|row| row.judged.rule.as_str()).collect();
@@ -58,12 +58,12 @@ impl fmt::Display for ProfileResult {
 }
 
 impl Digest {
-    /// How the target stands by the profile of the run; none where there is none that is known.
+    /// Result by the profile of the run; none without a known profile.
     pub fn standing(&self) -> Option<ProfileResult> {
         Some(ProfileResult::of(self.profile?, self.rows.iter()))
     }
 
-    /// How many rules of the profile that decide were not judged.
+    /// Number of required rules of the profile that were not judged.
     pub(super) fn undecided(&self) -> usize {
         let must = self.profile.iter().flat_map(|profile| &profile.must);
         let judged: HashSet<&str> = self

@@ -3,7 +3,7 @@
 use super::Digest;
 use crate::evidence::TargetSummary;
 
-/// Names the runs by their targets, and by the run too where one target has several.
+/// Names the runs by their targets, and also by the run if one target has several.
 pub(crate) fn labels(digests: &[Digest]) -> Vec<String> {
     let name = |digest: &Digest| {
         let target = digest.started.as_ref().map(|started| &started.target);

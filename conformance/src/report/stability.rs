@@ -11,27 +11,27 @@ use crate::judge::verdict::{Difference, Verdict};
 use crate::report::Digest;
 use crate::report::failure::headline;
 
-/// An address on this machine, whose port is another each time.
+/// A local address, whose port varies.
 static ADDRESS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:127\.0\.0\.1|localhost|\[::1\]):\d+").ok());
 
-/// What several runs on a target show.
+/// Results of several runs on a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stability {
-    /// How many runs there were.
+    /// Number of runs.
     pub rounds: usize,
-    /// Rules that did not show the same every time.
+    /// Rules with varying results.
     pub moved: Vec<Flaky>,
 }
 
-/// A rule that did not show the same every time.
+/// A rule with varying results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Flaky {
     /// Rule id.
     pub rule: String,
-    /// What each run came to, in order.
+    /// Outcome of each run, in order.
     pub outcomes: Vec<&'static str>,
-    /// The first line that differs, as the first run and as another showed it.
+    /// The first line that differs, in the first run and in another.
     pub first: String,
     /// See `first`.
     pub other: String,
@@ -44,8 +44,8 @@ pub(crate) struct Repetitions {
     rules: BTreeMap<String, Vec<RuleRun>>,
 }
 
-/// What a run showed of a rule: how it ended, and all that it showed, without times, random
-/// names and free ports.
+/// Result of a rule in a run: outcome, and everything shown, without times, random names and free
+/// ports.
 #[derive(Debug, Clone)]
 struct RuleRun {
     outcome: &'static str,
@@ -67,7 +67,7 @@ impl Repetitions {
         }
     }
 
-    /// What they come to.
+    /// Summarizes the runs.
     pub(crate) fn stability(&self) -> Stability {
         let moved = |(rule, shown): (&String, &Vec<RuleRun>)| {
             let first = shown.first()?;
@@ -88,7 +88,7 @@ impl Repetitions {
 }
 
 impl Stability {
-    /// What a person reads of it.
+    /// Formats the result for people.
     pub(crate) fn lines(&self) -> Vec<String> {
         if self.moved.is_empty() {
             return vec![format!("{} runs show the same", self.rounds)];
@@ -104,9 +104,9 @@ impl Stability {
     }
 }
 
-/// All that a run showed of a rule, a line for each thing: the verdict, what differs, what the
-/// transcript says. The commands that repeat a failure name ports that are free at the time, so
-/// they are left out, and so is the target's own address.
+/// Formats everything that a run showed of a rule, line by line: verdict, differences, transcript.
+/// The commands that repeat a failure contain ports that were free at the time, so they are
+/// omitted, and so is the target's own address.
 fn text(judged: &Judged, run: &str) -> String {
     let mut lines = Vec::new();
     match &judged.verdict {
@@ -138,13 +138,13 @@ fn text(judged: &Judged, run: &str) -> String {
     }
 }
 
-/// The first lines that differ.
+/// Returns the first lines that differ.
 fn difference<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     let (mut one, mut other) = (one.lines(), other.lines());
     loop {
         match (one.next(), other.next()) {
             (Some(one), Some(other)) if one == other => {}
-            // Also where both end, as texts that differ only at line ends do.
+            // Also at the end of both, for strings that differ only in line ends.
             (one, other) => {
                 return (
                     one.unwrap_or_default().trim(),

@@ -12,17 +12,17 @@ use crate::judge::verdict::Verdict;
 use crate::report::capability;
 use crate::visible::{coloured, visible};
 
-/// So many rules are listed below what they fail by.
+/// Maximum number of rules listed below their common cause.
 const RULES_SHOWN: usize = 12;
-/// So many rules that fail for other reasons are named at the end.
+/// Maximum number of rules with other causes that are named at the end.
 const OTHERS_SHOWN: usize = 3;
-/// So many causes are named again at the end.
+/// Maximum number of causes that are repeated at the end.
 const CAUSES_SHOWN: usize = 5;
 
-/// Colours a text, or leaves it as it is.
+/// Colours strings, if enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint(
-    /// Whether colours are wanted.
+    /// Whether colours are enabled.
     pub bool,
 );
 
@@ -46,19 +46,19 @@ impl Paint {
     }
 }
 
-/// The bar of a run that goes on.
+/// Progress bar of a run.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar on the terminal's error stream.
+    /// Creates a bar on the terminal's error stream.
     pub fn bar() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len}  {wide_msg}");
         Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
     }
 
-    /// Moves the bar along.
+    /// Advances the bar.
     pub fn show(&self, event: &Event) {
         match event {
             Event::RunStarted(started) => self.0.set_length(started.chosen.len() as u64),
@@ -88,8 +88,8 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
         cause_block(&mut out, digest, cause, paint);
     }
     let told = grouped(&causes);
-    // What is broken comes before what could not be looked at for it, and what decides is next to
-    // the end, where it is seen first.
+    // Failed rules precede those that they blocked, and those that decide are near the end, where
+    // they are seen first.
     let (blocked, mut others): (Vec<_>, Vec<_>) = digest
         .rows
         .iter()
@@ -133,7 +133,7 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
 
 // Writing to a string cannot fail, hence `let _ =` below.
 
-/// What several rules fail by: the line for all of them, a line for each, and the first in full.
+/// A common cause: the line for all its rules, a line for each, and the first in full.
 fn cause_block(out: &mut String, digest: &Digest, cause: &Cause<'_>, paint: Paint) {
     let sentence = visible(&cause.sentence());
     let _ = writeln!(out, "\n{}", paint.outcome(Outcome::Fail, &sentence));
@@ -219,7 +219,7 @@ fn document_block(out: &mut String, digest: &Digest, document: Document, paint: 
     }
 }
 
-/// The rules that fail for other reasons than the causes that are named at the end.
+/// The rules that fail for other causes than those named at the end.
 fn other_failures(out: &mut String, digest: &Digest, causes: &[Cause<'_>]) {
     let named = grouped(causes.get(..CAUSES_SHOWN).unwrap_or(causes));
     let failed = digest
@@ -269,7 +269,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
             );
         }
     }
-    // Of a long report the end is what is seen first.
+    // The end of a long report is seen first.
     for cause in causes.iter().take(CAUSES_SHOWN) {
         let _ = writeln!(out, "{}", visible(&cause.sentence()));
     }
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn rules_without_a_common_cause_are_named_at_the_end() {
-        // The status of each rule's answer; three of a kind are a cause of their own.
+        // The status of each rule's response; three equal ones form a group.
         for (statuses, told) in [
             (&[][..], None),
             (&[500], Some("1 rule is broken: engine/a/0")),

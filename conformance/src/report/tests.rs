@@ -1,10 +1,10 @@
-//! Texts that no report may contain, whatever a server sends.
+//! Strings that no report may contain, whatever a server sends.
 
 use super::digest::samples;
 use super::{Digest, FileReport, Format, Paint, terminal, write};
 use crate::visible::visible;
 
-/// Every kind of report on these runs, with its name.
+/// Renders every format of report on these runs, with its name.
 fn reports(digest: &Digest) -> Vec<(&'static str, String)> {
     let folder = tempfile::tempdir().expect("a folder");
     let kinds = Format::NAMED
@@ -31,7 +31,7 @@ fn nothing_of_a_server_is_invisible_or_a_command() {
         for (name, report) in reports(&digest) {
             let plain = match name {
                 "colours" => report.replace("\u{1b}[", ""),
-                // Style sheets begin lines so.
+                // Style sheets begin lines like this.
                 "html" => {
                     let (head, rest) = report.split_once("<style>").expect("a style sheet");
                     let (_, rest) = rest.split_once("</style>").expect("its end");

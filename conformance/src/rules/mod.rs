@@ -42,7 +42,7 @@ pub fn scenario(id: &str) -> Option<Scenario> {
     Some((rule.scenario)())
 }
 
-/// Documents that are or hold what programs may take for nothing, with a name for each.
+/// Documents that programs may confuse with undefined ones, or that contain such values, by name.
 pub(crate) fn hollow_documents() -> [(&'static str, Value); 6] {
     [
         ("empty-object", json!({})),

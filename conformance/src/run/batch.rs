@@ -26,13 +26,13 @@ use crate::run::server_inventory::{Changes, ServerInventory};
 use crate::sync::lock;
 use crate::target::server::Server;
 
-/// The events of one rule, from its first exchange to its verdict: they arrive together, so
-/// that the reader of the events does not slow the requests down.
+/// The events of one rule, from its first exchange to its verdict: they are sent together, so that
+/// the reader of the events does not slow the requests down.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) events: Vec<Event>,
-    /// The place that the rule has among those that are played at once. It is free when the
-    /// events have been read, so that a reader who ends the run ends it there.
+    /// The permit of the rule among those that run concurrently. It is released when the events
+    /// have been read, so that a reader who ends the run ends it there.
     pub(super) slot: Option<OwnedSemaphorePermit>,
 }
 
@@ -42,10 +42,10 @@ impl From<Vec<Event>> for Batch {
     }
 }
 
-/// Plays the whole run and sends its events.
+/// Executes the whole run and sends its events.
 pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     let start = Instant::now();
-    // Nobody listens any more when the run was given up.
+    // The receiver is gone if the run was abandoned.
     let emit = |told: Vec<Event>| drop(events.send(told.into()));
     emit(vec![Event::RunStarted(Box::new(inner.started()))]);
     if let Some(reason) = &inner.refusal {
@@ -94,7 +94,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     };
     inner.stop().await;
     if let Some(ledger) = &inner.ledger {
-        // What changed without the run's name on it is nothing that a cleanup finds.
+        // A cleanup cannot find changes outside the run's names.
         let nothing = |(names, _): &(Vec<String>, Changes)| names.is_empty();
         ledger.close(unreachable.is_none() && left.as_ref().is_some_and(nothing));
     }
@@ -141,7 +141,7 @@ async fn one(
     batch
 }
 
-/// A scenario that brought the suite down is the suite's own fault.
+/// A scenario that panics is a defect of the suite.
 fn panic_events(chosen: &Chosen, what: &str) -> Vec<Event> {
     let result = RuleResult::from(Reason::Defect);
     vec![
@@ -154,7 +154,7 @@ fn panic_events(chosen: &Chosen, what: &str) -> Vec<Event> {
 }
 
 impl Inner {
-    /// Ends a run before its first request, for this reason.
+    /// Ends a run before its first request, with this reason.
     fn refuse(&self, reason: &Reason, start: Instant, emit: impl Fn(Vec<Event>)) {
         for chosen in &self.chosen {
             let reason = self.not_run(chosen).err().unwrap_or_else(|| reason.clone());
@@ -176,8 +176,8 @@ impl Inner {
         })]);
     }
 
-    /// What the servers hold that the suite did not start, each once. Those that are told of a
-    /// fixture server get from it what they hold.
+    /// Inventories of the servers that the suite did not start, each once. Servers that use a
+    /// fixture server are excluded, because they get their content from it.
     async fn states(&self) -> Vec<(Document, Server, ServerInventory)> {
         let mut servers: BTreeMap<(String, Document), Option<Server>> = BTreeMap::new();
         for setup in self.target.setups.values() {
@@ -211,7 +211,7 @@ impl Inner {
         states
     }
 
-    /// What the run left behind, and what is not as it was before.
+    /// Leftovers of the run, and changes of the state from before.
     async fn left(&self, before: &[(Document, Server, ServerInventory)]) -> (Vec<String>, Changes) {
         let names = self.leaks().await;
         let mut all = Changes::default();

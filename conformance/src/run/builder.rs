@@ -20,10 +20,10 @@ use crate::run::ledger::Ledger;
 use crate::scenario::resource_names::run_name;
 use crate::target::Target;
 
-/// Scenarios at once while faults are tried: some of them only wait.
+/// Concurrent scenarios while faults are tested: some of them only wait.
 const SELFTEST_JOBS: usize = 16;
 
-/// Describes a run: what is judged, and how.
+/// Describes a run: target, rules and settings.
 #[derive(Debug)]
 pub struct SuiteBuilder {
     target: Target,
@@ -43,7 +43,7 @@ pub struct SuiteBuilder {
     connection: Connection,
 }
 
-/// A run that cannot be described so.
+/// A run that cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The embedded clauses have a defect.
@@ -55,21 +55,21 @@ pub enum SuiteError {
     /// A pattern names no rule.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// Nothing is left to judge.
+    /// No rule is selected.
     #[error("no rule is left to judge")]
     Nothing,
     /// The connection cannot be set up.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
-    /// No prefix that every API takes.
+    /// A prefix that some API does not accept.
     #[error(
         "invalid namespace `{0}`: expected a letter, then up to 15 letters and digits, all small"
     )]
     Namespace(String),
-    /// Evidence that says what no run can have shown.
+    /// Evidence that no run can have recorded.
     #[error("{0}")]
     Evidence(String),
-    /// The operating system refuses threads or random numbers.
+    /// The operating system provides no threads or random numbers.
     #[error("the suite cannot start: {0}")]
     System(String),
 }
@@ -95,14 +95,14 @@ impl SuiteBuilder {
         }
     }
 
-    /// Only rules that fit one of these ids, paths or globs; without any, all of the documents.
+    /// Selects rules that match one of these ids, paths or globs; by default, all of the documents.
     #[must_use]
     pub fn rules(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
         self.rules.extend(patterns);
         self
     }
 
-    /// The rules of the documents and of every pack.
+    /// Selects the rules of the documents and of every pack.
     #[must_use]
     pub fn with_packs(self) -> Self {
         let documents = Document::ALL.map(Document::name);
@@ -110,115 +110,113 @@ impl SuiteBuilder {
         self.rules(all.map(str::to_owned))
     }
 
-    /// By a [profile](crate::catalogue::Catalogue::profile): its rules, unless some are chosen, and
-    /// the target claims the capabilities that it needs.
+    /// Judges by a [profile](crate::catalogue::Catalogue::profile): its rules, unless some are
+    /// selected, and the target claims the capabilities that it needs.
     #[must_use]
     pub fn profile(mut self, profile: Option<&'static Profile>) -> Self {
         self.profile = profile;
         self
     }
 
-    /// No rules that fit one of these.
+    /// Excludes rules that match one of these.
     #[must_use]
     pub fn skip(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
         self.skip.extend(patterns);
         self
     }
 
-    /// The seed of the order; without one, a random one.
+    /// Sets the seed of the order; without one, it is random.
     #[must_use]
     pub fn seed(mut self, seed: Option<u64>) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How many scenarios run at once.
+    /// Sets the number of concurrent scenarios.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs.max(1);
         self
     }
 
-    /// What scenarios may do to the target. Without it, everything on loopback, and elsewhere
-    /// what leaves alone what others see.
+    /// Sets what scenarios may do to the target. Without it, everything on loopback, and elsewhere
+    /// only what does not affect others.
     #[must_use]
     pub fn mode(mut self, mode: Option<Mode>) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Whether scenarios of capabilities that the target does not claim are played too. That
-    /// they hold is then a [finding](crate::report::capability); they are not judged.
+    /// Also runs scenarios of capabilities that the target does not claim. A pass is then a
+    /// [finding](crate::report::capability); they are not judged.
     #[must_use]
     pub fn probe(mut self, probe: bool) -> Self {
         self.probe = probe;
         self
     }
 
-    /// Why no rule is played, where a look at the target has shown it.
+    /// Runs no rule, for a reason that an inspection of the target has found.
     #[must_use]
     pub(crate) fn refusal(mut self, refusal: Option<Reason>) -> Self {
         self.refusal = refusal;
         self
     }
 
-    /// The policies that the target has of its own. Rules that define the same are not played.
+    /// Sets the target's own policies. Rules that define the same are not run.
     #[must_use]
     pub(crate) fn modules(mut self, modules: Vec<Module>) -> Self {
         self.modules = modules;
         self
     }
 
-    /// What every name starts with that the run writes: a letter, then up to 15 letters and
-    /// digits, all small.
+    /// Sets the prefix of every name that the run writes: a letter, then up to 15 letters and
+    /// digits, all lower case.
     #[must_use]
     pub fn namespace(mut self, prefix: impl Into<String>) -> Self {
         self.namespace = prefix.into();
         self
     }
 
-    /// The folder in which is written down what the run makes on servers that it did not
-    /// start, so that `conformance cleanup` can remove it if the run cannot.
+    /// Sets the folder of the ledger of resources that the run creates on servers that it did not
+    /// start, so that `conformance cleanup` can remove them if the run cannot.
     #[must_use]
     pub fn ledger(mut self, folder: Option<PathBuf>) -> Self {
         self.ledger = folder;
         self
     }
 
-    /// Whether scenarios may touch what others see although the target is not on loopback;
-    /// a [mode](SuiteBuilder::mode) outweighs it.
+    /// Allows scenarios to affect what others see although the target is not on loopback; a
+    /// [mode](SuiteBuilder::mode) takes precedence.
     #[must_use]
     pub fn own_target(mut self, own: bool) -> Self {
         self.own_target = own;
         self
     }
 
-    /// How long to wait for eventual effects: that a bundle is activated, that a decision is
-    /// sent.
+    /// Sets the timeout of eventual effects: that a bundle is activated, that a decision is sent.
     #[must_use]
     pub fn eventual_timeout(mut self, eventual_timeout: Duration) -> Self {
         self.eventual_timeout = eventual_timeout;
         self
     }
 
-    /// For breaking the target: many scenarios at once.
+    /// Configures tests with injected faults: many concurrent scenarios.
     #[must_use]
     pub fn for_selftest(self) -> Self {
         self.jobs(SELFTEST_JOBS)
     }
 
-    /// How the target is connected to.
+    /// Sets the connection settings.
     #[must_use]
     pub fn connection(mut self, connection: Connection) -> Self {
         self.connection = connection;
         self
     }
 
-    /// The suite.
+    /// Builds the suite.
     ///
     /// # Errors
-    /// Patterns that fit nothing, a connection that cannot be set up, defects of what the
-    /// program carries.
+    /// Patterns that match nothing, a connection that cannot be set up, defects of embedded files.
     pub fn build(mut self) -> Result<Suite, SuiteError> {
         let catalogue = Catalogue::embedded()?;
         if let Some(profile) = self.profile {
@@ -248,7 +246,7 @@ impl SuiteBuilder {
             profile: self.profile,
             seed: match self.seed {
                 Some(seed) => seed,
-                // Short enough to be typed again.
+                // Short enough to be retyped.
                 None => random()? % 1_000_000,
             },
             jobs: self.jobs,
@@ -270,12 +268,12 @@ impl SuiteBuilder {
     }
 }
 
-/// How many scenarios run at once unless it is said: they wait for servers more than they compute.
+/// Default number of concurrent scenarios: they wait for servers more than they compute.
 pub(crate) fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from) * 4
 }
 
-/// Whether names of both APIs, and packages, can start so.
+/// Checks that names of both APIs, and packages, can have this prefix.
 ///
 /// # Errors
 /// They cannot.

@@ -21,14 +21,14 @@ use crate::scenario::resource_names::encode;
 use crate::sync::lock;
 use crate::target::server::Server;
 
-/// How often removal is tried again while it makes progress: sources may use each other.
+/// Maximum number of removal passes while they make progress: sources may use each other.
 const PASSES: usize = 8;
 
-/// What a scenario may have made and not yet removed, oldest first.
+/// Resources that a scenario may have created and not yet removed, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedNames<'a> {
     list: Mutex<Vec<Resource>>,
-    /// Where it is written down first, on a server that the suite did not start.
+    /// Ledger that records them first, for a server that the suite did not start.
     ledger: Option<&'a Ledger>,
 }
 
@@ -40,10 +40,10 @@ impl<'a> CreatedNames<'a> {
         }
     }
 
-    /// Remembers what a request is about to make.
+    /// Records the resources that a request is about to create.
     ///
     /// # Errors
-    /// It cannot be written down, so the request must not be sent.
+    /// The ledger cannot be written, so the request must not be sent.
     pub(crate) fn note(
         &self,
         server: &Server,
@@ -59,14 +59,14 @@ impl<'a> CreatedNames<'a> {
         Ok(())
     }
 
-    /// Forgets what a request removed.
+    /// Drops the resource that a request removed.
     pub(crate) fn removed(&self, path: &str) {
         lock(&self.list).retain(|resource| resource.path != path);
     }
 }
 
 impl Drop for CreatedNames<'_> {
-    /// Cleaning up may have been cut short.
+    /// The cleanup may have been interrupted.
     fn drop(&mut self) {
         if let Some(ledger) = self.ledger {
             let left = std::mem::take(&mut *lock(&self.list));
@@ -76,8 +76,8 @@ impl Drop for CreatedNames<'_> {
 }
 
 impl Runner<'_> {
-    /// Removes what the scenario made, users before what they use, latest first. What gets no
-    /// answer stays on the list.
+    /// Removes the scenario's resources, users before what they use, latest first. A resource whose
+    /// removal gets no response stays on the list.
     pub(crate) async fn clean(&self) {
         let mut left: Vec<Resource> = lock(&self.made.list).clone();
         left.reverse();
@@ -88,15 +88,15 @@ impl Runner<'_> {
             for resource in left {
                 match self.remove(&resource.path).await {
                     Ok(200..300 | 404) => self.made.removed(&resource.path),
-                    // Who may not remove it cannot know either whether it is there, and a server
+                    // A caller without permission to remove it cannot see it either, and a server
                     // that fails now may show and remove it later.
                     Ok(401 | 403 | 429 | 500..) => refused.push(resource),
-                    // What a server refuses to remove shows in its lists, if it is there.
+                    // A resource that a server refuses to remove is in its lists, if it exists.
                     Ok(_) => {
                         self.made.removed(&resource.path);
                         refused.push(resource);
                     }
-                    // A server that lets one removal wait lets the others wait too.
+                    // If one removal times out, so do the others.
                     Err(error) if error.slow => return,
                     Err(_) => refused.push(resource),
                 }
@@ -108,7 +108,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The status of the answer to removing a resource.
+    /// Removes a resource and returns the status of the response.
     async fn remove(&self, path: &str) -> Result<u16, NoAnswer> {
         let wire = Wire::Http(Outgoing {
             method: "DELETE",
@@ -122,20 +122,20 @@ impl Runner<'_> {
     }
 }
 
-/// What a run may have left on a server.
+/// Possible leftovers of a run on a server.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
-    /// The paths that are there, or of which nobody knows.
+    /// Paths that exist or may exist.
     pub(crate) names: Vec<String>,
-    /// The collections that cannot be read.
+    /// Collections that cannot be read.
     pub(crate) unread: Vec<&'static str>,
-    /// What the names of the run carry.
+    /// Name of the run, which its resource names contain.
     run: String,
 }
 
 impl Leftovers {
-    /// Whether a path may still be there, by what was found: a collection that was read to the end
-    /// does not hold what was not found in it. Of names below those of others nobody knows.
+    /// Whether a path may still exist: a collection that was read to the end does not contain what
+    /// was not found in it. Names below those of others are unknown.
     pub(crate) fn may_hold(&self, path: &str) -> bool {
         let mut segments = path.splitn(5, '/').skip(1);
         let (Some(version), Some(collection), Some(item)) =
@@ -151,7 +151,7 @@ impl Leftovers {
     }
 }
 
-/// Removes what a run that ended early may have made on a server, and returns what is left.
+/// Removes what a run that ended early may have created on a server, and returns what is left.
 ///
 /// # Errors
 /// The embedded API document has a defect.
@@ -192,8 +192,8 @@ pub(crate) async fn finish(
     Ok(left)
 }
 
-/// The paths of the resources on a server whose names carry the run's prefix, as far as the
-/// server shows them before long, and the collections that cannot be read to the end.
+/// Finds the paths of the resources on a server whose names contain the run's prefix, as far as the
+/// server lists them in time, and the collections that cannot be read to the end.
 pub(crate) async fn found(
     client: &Client,
     server: &Server,
@@ -220,19 +220,19 @@ pub(crate) async fn found(
     left
 }
 
-/// How far a collection was read.
+/// Result of reading a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// To its end; a server that has no such collection has nothing in it.
+    /// Complete; a collection that the server does not have is empty.
     Whole,
-    /// The server does not show it.
+    /// The server refuses to list it.
     Refused,
-    /// Not to its end, for this reason.
+    /// Incomplete, for this reason.
     Endless(String),
 }
 
-/// Hands on every item of a collection with its name, page by page; what cannot be read has none.
-/// The collection is told by its path and by the member that names an item.
+/// Calls `each` for every item of a collection with its name, page by page; an unreadable one has
+/// none. A collection is its path and the member that names an item.
 pub(crate) async fn list(
     client: &Client,
     server: &Server,
@@ -300,8 +300,8 @@ mod tests {
     use super::*;
     use crate::http_client::{Base, Connection};
 
-    /// A control plane whose lists do not end: each page has a name of this many bytes and leads
-    /// to a further one.
+    /// A control plane whose lists do not end: each page has a name of this many bytes and a cursor
+    /// to the next one.
     fn endless(bytes: usize) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -355,7 +355,7 @@ mod tests {
             ("/v1/data/cabc_there", true),
             ("/v1/data/cabc_there/a", true),
             ("/v1/data/cabc_gone/a", false),
-            // Lists name what stands at the top.
+            // Lists contain top-level names.
             ("/v1/data/theirs/cabc_below", true),
             ("/v1/policies/cabc_gone", true),
         ] {

@@ -21,7 +21,7 @@ use crate::scenario::resource_names::mask_namespace;
 use crate::scenario::{Identity, Recipient, Step};
 use crate::sync::lock;
 
-/// So many characters of an answer tell it from others.
+/// Number of characters of a response's message.
 const MESSAGE_SHOWN: usize = 120;
 
 impl Runner<'_> {
@@ -52,8 +52,8 @@ impl Runner<'_> {
         answer
     }
 
-    /// The document that a step's request belongs to; what goes to the fixture server belongs to none,
-    /// and elsewhere only that there is an answer counts.
+    /// The document of a step's request; none for the fixture server, and for requests elsewhere,
+    /// for which any response counts.
     fn document(&self, step: &Step) -> Option<Document> {
         match step.recipient {
             Recipient::Judged => Some(self.document),
@@ -62,7 +62,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A request that the document does not allow is the suite's own fault.
+    /// Checks a request; one that the document does not allow is a defect of the suite.
     fn check_request(&self, document: Document, request: &Outgoing) {
         let message = Message {
             headers: &request.headers,
@@ -98,7 +98,7 @@ impl Runner<'_> {
         )
     }
 
-    /// Sends a request and leaves the evidence; also returns the request without its secrets.
+    /// Sends a request and records the evidence; also returns the request without its secrets.
     pub(crate) async fn send(
         &self,
         base: &Base,
@@ -134,7 +134,7 @@ impl Runner<'_> {
         (public, answer)
     }
 
-    /// Carries a request along the line; what cleans up goes straight to the server.
+    /// Sends a request by the transport; cleanup requests go directly to the server.
     async fn carry(
         &self,
         base: &Base,
@@ -160,7 +160,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Who is asked at an address.
+    /// Recipient at an address.
     fn recipient(&self, base: &Base) -> faults::Recipient {
         if self.server.is_mock(base) {
             return faults::Recipient::Mock;
@@ -215,8 +215,8 @@ impl Runner<'_> {
     }
 }
 
-/// What tells an answer from others of its kind: an error by its message, a page by its title,
-/// anything else by how it begins.
+/// Summary that distinguishes a response: the message of an error, the title of a page, the start
+/// of anything else.
 fn answered(answer: &Answer, ns: &str) -> Answered {
     let message = ["/message", "/detail", "/title", "/error"]
         .into_iter()
@@ -226,7 +226,7 @@ fn answered(answer: &Answer, ns: &str) -> Answered {
         (None, Some(markup)) => markup.into(),
         (None, None) => answer.text(),
     };
-    // The name of the rule's own may be as long as what is shown.
+    // The rule's own name may be as long as the shown message.
     let start: String = text.chars().take(2 * MESSAGE_SHOWN).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
     let shown = mask_namespace(&words.join(" "), ns);
@@ -236,8 +236,8 @@ fn answered(answer: &Answer, ns: &str) -> Answered {
     }
 }
 
-/// Whether a document describes the answers to whoever asks: that of the engine does not say how
-/// it answers whom it does not let in.
+/// Whether a document describes the responses to an identity: that of the engine does not describe
+/// its responses to unauthorized callers.
 fn describes(document: Document, step: &Step) -> bool {
     document != Document::Engine || step.identity == Identity::Administrator
 }

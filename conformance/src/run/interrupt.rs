@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// How long cleaning up may take once the user has asked the run to end: a target that lets
-/// removals wait may not keep the program alive.
+/// Timeout of the cleanup once the user has interrupted the run: a target that does not answer
+/// removals may not keep the program alive.
 const CLEAN_WITHIN: Duration = Duration::from_secs(5);
 
-/// How often the user has asked the run to end: once, and scenarios stop and clean up;
-/// twice, and they no longer clean up either. Not asking again for a while counts as twice.
+/// Number of interrupts: after one, scenarios stop and clean up; after two, they stop cleaning up
+/// as well. A timeout after the first counts as the second.
 #[derive(Debug, Clone)]
 pub(super) struct Interrupt(watch::Receiver<u8>);
 
@@ -23,7 +23,7 @@ impl Interrupt {
         *self.0.borrow() > 0
     }
 
-    /// Waits until the user has asked this often.
+    /// Waits for this number of interrupts.
     pub(super) async fn wait(&self, times: u8) {
         let waited = self
             .0
@@ -32,13 +32,13 @@ impl Interrupt {
             .await
             .is_ok();
         if !waited {
-            // Nobody can ask any more.
+            // No further interrupt can arrive.
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// Listens for both.
+/// Listens for both signals.
 pub(super) fn listen() -> Interrupt {
     let (sender, receiver) = watch::channel(0);
     tokio::spawn(async move {
@@ -51,7 +51,7 @@ pub(super) fn listen() -> Interrupt {
     Interrupt(receiver)
 }
 
-/// Waits until the user asks the program to end.
+/// Waits until the user interrupts the program.
 #[cfg(unix)]
 pub(crate) async fn asked_to_end() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -62,7 +62,7 @@ pub(crate) async fn asked_to_end() -> std::io::Result<()> {
     }
 }
 
-/// Waits until the user asks the program to end.
+/// Waits until the user interrupts the program.
 #[cfg(not(unix))]
 pub(crate) async fn asked_to_end() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await

@@ -1,9 +1,9 @@
-//! Cleanup ledger: how to remove each resource is on disk before the request that creates it, so
-//! that killed runs can be cleaned up.
+//! Cleanup ledger: the removal of each resource is recorded on disk before the request that creates
+//! it, so that killed runs can be cleaned up.
 //!
-//! One file for each run, `RUN.ndjson`, one entry a line; it is removed when the run has left
-//! nothing behind. Written lines outlive the program; the first line for each server is also
-//! made to outlive the machine, and with the run's name everything else is found there.
+//! One file for each run, `RUN.ndjson`, one entry per line; it is removed when the run has no
+//! leftovers. Written lines survive a crash of the program; the first line for each server also
+//! survives one of the machine, and the run's name locates everything else there.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -17,9 +17,9 @@ use crate::catalogue::Document;
 use crate::run::side_effects::{Resource, collections};
 use crate::sync::lock;
 
-/// The longest name of a run, and more.
+/// Limit above the longest name of a run.
 const RUN_LONGEST: usize = 40;
-/// More than any run writes.
+/// Limit above the largest ledger, in bytes.
 const FILE_LONGEST: u64 = 64 * 1024 * 1024;
 
 /// The ledger of one run.
@@ -28,32 +28,32 @@ pub(crate) struct Ledger {
     folder: PathBuf,
     run: String,
     open: Mutex<Option<Open>>,
-    /// What may not have been removed.
+    /// Paths that may not have been removed.
     unfinished: Mutex<BTreeSet<String>>,
 }
 
-/// A ledger in which something stands.
+/// A ledger with a file.
 #[derive(Debug)]
 struct Open {
     file: File,
     servers: BTreeSet<(String, Document)>,
 }
 
-/// Something that a run may have made.
+/// A resource that a run may have created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
     /// Address of the API.
     pub(crate) url: String,
-    /// Which API it is.
+    /// The API.
     pub(crate) document: Document,
-    /// What has a lower rank is removed first.
+    /// Entries of a lower rank are removed first.
     pub(crate) rank: u8,
-    /// The path that a DELETE removes it by.
+    /// Path of its DELETE request.
     pub(crate) path: String,
 }
 
-/// A ledger that cannot be used.
+/// An unusable ledger.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LedgerError {
     #[error("invalid name `{0}` of a run")]
@@ -65,7 +65,7 @@ pub(crate) enum LedgerError {
 }
 
 impl Ledger {
-    /// The ledger of a run; its file is made when something has to stand in it.
+    /// Creates the ledger of a run; its file is created with the first entry.
     pub(crate) fn new(folder: PathBuf, run: &str) -> Self {
         Self {
             folder,
@@ -75,10 +75,10 @@ impl Ledger {
         }
     }
 
-    /// Writes down what a request is about to make.
+    /// Records what a request is about to create.
     ///
     /// # Errors
-    /// It does not stand on disk, so the request must not be sent.
+    /// It is not on disk, so the request must not be sent.
     pub(crate) fn note(
         &self,
         url: &str,
@@ -106,7 +106,7 @@ impl Ledger {
         };
         let length = open.file.metadata()?.len();
         if let Err(error) = open.file.write_all(&lines) {
-            // A line that breaks off would make those behind it unreadable.
+            // An incomplete line would make the following ones unreadable.
             open.file.set_len(length)?;
             return Err(error);
         }
@@ -125,7 +125,7 @@ impl Ledger {
             .append(true)
             .create_new(true)
             .open(path)?;
-        // The name of the file has to last too; not every system can promise it.
+        // The directory entry must survive, too; not every system guarantees it.
         let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
         Ok(Open {
             file,
@@ -133,12 +133,12 @@ impl Ledger {
         })
     }
 
-    /// Notes that these paths may not have been removed.
+    /// Records that these paths may not have been removed.
     pub(crate) fn unfinished(&self, paths: impl Iterator<Item = String>) {
         lock(&self.unfinished).extend(paths);
     }
 
-    /// Forgets what is of an API and not there: `may_hold` says of a path whether it may be.
+    /// Drops the paths of an API that do not exist: `may_hold` returns whether a path may.
     pub(crate) fn settle(&self, document: Document, may_hold: impl Fn(&str) -> bool) {
         let collections = collections(document);
         let of_api = |path: &str| {
@@ -148,23 +148,23 @@ impl Ledger {
         lock(&self.unfinished).retain(|path| !of_api(path) || may_hold(path));
     }
 
-    /// How many paths may not have been removed, and one of them.
+    /// Number of paths that may not have been removed, and one of them.
     pub(crate) fn left(&self) -> Option<(usize, String)> {
         let left = lock(&self.unfinished);
         Some((left.len(), left.first()?.clone()))
     }
 
-    /// Ends the ledger: its file goes if all that stands in it is gone.
+    /// Closes the ledger; its file is removed if all its resources are gone.
     pub(crate) fn close(&self, gone: bool) {
         let open = lock(&self.open).take();
         if open.is_some() && gone && lock(&self.unfinished).is_empty() {
-            // What stays is cleaned up in vain once more.
+            // A file that remains only causes a cleanup without effect.
             let _ = remove(&self.folder, &self.run);
         }
     }
 }
 
-/// Where ledgers are kept unless the user says so: with what else programs remember.
+/// Default folder of ledgers: the state directory of programs.
 pub(crate) fn folder() -> PathBuf {
     let variable = |name| {
         let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
@@ -179,10 +179,10 @@ pub(crate) fn folder() -> PathBuf {
     )
 }
 
-/// The runs in a folder that are not cleaned up, by name.
+/// Names of the runs in a folder that are not cleaned up.
 ///
 /// # Errors
-/// The folder cannot be read; one that is not there has no runs.
+/// The folder cannot be read; a missing one has no runs.
 pub(crate) fn runs(folder: &Path) -> Result<Vec<String>, LedgerError> {
     let failed = |error| LedgerError::File(folder.to_owned(), error);
     let entries = match fs::read_dir(folder) {
@@ -199,10 +199,10 @@ pub(crate) fn runs(folder: &Path) -> Result<Vec<String>, LedgerError> {
     Ok(runs)
 }
 
-/// What a run may have left behind. A last line that breaks off was never acted on.
+/// Reads the possible leftovers of a run. An incomplete last line was never acted on.
 ///
 /// # Errors
-/// No such run, a line that is no entry, or that does not carry the run's name.
+/// No such run, a line that is not an entry, or that does not contain the run's name.
 pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> {
     if !is_run(run) {
         return Err(LedgerError::Name(run.to_owned()));
@@ -223,7 +223,7 @@ pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> 
         .collect()
 }
 
-/// An entry, which must be the run's own: nothing else is ever removed.
+/// Parses an entry, which must belong to the run: nothing else is ever removed.
 fn entry(line: &str, run: &str) -> Result<Entry, String> {
     let entry: Entry = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let plain = |segment: &str| !matches!(segment, "." | "..") && !segment.contains(['?', '#']);
@@ -237,7 +237,7 @@ fn entry(line: &str, run: &str) -> Result<Entry, String> {
     }
 }
 
-/// Forgets a run.
+/// Removes the ledger of a run.
 ///
 /// # Errors
 /// The file cannot be removed.
@@ -250,7 +250,7 @@ pub(crate) fn path(folder: &Path, run: &str) -> PathBuf {
     folder.join(format!("{run}.ndjson"))
 }
 
-/// Whether a text can be the name of a run: it becomes part of a path.
+/// Whether a string can be the name of a run: it becomes part of a path.
 pub(crate) fn is_run(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     (7..=RUN_LONGEST).contains(&text.len()) && text.chars().all(plain)

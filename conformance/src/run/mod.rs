@@ -67,31 +67,31 @@ struct Inner {
     /// Short random name of the run.
     run: String,
     chosen: Vec<Chosen>,
-    /// What it is judged by, if not by rules alone.
+    /// Profile by which it is judged, if any.
     profile: Option<&'static Profile>,
     seed: u64,
     jobs: usize,
-    /// What scenarios may do to the target; without it, that depends on where the target is.
+    /// What scenarios may do to the target; without it, that depends on the target's address.
     mode: Option<Mode>,
-    /// Whether scenarios may touch what others see although the target is not on loopback.
+    /// Whether scenarios may affect what others see although the target is not on loopback.
     own_target: bool,
-    /// Whether scenarios of capabilities that the target does not claim are played too.
+    /// Whether scenarios of unclaimed capabilities also run.
     probe: bool,
-    /// Why no rule is played, if so.
+    /// Reason to run no rule, if any.
     refusal: Option<Reason>,
-    /// What the target's servers held before.
+    /// Policies on the target's servers from before the run.
     modules: Vec<Module>,
-    /// Where what is made on servers that the suite did not start is written down.
+    /// Ledger of resources created on servers that the suite did not start.
     ledger: Option<Ledger>,
     /// Whether the run is to end before all rules are judged.
     stopped: AtomicBool,
-    /// How long what comes about only in time may take.
+    /// Timeout of eventual effects.
     eventual_timeout: Duration,
     pool: Mutex<BTreeMap<server_pool::PoolKey, Arc<PooledServer>>>,
     requests: AtomicU64,
 }
 
-/// A clause of the choice with all that judging it needs.
+/// A clause of the choice with everything needed to judge it.
 #[derive(Debug)]
 struct Chosen {
     clause: &'static Clause,
@@ -100,14 +100,14 @@ struct Chosen {
     snapshot: Option<String>,
 }
 
-/// What one rule showed.
+/// Result of one rule.
 #[derive(Debug)]
 pub struct Outcome {
     /// The verdict, by the blessed snapshot, with the transcript.
     pub judged: Judged,
-    /// What went wrong apart from differences to the snapshot.
+    /// Failure other than a difference to the snapshot.
     pub early_failure: Option<Failure>,
-    /// The suite's own faults that showed.
+    /// Detected defects of the suite itself.
     pub defects: Vec<Defect>,
 }
 
@@ -117,9 +117,9 @@ impl Suite {
         SuiteBuilder::new(target)
     }
 
-    /// Judges the chosen rules; `sink` receives every event, from `RunStarted` to
-    /// `RunFinished`. Ctrl-C ends the run early; what was made is removed, what was started
-    /// is stopped, and `RunFinished` says so.
+    /// Judges the chosen rules; `sink` receives every event, from `RunStarted` to `RunFinished`.
+    /// Ctrl-C ends the run early; created resources are removed, started servers are stopped, and
+    /// `RunFinished` reports it.
     pub fn run(&self, mut sink: impl FnMut(Event)) {
         let (events, mut received) = unbounded_channel();
         let run = batch::run(Arc::clone(&self.inner), events);
@@ -140,18 +140,18 @@ impl Suite {
         self.inner.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The name of the run, which every name that it writes starts with.
+    /// The name of the run, which is the prefix of every name that it writes.
     pub fn name(&self) -> &str {
         &self.inner.run
     }
 
-    /// How many of the names that it made may still be there, and one of them.
+    /// Number of created names that may still exist, and one of them.
     pub(crate) fn left(&self) -> Option<(usize, String)> {
         self.inner.ledger.as_ref()?.left()
     }
 
-    /// Judges one chosen rule by itself; none if it is not of the choice. May be called from
-    /// several threads at once.
+    /// Judges one chosen rule alone; none if it is not chosen. May be called from several threads
+    /// at once.
     pub fn run_one(&self, rule: &str) -> Option<Outcome> {
         Some(self.judge_alone(self.chosen(rule)?))
     }
@@ -185,7 +185,7 @@ impl Suite {
         chosen.find(|one| one.clause.id == rule)
     }
 
-    /// Why this rule cannot run on the target, as far as is known before the start.
+    /// Why this rule cannot run on the target, as far as known before the start.
     pub fn not_run(&self, rule: &str) -> Option<Reason> {
         self.inner.not_run(self.chosen(rule)?).err()
     }
@@ -195,7 +195,7 @@ impl Suite {
         self.inner.chosen.iter().map(|one| one.clause)
     }
 
-    /// Stops what was started and returns the paths of resources that were left behind.
+    /// Stops the started servers and returns the paths of leftover resources.
     pub fn close(&self) -> Vec<String> {
         self.runtime.block_on(async {
             let left = self.inner.leaks().await;

@@ -18,7 +18,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The name that the command line uses.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",

@@ -9,22 +9,22 @@ use crate::evidence::{Event, Exchange, RunStarted};
 use crate::http_client::Base;
 use crate::scenario::Recipient;
 
-/// The setup whose addresses the start of the evidence says.
+/// The setup whose addresses are at the start of the evidence.
 const DEFAULT: &str = "default";
 
-/// A server of a run: setup, API, who is asked, and the rule that it is started for alone, if it is.
+/// A server of a run: setup, API, recipient, and the rule that it is started for alone, if any.
 type ServerKey<'a> = (&'static str, Document, u8, Option<&'a str>);
 
-/// What the start of the evidence says of a server.
+/// Declaration of a server at the start of the evidence.
 struct DeclaredServer<'a> {
     control: Option<&'a str>,
     engine: Option<&'a str>,
-    /// The number of the part; 0 in evidence of one run.
+    /// Number of the part; 0 for evidence of one run.
     part: usize,
 }
 
 impl<'a> DeclaredServer<'a> {
-    /// Of the server that a rule was judged on.
+    /// Returns the server on which a rule was judged.
     fn of(started: &'a RunStarted, rule: &str) -> Self {
         let (part, control, engine) = match started.part(rule) {
             Some((number, part)) => (number, &part.control, &part.engine),
@@ -42,7 +42,7 @@ impl Inner {
     /// Checks that every request went to the server of its rule.
     ///
     /// # Errors
-    /// A sentence that names the first exchange that did not.
+    /// A message that names the first exchange that did not.
     pub(super) fn check_origins(
         &self,
         events: &[Event],
@@ -77,7 +77,7 @@ impl Inner {
     }
 }
 
-/// The parts of joined evidence are on one host, or each on the machine that its suite ran on.
+/// Checks that the parts of merged evidence are on one host, or each on its suite's own machine.
 fn check_hosts(started: &RunStarted) -> Result<(), String> {
     for document in Document::ALL {
         let urls = started.parts.iter().filter_map(|part| match document {
@@ -101,7 +101,7 @@ fn check_hosts(started: &RunStarted) -> Result<(), String> {
     Ok(())
 }
 
-/// Scheme and authority of an address, if it is written as the suite writes it.
+/// Parses scheme and authority of an address, if written as the suite writes it.
 fn origin(url: &str) -> Option<Base> {
     let end = url
         .match_indices('/')
@@ -133,8 +133,8 @@ fn place<'a>(chosen: &Chosen, exchange: &'a Exchange) -> (Recipient, ServerKey<'
     (recipient, (setup, chosen.clause.document, number, alone))
 }
 
-/// Why an address is not one of the target, if so: a server that the suite starts is on this
-/// machine, and one that is reached has an address that the evidence says at its start.
+/// Returns why an address does not belong to the target, if so: a server that the suite starts is
+/// on this machine, and an existing one is at an address declared at the start of the evidence.
 fn is_foreign(
     origin: &Base,
     recipient: Recipient,
@@ -144,7 +144,7 @@ fn is_foreign(
     let document = match recipient {
         Recipient::Judged => chosen.clause.document,
         Recipient::Engine => Document::Engine,
-        // They are at an address of the machine that the suite runs on.
+        // They are at an address of the suite's machine.
         Recipient::Elsewhere | Recipient::Mock => return None,
     };
     let said = match document {
@@ -152,7 +152,7 @@ fn is_foreign(
         Document::Engine => said.engine,
     };
     let said = said.and_then(|url| Base::parse(url).ok());
-    // Other setups have ports of their own.
+    // Other setups have other ports.
     let is_default = chosen
         .scenario
         .as_ref()

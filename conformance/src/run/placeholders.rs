@@ -11,7 +11,7 @@ use crate::scenario::resource_names::{encode, fill, fill_json};
 use crate::scenario::{Body, Identity, Send, Step};
 use crate::target::server::Server;
 
-/// What fills the placeholders of a step.
+/// Values for the placeholders of a step.
 #[derive(Debug)]
 pub(crate) struct Placeholders<'a> {
     pub(crate) ns: &'a str,
@@ -35,7 +35,7 @@ impl Placeholders<'_> {
         fill(text, &|name| self.lookup(name))
     }
 
-    /// A captured value is data: it is encoded where it lands in a path.
+    /// Fills a path. A captured value is data, so it is encoded.
     pub(crate) fn path(&self, path: &str) -> String {
         fill(path, &|name| match name {
             "ns" | "i" => self.lookup(name),
@@ -47,10 +47,10 @@ impl Placeholders<'_> {
         fill_json(value, &|name| self.lookup(name))
     }
 
-    /// The request of a step.
+    /// Builds the request of a step.
     ///
     /// # Errors
-    /// The role that the target has no token for.
+    /// The role for which the target has no token.
     pub(crate) fn wire(&self, step: &Step) -> Result<Wire, String> {
         let server = self.server.server_for(step);
         let authorization =
@@ -90,7 +90,7 @@ impl Placeholders<'_> {
         }
     }
 
-    /// A header's value, with the vendor that the target's media types name.
+    /// Fills a header's value, and replaces the vendor with the target's.
     fn header(&self, value: &str) -> String {
         let vendor = format!("/vnd.{}.", self.vendor);
         self.text(value).replace("/vnd.engine.", &vendor)

@@ -11,7 +11,7 @@ use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::{Effect, Recipient, Scenario, Send};
 use crate::target::server::Server;
 
-/// What is wrong with a scenario by the suite's own rules, without sending anything.
+/// Checks a scenario by the suite's own rules, without sending anything.
 pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) -> Vec<String> {
     const NS: &str = "namespace";
     let captures = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
         let reached = |document| side_effects_of(document, &method, &path, body.as_ref(), NS);
         let foreign = match step.recipient {
             Recipient::Judged | Recipient::Elsewhere => reached(document) == SideEffects::Foreign,
-            // What it holds comes from its bundles only.
+            // Its content comes only from its bundles.
             Recipient::Engine => reached(Document::Engine) != SideEffects::Nothing,
             Recipient::Mock => false,
         };
@@ -70,7 +70,7 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
     defects
 }
 
-/// A role that the scenario needs and the server has no token for.
+/// Returns a role that the scenario needs and for which the server has no token.
 pub(crate) fn missing_role(scenario: &Scenario, server: &Server) -> Option<String> {
     scenario
         .steps

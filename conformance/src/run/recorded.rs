@@ -20,7 +20,7 @@ use crate::target::Token;
 use crate::target::server::Server;
 
 impl Inner {
-    /// Plays a rule against a recording of its exchanges in the run of this name.
+    /// Runs a rule against a recording of its exchanges in the run of this name.
     pub(super) async fn replay(
         &self,
         chosen: &Chosen,
@@ -55,15 +55,15 @@ impl Inner {
     }
 }
 
-/// Who was asked in an earlier run.
+/// Recipients of an earlier run.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    /// The API, or where only the fixture server was asked, the fixture server.
+    /// The API, or the fixture server if only that received requests.
     api: Base,
     mock: Option<Base>,
 }
 
-/// The addresses in evidence of a rule: those of the first exchange with each.
+/// Addresses in the evidence of a rule: those of the first exchange with each.
 pub(super) fn addresses(exchanges: &[Exchange]) -> Option<Addresses> {
     let base = |exchange: &Exchange| {
         let url = &exchange.request.url;
@@ -79,7 +79,7 @@ pub(super) fn addresses(exchanges: &[Exchange]) -> Option<Addresses> {
     })
 }
 
-/// Tokens for whoever asks: none of them is sent.
+/// Placeholder tokens for all identities: none of them is sent.
 fn tokens(scenario: &Scenario) -> BTreeMap<String, Token> {
     let roles = scenario
         .steps

@@ -12,12 +12,12 @@ use crate::judge::verdict::{Reason, Verdict};
 use crate::target::Target;
 
 impl Suite {
-    /// The events of a run with the verdicts of this program. A rule that asks what the run did not
-    /// ask is not judged; one that this program does not know is left out.
+    /// Judges the events of a run again with this program. A rule with requests that the run did
+    /// not send is not judged; an unknown rule is omitted.
     ///
     /// # Errors
-    /// No run starts in the evidence, this program knows none of its rules, or it says what no run
-    /// can have shown.
+    /// No run starts in the evidence, this program knows none of its rules, or no run can have
+    /// recorded it.
     pub fn judge_again(evidence: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
         let started = evidence.iter().find_map(|event| match event {
             Event::RunStarted(started) => Some(started.clone()),
@@ -62,7 +62,7 @@ impl Suite {
         })
     }
 
-    /// The rules of an earlier run that this program knows, on a target that is not reached.
+    /// Creates a suite of the known rules of an earlier run, on a target that is not contacted.
     fn of(started: &RunStarted) -> Result<Self, SuiteError> {
         let catalogue = Catalogue::embedded()?;
         let rules = started.chosen.iter().map(|chosen| chosen.rule.clone());
@@ -80,7 +80,7 @@ impl Suite {
     }
 }
 
-/// What evidence tells of the playing of a rule.
+/// Evidence of an earlier run of a rule.
 struct Earlier<'a> {
     started: &'a RunStarted,
     secrets: Secrets,
@@ -88,7 +88,7 @@ struct Earlier<'a> {
 }
 
 impl Inner {
-    /// The verdict of this program; none for a rule that it does not know.
+    /// Judges a rule again; none if this program does not know it.
     async fn again(
         &self,
         judged: Judged,
@@ -116,7 +116,7 @@ impl Inner {
             return Ok(Some(told(not_run(Reason::NoScenario), String::new())));
         };
         let Some(addresses) = addresses(&exchanges) else {
-            // Nothing was sent, so that what stood in the way then still does.
+            // Nothing was sent, so the earlier reason still applies.
             let verdict = match &judged.verdict {
                 Verdict::NotRun(reason) => reason.clone(),
                 _ => Reason::NoEvidence,
@@ -134,7 +134,7 @@ impl Inner {
             )
             .await;
         let untrue = recording.untrue();
-        // The scenarios of another version may ask for less, or in another name.
+        // Scenarios of another version may send fewer requests, or use other names.
         let same_suite = started.suite == env!("CARGO_PKG_VERSION");
         if let Some(why) = untrue.clone().filter(|_| same_suite) {
             return Err(SuiteError::Evidence(why));

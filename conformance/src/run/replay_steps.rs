@@ -5,21 +5,21 @@ use crate::judge::transcript::Transcript;
 use crate::scenario::Scenario;
 use crate::scenario::resource_names::namespace;
 
-/// What repeating a scenario by hand takes.
+/// Inputs for repeating a scenario by hand.
 #[derive(Debug)]
 pub(crate) struct ManualRun<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// The target's address, where it is known without a start.
+    /// The target's address, if known without a start.
     pub(crate) base: Option<String>,
-    /// The roles that the target has tokens for.
+    /// The roles for which the target has tokens.
     pub(crate) roles: Vec<String>,
     pub(crate) ns: String,
     pub(crate) vendor: &'a str,
 }
 
 impl Suite {
-    /// Judges a chosen rule by these of its steps alone, against the same part of the blessed
-    /// transcript; none if it is not of the choice, or has no scenario or no snapshot.
+    /// Judges a chosen rule by only these of its steps, against the same part of the blessed
+    /// transcript; none if it is not chosen, or has no scenario or no snapshot.
     pub(crate) fn run_steps(&self, rule: &str, steps: &[usize]) -> Option<Outcome> {
         let chosen = self.chosen(rule)?;
         let mut expected = Transcript::parse(chosen.snapshot.as_deref()?);
@@ -33,7 +33,7 @@ impl Suite {
         }))
     }
 
-    /// What repeating a chosen rule by hand takes; none if it has no scenario.
+    /// Returns the inputs for repeating a chosen rule by hand; none if it has no scenario.
     pub(crate) fn manual_run(&self, rule: &str) -> Option<ManualRun<'_>> {
         let chosen = self.chosen(rule)?;
         let scenario = chosen.scenario.as_ref()?;
@@ -60,7 +60,7 @@ impl Suite {
     }
 }
 
-/// The items at these places.
+/// Returns the items at these indices.
 fn only<T>(all: Vec<T>, places: &[usize]) -> Vec<T> {
     let numbered = all.into_iter().enumerate();
     numbered

@@ -24,7 +24,7 @@ use crate::target::Setup;
 use crate::target::server::Server;
 use crate::target::server_set::Servers;
 
-/// How judging a rule ended.
+/// Result of judging a rule.
 #[derive(Debug)]
 pub(super) struct RuleResult {
     pub(super) verdict: Verdict,
@@ -33,7 +33,7 @@ pub(super) struct RuleResult {
 }
 
 impl RuleResult {
-    /// What it comes to for a capability that the target does not claim: nothing is judged.
+    /// Converts the result for a capability that the target does not claim: nothing is judged.
     fn unclaimed(self, capability: &str) -> Self {
         match self.verdict {
             Verdict::Pass => Reason::HoldsUnclaimed(capability.to_owned()).into(),
@@ -55,30 +55,30 @@ impl From<Reason> for RuleResult {
     }
 }
 
-/// One playing of a rule.
+/// Context of one execution of a rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunContext<'a> {
-    /// What everything that it makes is named after.
+    /// Prefix of all created names.
     pub(super) run: &'a str,
     pub(super) transport: Transport<'a>,
     pub(super) events: &'a Mutex<Vec<Event>>,
     pub(super) interrupt: &'a Interrupt,
-    /// How long what comes about only in time may take.
+    /// Timeout of eventual effects.
     pub(super) eventual_timeout: Duration,
-    /// What the lists of the run may still take.
+    /// Remaining budget for lists of the run.
     pub(super) listings: &'a Listings,
 }
 
-/// What a scenario that can run needs.
+/// A scenario that can run, and its servers.
 struct Ready<'a> {
     scenario: &'a Scenario,
     servers: Servers<'a>,
-    /// Where their fixture server listens.
+    /// Address of their fixture server.
     mock: Option<SocketAddr>,
 }
 
 impl Inner {
-    /// Judges one rule: starts its server if need be, plays it, removes what it made.
+    /// Judges one rule: starts its server if necessary, runs it, removes its resources.
     pub(super) async fn judge(&self, chosen: &Chosen, context: &RunContext<'_>) -> RuleResult {
         let Ready {
             scenario,
@@ -103,7 +103,7 @@ impl Inner {
             Ok(started) => started,
             Err(error) => return Reason::Unreachable(error).into(),
         };
-        // What the suite started goes with all that it holds.
+        // Servers that the suite started are discarded with their content.
         let lasts = servers.lasts() && context.run == self.run;
         let made = CreatedNames::new(self.ledger.as_ref().filter(|_| lasts));
         let result = self
@@ -178,7 +178,7 @@ impl Inner {
         self.target.capabilities.contains(capability)
     }
 
-    /// Why a rule cannot run on the target, as far as is known before the start.
+    /// Why a rule cannot run on the target, as far as known before the start.
     pub(super) fn not_run(&self, chosen: &Chosen) -> Result<(), Reason> {
         self.ready(chosen).map(|_| ())
     }
@@ -225,7 +225,7 @@ impl Inner {
         })
     }
 
-    /// Why a scenario is not sent to this server.
+    /// Returns why a scenario is not sent to this server.
     fn refused(
         &self,
         chosen: &Chosen,
@@ -285,7 +285,7 @@ impl Inner {
     }
 }
 
-/// A failure without the secrets that the target's answers repeat.
+/// Redacts secrets that the target's responses repeat in a failure.
 fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
     let clean = |text: String| redactor.text(&text);
     Failure {
@@ -307,7 +307,7 @@ fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
     }
 }
 
-/// Plays a scenario and cleans up behind it, also when the user stops it.
+/// Runs a scenario and cleans up after it, even if the user stops it.
 async fn play(
     runner: &Runner<'_>,
     scenario: &Scenario,

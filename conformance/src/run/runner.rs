@@ -31,9 +31,9 @@ use crate::scenario::{
 use crate::sync::lock;
 use crate::target::server::Server;
 
-/// The pause before a request is repeated; the next one is twice as long.
+/// Initial backoff before a request is repeated; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-/// The longest pause.
+/// Maximum backoff.
 const LAST_PAUSE: Duration = Duration::from_millis(160);
 
 /// Runs the scenarios of one rule on one server.
@@ -44,7 +44,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) server: &'a Server,
     pub(crate) vendor: &'a str,
-    /// How long what a step waits for may take to come about.
+    /// Timeout of the effect that a step waits for.
     pub(crate) eventual_timeout: Duration,
     pub(crate) document: Document,
     pub(crate) rule: &'a str,
@@ -52,19 +52,19 @@ pub(crate) struct Runner<'a> {
     /// The evidence so far.
     pub(crate) events: &'a Mutex<Vec<Event>>,
     pub(crate) requests: &'a AtomicU64,
-    /// What lists may still take.
+    /// Remaining budget for lists.
     pub(crate) listings: &'a Listings,
     pub(crate) made: CreatedNames<'a>,
 }
 
-/// What carries requests to the server and answers back.
+/// Transport of requests and responses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Transport<'a> {
     /// The network.
     Live,
     /// The network, with alterations on the way.
     Altered(&'a [Alteration]),
-    /// The answers of an earlier run; nothing is sent.
+    /// The responses of an earlier run; nothing is sent.
     Replayed(&'a Recording),
 }
 
@@ -159,7 +159,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Sends the request of a step, again and again until the answer meets what is waited for.
+    /// Sends the request of a step, repeatedly until the response meets the conditions.
     async fn ask(
         &self,
         index: usize,
@@ -211,7 +211,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Goes on only if the answer to a given request sets the scene.
+    /// Continues only if the response to a given request meets the precondition.
     fn require(&self, step: &Step, answer: &Answer, captures: &Captures) -> Result<(), Stop> {
         let set = match step.shows.as_slice() {
             [] => answer.is_success(),
@@ -227,7 +227,7 @@ impl Runner<'_> {
         )))
     }
 
-    /// The body of an answer that does not help a scenario on.
+    /// Formats the body of a response that does not meet a precondition.
     fn body_told(&self, answer: &Answer) -> String {
         let masked = |text: &str| mask_namespace(text.trim(), self.ns);
         if let Some(markup) = answer.markup() {
@@ -254,7 +254,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Adds the facts of a judged answer; a repetition adds only what differs from the first.
+    /// Adds the facts of a judged response; of a repetition, only those that differ.
     fn record(&self, step: &Step, repetition: u32, view: View<'_>, trace: &mut ScenarioRun) {
         let Some(entry) = trace.transcript.steps.last_mut() else {
             return;
@@ -278,7 +278,7 @@ impl Runner<'_> {
         entry.facts.extend(different);
     }
 
-    /// Reads the pages that follow and puts the items of all of them into the last answer.
+    /// Reads the following pages and inserts the items of all of them into the last response.
     async fn walk(
         &self,
         index: usize,
@@ -294,7 +294,7 @@ impl Runner<'_> {
         let mark = if path.contains('?') { '&' } else { '?' };
         let mut items: Vec<Value> = Vec::new();
         let mut pages = Vec::new();
-        // What no page may hold is looked for in the texts of all.
+        // Strings that no page may contain are searched for in all pages.
         let mut texts = String::new();
         let mut answer = first;
         let mut walk = Pagination::start(self.listings);
@@ -325,7 +325,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Remembers what a request is about to make, so that it is removed whatever happens.
+    /// Records what a request is about to create, so that it is removed in any case.
     fn note_what_it_makes(
         &self,
         step: &Step,
@@ -340,7 +340,7 @@ impl Runner<'_> {
                 (method, below.unwrap_or(&path).to_owned())
             }
         };
-        // Nothing is made but on the server that the rule is about.
+        // Resources are only created on the server that the rule is about.
         if method == "DELETE" || step.recipient != Recipient::Judged {
             return Ok(());
         }
@@ -361,7 +361,7 @@ impl Runner<'_> {
     }
 
     fn note_what_it_removed(&self, step: &Step, placeholders: &Placeholders<'_>, answer: &Answer) {
-        // Of a removal that an alteration reports nobody knows whether it was one.
+        // A removal that an alteration reports may not have happened.
         if matches!(self.transport, Transport::Live)
             && let Send::Http { method, path, .. } = &step.request
             && *method == "DELETE"
@@ -372,7 +372,7 @@ impl Runner<'_> {
     }
 }
 
-/// What it means that a step does not show what it has to, where that is a condition of the rule.
+/// Converts an unmet step into a rule that does not run, if the step is a condition of the rule.
 fn or_not_run(step: &Step, stop: Stop) -> Stop {
     match (stop, step.or_not_run) {
         (Stop::Trouble(_), Some(why)) => Stop::NotShown(why),

@@ -15,34 +15,34 @@ use crate::run::side_effects::collections;
 use crate::scenario::resource_names::{canonical, encode};
 use crate::target::server::Server;
 
-/// What a server holds, by collection; of collections that cannot be read nothing.
+/// Content of a server, by collection, except unreadable ones.
 #[derive(Debug, Default)]
 pub(crate) struct ServerInventory {
     collections: BTreeMap<&'static str, Collection>,
-    /// The collections whose end was not reached, and why.
+    /// The collections that were not read to the end, and why.
     endless: BTreeMap<&'static str, String>,
 }
 
-/// How what a server holds differs from what it held.
+/// Differences between the contents of a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// What is gone, new or changed, in sentences.
+    /// Removed, added or changed content, in sentences.
     pub(crate) what: Vec<String>,
-    /// What was not compared, and why, in sentences.
+    /// Content that was not compared, and why, in sentences.
     pub(crate) not_compared: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 struct Collection {
-    /// By name what is there, as a hash; none where it changes by itself.
+    /// Hash of each existing item, by name; none if it changes by itself.
     items: BTreeMap<String, Option<u64>>,
-    /// The names of what comes and goes by itself.
+    /// The names of items that appear and disappear by themselves.
     restless: BTreeSet<String>,
 }
 
 impl ServerInventory {
-    /// Reads a server twice: what differs from one time to the other is not the run's doing
-    /// later, so that only its presence counts.
+    /// Reads a server twice: items that differ between both are not changed by the run later, so
+    /// that only their presence counts.
     pub(crate) async fn before(client: &Client, server: &Server, document: Document) -> Self {
         let names = collections(document).iter().map(|(name, _)| *name);
         let first = read(client, server, document, &names.collect()).await;
@@ -51,8 +51,8 @@ impl ServerInventory {
         first.settle(second)
     }
 
-    /// What is no longer as it was. Names that carry the run's prefix are left out, since they are
-    /// looked for by themselves.
+    /// Returns the differences. Names with the run's prefix are omitted, since they are checked
+    /// separately.
     pub(crate) async fn changed(
         &self,
         client: &Client,
@@ -93,7 +93,7 @@ impl ServerInventory {
     fn differences(&self, now: &Self, run: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (collection, before) in &self.collections {
-            // What cannot be read any more shows in the rules.
+            // A collection that has become unreadable shows in the rules.
             let Some(now) = now.collections.get(collection) else {
                 continue;
             };
@@ -114,7 +114,7 @@ impl ServerInventory {
     }
 }
 
-/// Reads these collections, before long.
+/// Reads these collections, within a time limit.
 async fn read(
     client: &Client,
     server: &Server,
@@ -128,7 +128,7 @@ async fn read(
     let reads = wanted.map(|(collection, key)| {
         let listings = &listings;
         async move {
-            // Only names and hashes are kept: definitions may be long.
+            // Only names and hashes are stored: definitions may be long.
             let mut found = Collection::default();
             let each = |name: &str, item: &Value| {
                 let mut hasher = DefaultHasher::new();
@@ -192,7 +192,7 @@ mod tests {
                     "/v1/data/c%20d is new",
                 ],
             ),
-            // It changes by itself, or comes and goes.
+            // It changes by itself, or appears and disappears.
             (
                 state(&[("a", 1)]),
                 state(&[("a", 2)]),

@@ -12,7 +12,7 @@ use crate::sync::lock;
 use crate::target::launch::Started;
 use crate::target::server_set::Servers;
 
-/// Setup, API, and the playing of a rule that the server is started for alone, if it is.
+/// Setup, API, and the run of a rule that the server is started for alone, if any.
 pub(super) type PoolKey = (&'static str, Document, Option<String>);
 
 /// A server, or why there is none; empty until it is first needed.
@@ -20,7 +20,7 @@ pub(super) type PoolKey = (&'static str, Document, Option<String>);
 pub(super) struct PooledServer(OnceCell<Result<Arc<Started>, String>>);
 
 impl Inner {
-    /// The server of a place, started if it is not.
+    /// Returns the server for a key, started if necessary.
     pub(super) async fn server(
         &self,
         place: PoolKey,
@@ -35,7 +35,7 @@ impl Inner {
         started.await.clone()
     }
 
-    /// Stops the server of a place that nobody else uses. Why there was none is kept.
+    /// Stops the server for a key that nobody else uses. A failure to start remains stored.
     pub(super) async fn leave(&self, place: &PoolKey, started: &Started) {
         started.stop().await;
         lock(&self.pool).remove(place);
@@ -52,7 +52,7 @@ impl Inner {
             .collect()
     }
 
-    /// What the run left behind.
+    /// Leftovers of the run.
     pub(super) async fn leaks(&self) -> Vec<String> {
         let mut names = Vec::new();
         let running = self.running();
@@ -71,7 +71,7 @@ impl Inner {
         names
     }
 
-    /// Stops what was started.
+    /// Stops the started servers.
     pub(super) async fn stop(&self) {
         let stops = self.running().into_iter().map(|(_, started)| async move {
             started.stop().await;
@@ -80,7 +80,7 @@ impl Inner {
         lock(&self.pool).clear();
     }
 
-    /// Why the target could not be judged to the end, if so.
+    /// Why judging the target was aborted, if so.
     pub(super) fn unreachable(&self) -> Option<String> {
         let pool = lock(&self.pool);
         pool.values().find_map(|pooled| match pooled.0.get()? {

@@ -6,23 +6,23 @@ use serde_json::Value;
 use crate::catalogue::Document;
 use crate::scenario::resource_names::encode;
 
-/// What a request may change.
+/// Side effects of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SideEffects {
-    /// Nothing that lasts.
+    /// No lasting effect.
     Nothing,
-    /// Resources of the scenario's own.
+    /// The scenario's own resources.
     Own(Vec<Resource>),
-    /// Something that does not carry the scenario's namespace.
+    /// A resource without the scenario's namespace.
     Foreign,
 }
 
-/// A resource that a scenario made, and how it is removed.
+/// A resource that a scenario created, and its removal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Resource {
     /// Resources of a lower rank are removed first: they refer to those of higher ranks.
     pub(crate) rank: u8,
-    /// The path that a DELETE removes it by.
+    /// Path of its DELETE request.
     pub(crate) path: String,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn collections(document: Document) -> &'static [(&'static str, &'stat
     }
 }
 
-/// What this request may change. `body` is its JSON body, if it has one.
+/// Returns the side effects of a request. `body` is its JSON body, if it has one.
 pub(crate) fn side_effects_of(
     document: Document,
     method: &str,
@@ -77,7 +77,7 @@ fn data_document(own: &str) -> Vec<Resource> {
     vec![resource(1, format!("/v1/data/{own}"))]
 }
 
-/// The segments up to the first that carries the namespace, if any does.
+/// Returns the segments up to the first that contains the namespace, if any.
 fn own(segments: &[&str], ns: &str, resources: impl Fn(&str) -> Vec<Resource>) -> SideEffects {
     let carries = |segment: &&str| percent_decode_str(segment).decode_utf8_lossy().contains(ns);
     segments
@@ -104,7 +104,7 @@ fn control(collection: &str, rest: &[&str], ns: &str) -> SideEffects {
         let item = format!("/v1/{collection}/{name}");
         let mut resources = Vec::new();
         if !below.is_empty() {
-            // Whether data keeps its source from being removed is open.
+            // Whether data prevents the removal of its source is open.
             resources.push(resource(0, format!("{item}/{}", below.join("/"))));
         }
         resources.push(resource(rank, item));
@@ -112,10 +112,10 @@ fn control(collection: &str, rest: &[&str], ns: &str) -> SideEffects {
     })
 }
 
-/// A patch whose own path is shared: each operation's path must carry the namespace.
+/// A patch of a shared path: each operation's path must contain the namespace.
 fn patch(shared: &[&str], body: Option<&Value>, ns: &str) -> SideEffects {
     let Some(operations) = body.and_then(Value::as_array) else {
-        // Without operations there is nothing that it could change.
+        // Without operations it changes nothing.
         return SideEffects::Nothing;
     };
     let mut resources = Vec::new();

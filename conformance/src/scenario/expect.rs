@@ -10,7 +10,7 @@ use crate::scenario::resource_names::canonical;
 use crate::scenario::value_types::kind_names;
 use crate::scenario::{Trace, TraceEvent};
 
-/// A fact of an answer that the transcript holds. Pointers are JSON pointers into the body.
+/// A fact of a response in the transcript. Pointers are JSON pointers into the body.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expectation {
@@ -26,18 +26,18 @@ pub enum Expectation {
     MediaType,
     /// A header's value, exactly; absent is shown as `<absent>`.
     Header(&'static str),
-    /// The text of the body without white space around it.
+    /// The string of the body without surrounding white space.
     Text,
     /// Whether the body is empty.
     NoBody,
-    /// Whether the JSON body of a success is spread over several lines.
+    /// Whether the JSON body of a success is pretty-printed.
     Pretty,
     /// The value at a pointer (`""` is the whole body), exactly.
     At(String),
     /// The JSON type at a pointer, one of these: `<string>`, `<string or null>`.
     Type(String, Vec<Kind>),
-    /// The JSON type wherever the pointer leads: `*` in it stands for every item of an array and
-    /// for any text in a member's name. It must lead somewhere.
+    /// The JSON type wherever the pointer leads: `*` in it matches every item of an array and any
+    /// substring of a member's name. It must match something.
     Each(String, Vec<Kind>),
     /// Nothing at the pointer.
     Lacks(String),
@@ -48,46 +48,45 @@ pub enum Expectation {
     /// The queries of a residual at the pointer, in canonical form.
     Residual(String),
     /// The scenario's own names in the array at the pointer (strings, or objects' `name` or `id`),
-    /// sorted.
-    /// A name found twice is shown twice.
+    /// sorted. A repeated name is shown repeatedly.
     Names(String),
-    /// The queries of a residual at the pointer are like one of these: for each of the query's
-    /// conditions, as [`Expectation::Residual`] writes them, there is one text, in which `*` stands
-    /// for anything.
+    /// The queries of a residual at the pointer match one of these: each of the query's conditions,
+    /// as [`Expectation::Residual`] writes them, matches one pattern, in which `*` matches
+    /// anything.
     ResidualLike(String, Vec<Vec<&'static str>>),
-    /// The answers to a query at the pointer, of whose variables only those named count, in
-    /// canonical order.
+    /// The answers to a query at the pointer, restricted to the named variables, in canonical
+    /// order.
     Bindings(String, Vec<&'static str>),
-    /// The value at the pointer is there, and another than the one captured under this name.
+    /// The value at the pointer exists, and differs from the one captured under this name.
     OtherThan(String, &'static str),
-    /// The body has as many lines as the text captured under this name.
+    /// The body has as many lines as the string captured under this name.
     LinesOf(&'static str),
-    /// The memory that the body tells of, as metrics of the process, is at most so many times what
-    /// the text captured under this name tells.
+    /// The memory in the body's metrics of the process is at most this many times that in the
+    /// string captured under this name.
     MemoryWithin(&'static str, u32),
-    /// None of the answers that the step waited through took more than half of the whole wait.
+    /// None of the responses during the step's wait took more than half of the whole wait.
     NoLongAnswer,
-    /// The object at the pointer has no members but some of these.
+    /// The object at the pointer has no other members than these.
     NoneBut(String, &'static [&'static str]),
-    /// The number of the array's items, exactly.
+    /// The number of items of the array, exactly.
     Length(String),
     /// The array at the pointer has at most this many items.
     AtMost(String, usize),
-    /// Cursors of the walk led to further pages, and none of them is empty.
+    /// Cursors of the list led to further pages, and none of them is empty.
     FilledPages,
-    /// The array at the pointer holds this item.
+    /// The array at the pointer contains this item.
     Includes(String, Value),
-    /// Neither the body, as text, nor a header's value holds this anywhere.
+    /// Neither the body, as a string, nor a header's value contains this anywhere.
     Without(String),
-    /// The body, as text and whatever the case of its letters, holds this.
+    /// The body, as a string, contains this, case-insensitively.
     Mentions(&'static str),
-    /// One of the named alternatives holds; the transcript names all of them.
+    /// One of the named alternatives is met; the transcript names all of them.
     Either(Vec<Alternative>),
-    /// What the evaluation trace of the answer holds.
+    /// Facts of the evaluation trace in the response.
     Trace(Trace),
     /// The rows that the condition of a data filter selects.
     Rows(Rows),
-    /// A value that stands at the pointer or, at any depth, below it.
+    /// A value that is at the pointer or, at any depth, below it.
     Holds(String, Value),
     /// The value at the pointer has at least this: objects may have further members, and arrays
     /// further items in between.
@@ -114,8 +113,8 @@ pub enum Kind {
     String,
     /// A string that is not empty.
     Text,
-    /// A string that is a point in time as RFC 3339 or as HTTP writes it. The year 1 is none:
-    /// programs write its beginning where they have no time.
+    /// A string that is a point in time in the format of RFC 3339 or of HTTP. The year 1 is
+    /// excluded: programs write its beginning if they have no time.
     Time,
     /// An array.
     Array,
@@ -125,16 +124,16 @@ pub enum Kind {
     Absent,
 }
 
-/// One of several answers a document allows.
+/// One of several responses that a document allows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
-    /// What the transcript calls it.
+    /// Name in the transcript.
     pub label: &'static str,
-    /// All of these must hold.
+    /// All of these must be met.
     pub checks: Vec<Check>,
 }
 
-/// A condition on an answer inside an alternative.
+/// A condition on a response inside an alternative.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
@@ -144,7 +143,7 @@ pub enum Check {
     StatusFrom(u16, u16),
     /// The value at the pointer is this.
     Equals(String, Value),
-    /// The value at the pointer is there, and another one.
+    /// The value at the pointer exists, and differs from this.
     Differs(String, Value),
     /// The JSON type at the pointer is one of these.
     Type(String, Vec<Kind>),
@@ -154,11 +153,11 @@ pub enum Check {
     AtLeast(String, usize),
     /// Nothing at the pointer.
     Lacks(String),
-    /// The value stands at the pointer or, at any depth, below it.
+    /// The value is at the pointer or, at any depth, below it.
     Holds(String, Value),
     /// The body is empty.
     NoBody,
-    /// The body is the text of metrics, and one of them is how much memory the process uses.
+    /// The body is metrics, one of which is the memory usage of the process.
     TellsMemory,
 }
 
@@ -206,12 +205,12 @@ pub fn status_among(allowed: &[u16]) -> Expectation {
     Expectation::StatusAmong(allowed.to_vec())
 }
 
-/// Records that the answer is a success (2xx).
+/// Records that the response is a success (2xx).
 pub fn success() -> Expectation {
     Expectation::Success
 }
 
-/// Records that the answer is an error (400 and above).
+/// Records that the response is an error (400 and above).
 pub fn error() -> Expectation {
     Expectation::Error
 }
@@ -226,7 +225,7 @@ pub fn header(name: &'static str) -> Expectation {
     Expectation::Header(name)
 }
 
-/// Records the trimmed text of the body.
+/// Records the trimmed string of the body.
 pub fn text() -> Expectation {
     Expectation::Text
 }
@@ -236,7 +235,7 @@ pub fn no_body() -> Expectation {
     Expectation::NoBody
 }
 
-/// Records whether the JSON body is spread over lines.
+/// Records whether the JSON body is pretty-printed.
 pub fn pretty() -> Expectation {
     Expectation::Pretty
 }
@@ -261,7 +260,7 @@ pub fn kind_among(pointer: impl Into<String>, kinds: &[Kind]) -> Expectation {
     Expectation::Type(pointer.into(), kinds.to_vec())
 }
 
-/// Records the JSON type wherever the pointer, which has `*`, leads.
+/// Records the JSON type wherever the pointer, with `*`, leads.
 pub fn each(pointer: impl Into<String>, kind: Kind) -> Expectation {
     Expectation::Each(pointer.into(), vec![kind])
 }
@@ -276,7 +275,7 @@ pub fn unset(pointer: impl Into<String>) -> Expectation {
     Expectation::Unset(pointer.into())
 }
 
-/// Records the array at the pointer without regard to order.
+/// Records the array at the pointer, ignoring its order.
 pub fn sorted(pointer: impl Into<String>) -> Expectation {
     Expectation::Sorted(pointer.into())
 }
@@ -287,8 +286,8 @@ pub fn residual(pointer: impl Into<String>) -> Expectation {
     Expectation::Residual(pointer.into())
 }
 
-/// Records that the queries of a residual at the pointer are like one of these: a text for each
-/// condition, in which `*` stands for anything.
+/// Records that the queries of a residual at the pointer match one of these: a pattern for each
+/// condition, in which `*` matches anything.
 pub fn residual_like(
     pointer: impl Into<String>,
     queries: impl Into<Vec<Vec<&'static str>>>,
@@ -302,28 +301,28 @@ pub fn bindings(pointer: impl Into<String>, variables: &[&'static str]) -> Expec
     Expectation::Bindings(pointer.into(), variables.to_vec())
 }
 
-/// Records that the value at the pointer is another than the one captured under this name.
+/// Records that the value at the pointer differs from the one captured under this name.
 pub fn other_than(pointer: impl Into<String>, captured: &'static str) -> Expectation {
     Expectation::OtherThan(pointer.into(), captured)
 }
 
-/// Records that the body has as many lines as the text captured under this name.
+/// Records that the body has as many lines as the string captured under this name.
 pub fn lines_of(captured: &'static str) -> Expectation {
     Expectation::LinesOf(captured)
 }
 
-/// Records that the memory that the metrics of the body tell is at most so many times that of the
-/// text captured under this name.
+/// Records that the memory in the body's metrics is at most this many times that in the string
+/// captured under this name.
 pub fn memory_within(captured: &'static str, times: u32) -> Expectation {
     Expectation::MemoryWithin(captured, times)
 }
 
-/// Records that no answer that the step waited through took more than half of the wait.
+/// Records that no response during the step's wait took more than half of the wait.
 pub fn no_long_answer() -> Expectation {
     Expectation::NoLongAnswer
 }
 
-/// Records that the object at the pointer has no members but some of these.
+/// Records that the object at the pointer has no other members than these.
 pub fn none_but(pointer: impl Into<String>, members: &'static [&'static str]) -> Expectation {
     Expectation::NoneBut(pointer.into(), members)
 }
@@ -343,22 +342,22 @@ pub fn at_most(pointer: impl Into<String>, items: usize) -> Expectation {
     Expectation::AtMost(pointer.into(), items)
 }
 
-/// Records that no page that a cursor of the walk led to is empty.
+/// Records that no page after a cursor of the list is empty.
 pub fn filled_pages() -> Expectation {
     Expectation::FilledPages
 }
 
-/// Records that the array at the pointer holds this item.
+/// Records that the array at the pointer contains this item.
 pub fn includes(pointer: impl Into<String>, item: Value) -> Expectation {
     Expectation::Includes(pointer.into(), item)
 }
 
-/// Records that the body nowhere holds this text.
+/// Records that the body nowhere contains this string.
 pub fn without(text: impl Into<String>) -> Expectation {
     Expectation::Without(text.into())
 }
 
-/// Records that the body holds this text, in whatever case.
+/// Records that the body contains this string, case-insensitively.
 pub fn mentions(text: &'static str) -> Expectation {
     Expectation::Mentions(text)
 }
@@ -368,7 +367,7 @@ pub fn part(pointer: impl Into<String>, value: Value) -> Expectation {
     Expectation::Part(pointer.into(), value)
 }
 
-/// Records that the value stands at the pointer or, at any depth, below it.
+/// Records that the value is at the pointer or, at any depth, below it.
 pub fn holds(pointer: impl Into<String>, value: Value) -> Expectation {
     Expectation::Holds(pointer.into(), value)
 }
@@ -378,7 +377,7 @@ pub fn rows(rows: Rows) -> Expectation {
     Expectation::Rows(rows)
 }
 
-/// Records that one of the alternatives holds.
+/// Records that one of the alternatives is met.
 pub fn either(alternatives: impl Into<Vec<Alternative>>) -> Expectation {
     Expectation::Either(alternatives.into())
 }
@@ -391,7 +390,7 @@ pub fn alternative(label: &'static str, checks: impl Into<Vec<Check>>) -> Altern
     }
 }
 
-/// Records that the answer has no trace.
+/// Records that the response has no trace.
 pub fn no_trace() -> Expectation {
     Expectation::Trace(Trace::Absent)
 }
@@ -401,8 +400,8 @@ pub fn trace(events: impl Into<Vec<TraceEvent>>) -> Expectation {
     Expectation::Trace(Trace::Order(events.into()))
 }
 
-/// Records that the trace is one for people, as one text or as a text for each step, and names
-/// this.
+/// Records that the trace is one for people, as one string or as a string for each step, and
+/// contains this.
 pub fn readable_trace(text: &'static str) -> Expectation {
     Expectation::Trace(Trace::Readable(text))
 }
@@ -417,7 +416,7 @@ pub fn trace_types(event: TraceEvent, pointer: &'static str, kinds: &[Kind]) -> 
     Expectation::Trace(Trace::Types(event, pointer, kinds.to_vec()))
 }
 
-/// Records that each event like this has one of these texts at the pointer.
+/// Records that each event like this has one of these strings at the pointer.
 pub fn trace_texts(
     event: TraceEvent,
     pointer: &'static str,

@@ -1,23 +1,23 @@
 //! Scenarios: the requests that test one clause, as serialisable data, and their builder.
 //!
-//! A scenario is a list of steps. `given` steps set the scene and must answer 2xx; `when`
-//! steps are judged: each names the facts that it expects, and the facts of all steps are the
-//! transcript that the rule's snapshot states. What is not expected is not judged: a `when` step
-//! that expects nothing may be answered in any way.
+//! A scenario is a list of steps. `given` steps are preconditions and must return 2xx; `when` steps
+//! are judged: each names the facts that it expects, and the facts of all steps are the transcript
+//! in the rule's snapshot. Only expectations are judged: a `when` step without any accepts every
+//! response.
 //!
 //! Placeholders in paths, header values and every string of a body:
-//! `{ns}` the scenario's own name prefix (every resource a scenario writes carries it); on the
-//! engine it can also name a package,
-//! `{i}` the number of the repetition of a `times` step (three digits),
-//! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
-//! `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
-//! `{depot}` the address of the fixture server that the target was told of,
-//! `{builtin}` the built-in source that the target file names, or `example`.
+//! - `{ns}` the scenario's own name prefix (every resource that a scenario writes has it); on the
+//!   engine it can also name a package,
+//! - `{i}` the number of the repetition of a `times` step (three digits),
+//! - `{NAME}` a value captured by an earlier step (percent-encoded in a path),
+//! - `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
+//! - `{depot}` the address of the fixture server that the target is configured with,
+//! - `{builtin}` the built-in source that the target file names, or `example`.
 //!
-//! A step may also go to the [fixture server](mock()), the other side that the suite runs for a
-//! server: it puts bundles there and reads what the server took and sent. A scenario of the control
-//! plane may ask an [engine](engine()) that loads the control plane's bundles. What comes about
-//! only in time is asked for [until](Step::until) it has.
+//! A step may also go to the [fixture server](mock()), the peer that the suite runs for a server:
+//! it sets bundles there and reads what the server loaded and sent. A scenario of the control plane
+//! may query an [engine](engine()) that loads the control plane's bundles. A step polls for an
+//! eventual effect [until](Step::until) it occurs.
 
 mod expect;
 pub(crate) mod numbers;
@@ -34,10 +34,10 @@ pub use expect::*;
 pub use rows::{Language, Rows, Table, Unless};
 pub use trace::{Trace, TraceEvent, any_event, event};
 
-/// The name of a target of which only addresses are given.
+/// Name of a target that is given only by addresses.
 pub(crate) const UNNAMED: &str = "custom";
 
-/// The vendor part of media types where nothing else is said, and in scenarios.
+/// Default vendor part of media types, also in scenarios.
 pub(crate) fn default_vendor() -> String {
     "engine".to_owned()
 }
@@ -45,14 +45,14 @@ pub(crate) fn default_vendor() -> String {
 /// A documented rule (or a probe of an open clause) and the scenario that shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Last part of the rule id; the rest is the path of the file it stands in.
+    /// Last part of the rule id; the rest is the path of its file.
     pub slug: &'static str,
     /// Builds the scenario; a function, so that a table of rules can be a constant.
     pub scenario: fn() -> Scenario,
 }
 
 impl Rule {
-    /// A rule with its slug and the function that builds its scenario.
+    /// Creates a rule with its slug and the function that builds its scenario.
     pub const fn new(slug: &'static str, scenario: fn() -> Scenario) -> Self {
         Self { slug, scenario }
     }
@@ -61,80 +61,80 @@ impl Rule {
 /// The requests that show one clause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scenario {
-    /// How the target must have been started.
+    /// Required setup of the target.
     pub setup: &'static str,
     /// Whether it needs a server, with a fixture server, that no other scenario has used.
     pub fresh: bool,
-    /// What the scenario does to the target.
+    /// Effect of the scenario on the target.
     pub effect: Effect,
     /// The requests, in order.
     pub steps: Vec<Step>,
 }
 
-/// What a scenario does to its target: decides where and beside what it may run.
+/// Effect of a scenario on its target: determines where and in parallel with what it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
-    /// Only looks.
+    /// Only reads.
     Reads,
-    /// Writes things of its own, under its own names, and removes them.
+    /// Writes own resources, under its own names, and removes them.
     AddsOwn,
-    /// Touches what others see, or looks at what others change: runs alone, and only on a target
+    /// Changes what others see, or reads what others change: runs alone, and only on a target that
     /// the user owns.
     ChangesGlobal,
 }
 
-/// One request (or a repeated one) and what its answer is judged by.
+/// One request (or a repeated one) and the expectations on its response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
-    /// Sets the scene (nothing of its answer is recorded) instead of being judged.
+    /// Whether it is a precondition (nothing of its response is recorded) instead of being judged.
     pub given: bool,
-    /// What the answer to a given request must show; 2xx where nothing is said.
+    /// Conditions on the response to a given request; 2xx by default.
     pub shows: Vec<Check>,
-    /// How often the request is sent; `{i}` counts from 000.
+    /// Number of times the request is sent; `{i}` counts from 000.
     pub times: u32,
-    /// Whether, and how, the request is repeated along `next_cursor`.
+    /// Whether the request is repeated along `next_cursor`.
     pub walk: bool,
-    /// The request is repeated until its answer meets all of these.
+    /// The request is repeated until its response meets all of these.
     pub until: Vec<Check>,
-    /// Why the rule does not run where the request does not show, or bring about, what it is said
-    /// to: what the document leaves open keeps the rule from being seen there.
+    /// Why the rule does not run if the request does not have the required result: the document
+    /// leaves it open, which prevents the rule from being checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or_not_run: Option<&'static str>,
-    /// Where the request goes.
+    /// Recipient of the request.
     #[serde(rename = "goal")]
     pub recipient: Recipient,
-    /// Who asks.
+    /// Identity of the request.
     pub identity: Identity,
-    /// What is sent.
+    /// Request to send.
     pub request: Send,
     /// The reason why the request is outside the documented contract on purpose; the request
     /// is then not checked against the OpenAPI document.
     pub off_contract: Option<&'static str>,
-    /// The facts of the answer that the transcript holds.
+    /// Facts of the response in the transcript.
     #[serde(rename = "keep")]
     pub expectations: Vec<Expectation>,
-    /// Values of the answer that later steps use: placeholder name and JSON pointer, or `text` for
-    /// the text of the body.
+    /// Values of the response that later steps use: placeholder name and JSON pointer, or `text`
+    /// for the string of the body.
     pub capture: Vec<(&'static str, &'static str)>,
 }
 
-/// Where a request goes.
+/// Recipient of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recipient {
-    /// To the server that the rule is about.
+    /// The server that the rule is about.
     Judged,
-    /// To the engine that stands beside the control plane and loads its bundles.
+    /// The engine next to the control plane, which loads its bundles.
     Engine,
-    /// To the server that the rule is about, at an address of this machine that is not loopback.
+    /// The server that the rule is about, at a non-loopback address of this machine.
     Elsewhere,
-    /// To the suite's fixture server.
+    /// The suite's fixture server.
     #[serde(rename = "depot")]
     Mock,
 }
 
-/// What is sent: a request of the HTTP client, or bytes straight to the socket.
+/// Request to send: by the HTTP client, or as bytes directly to the socket.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Send {
@@ -155,7 +155,7 @@ pub enum Send {
     Raw(String),
 }
 
-/// A request body. Content-Type follows from the kind unless a header names it.
+/// A request body. It determines the Content-Type unless a header sets it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
@@ -163,19 +163,19 @@ pub enum Body {
     Empty,
     /// A JSON document, `application/json`.
     Json(Value),
-    /// Text as it stands: media type (empty for no Content-Type) and text.
+    /// A string unchanged: media type (empty for no Content-Type) and string.
     Text(&'static str, String),
-    /// Bytes as they stand: media type (empty for no Content-Type) and bytes.
+    /// Bytes unchanged: media type (empty for no Content-Type) and bytes.
     Bytes(&'static str, Vec<u8>),
     /// Another body, gzip-encoded, with `Content-Encoding: gzip`.
     Gzip(Box<Body>),
 }
 
-/// Who sends a request.
+/// Identity of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Identity {
-    /// The target's token with all rights, or none where the setup needs none.
+    /// The target's token with all rights, or none if the setup needs none.
     Administrator,
     /// The target's token for a role: `viewer`, `owner`, `other-owner`, `stack-owner`, …
     Role(&'static str),
@@ -196,42 +196,42 @@ pub fn scenario() -> Scenario {
 }
 
 impl Scenario {
-    /// Needs a target started in this setup.
+    /// Requires a target started in this setup.
     #[must_use]
     pub fn setup(mut self, name: &'static str) -> Self {
         self.setup = name;
         self
     }
 
-    /// Needs a server that is started for it alone: for what happens once in a server's life,
-    /// for what would change what the server's fixture server holds for others, and for what only
-    /// a known configuration shows.
+    /// Requires a server that is started for it alone: for events that occur once in a server's
+    /// life, for changes to the server's fixture server that would affect others, and for behaviour
+    /// that only a known configuration shows.
     #[must_use]
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
         self
     }
 
-    /// Touches what other scenarios see, or looks at what they change, so it runs alone.
+    /// Changes what other scenarios see, or reads what they change, so it runs alone.
     #[must_use]
     pub fn changes_global(mut self) -> Self {
         self.effect = Effect::ChangesGlobal;
         self
     }
 
-    /// Whether any request goes there.
+    /// Whether any request goes to this recipient.
     pub fn asks(&self, recipient: Recipient) -> bool {
         self.steps.iter().any(|step| step.recipient == recipient)
     }
 
-    /// A request that sets the scene: it must answer 2xx, or what it is said to show.
+    /// Adds a precondition: it must return 2xx, or meet its `shows` conditions.
     #[must_use]
     pub fn given(self, mut step: Step) -> Self {
         step.given = true;
         self.when(step)
     }
 
-    /// A request that is judged by what it expects.
+    /// Adds a request that is judged by its expectations.
     #[must_use]
     pub fn when(mut self, step: Step) -> Self {
         let writes = match &step.request {
@@ -246,7 +246,7 @@ impl Scenario {
         self
     }
 
-    /// The same `given` or `when` for each item of a table.
+    /// Adds the same `given` or `when` for each item of a table.
     #[must_use]
     pub fn each<T>(
         self,
@@ -309,8 +309,8 @@ pub fn delete(path: impl Into<String>) -> Step {
     request("DELETE", path)
 }
 
-/// A list read page by page until `next_cursor` is null or absent. Its answer is, for the
-/// expectations, that of the last page with `result` replaced by all items of all pages.
+/// A list read page by page until `next_cursor` is null or absent. For the expectations, its
+/// response is that of the last page with `result` replaced by all items of all pages.
 pub fn walk(path: impl Into<String>) -> Step {
     Step {
         walk: true,
@@ -335,7 +335,7 @@ pub fn engine(step: Step) -> Step {
     }
 }
 
-/// A request to the server at an address of this machine that is not loopback.
+/// A request to the server at a non-loopback address of this machine.
 pub fn elsewhere(step: Step) -> Step {
     Step {
         recipient: Recipient::Elsewhere,
@@ -343,13 +343,13 @@ pub fn elsewhere(step: Step) -> Step {
     }
 }
 
-/// Bytes straight to the socket (see [`Send::Raw`]).
+/// Bytes directly to the socket (see [`Send::Raw`]).
 pub fn raw(text: impl Into<String>) -> Step {
     step(Send::Raw(text.into()))
 }
 
 impl Step {
-    /// A fact of the answer that the transcript holds.
+    /// Adds a fact of the response to the transcript.
     #[must_use]
     pub fn expect(mut self, expectation: Expectation) -> Self {
         self.expectations.push(expectation);
@@ -362,7 +362,7 @@ impl Step {
         self.body(Body::Json(value))
     }
 
-    /// Sends text of a media type as it stands.
+    /// Sends a string of a media type unchanged.
     #[must_use]
     pub fn text(self, media_type: &'static str, text: impl Into<String>) -> Self {
         self.body(Body::Text(media_type, text.into()))
@@ -396,82 +396,82 @@ impl Step {
         self
     }
 
-    /// Asks with the target's token for a role.
+    /// Uses the target's token for a role.
     #[must_use]
     pub fn role(mut self, role: &'static str) -> Self {
         self.identity = Identity::Role(role);
         self
     }
 
-    /// Asks without an Authorization header.
+    /// Sends no Authorization header.
     #[must_use]
     pub fn anonymous(mut self) -> Self {
         self.identity = Identity::Anonymous;
         self
     }
 
-    /// Asks with an Authorization header of this value.
+    /// Sends an Authorization header with this value.
     #[must_use]
     pub fn authorization(mut self, value: impl Into<String>) -> Self {
         self.identity = Identity::Authorization(value.into());
         self
     }
 
-    /// Sends the request this often; `{i}` counts.
+    /// Sends the request this many times; `{i}` counts.
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = times;
         self
     }
 
-    /// What a given request must be answered with instead of just 2xx: without it the scene is not
-    /// set, and what follows would say nothing.
+    /// Sets the conditions on the response to a given request, instead of just 2xx: unless they are
+    /// met, the following steps would show nothing.
     #[must_use]
     pub fn shows(mut self, checks: impl Into<Vec<Check>>) -> Self {
         self.shows = checks.into();
         self
     }
 
-    /// Repeats the request until its answer meets all of these; that they are never met within
-    /// the suite's time limit is a failure.
+    /// Repeats the request until its response meets all of these; reaching the suite's time limit
+    /// before is a failure.
     #[must_use]
     pub fn until(mut self, checks: impl Into<Vec<Check>>) -> Self {
         self.until = checks.into();
         self
     }
 
-    /// Makes what the request shows, or waits for, a condition of the whole rule: without it the
-    /// rule does not run, for this reason.
+    /// Makes the conditions of the request, or its wait, a condition of the whole rule: unless they
+    /// are met, the rule does not run, for this reason.
     #[must_use]
     pub fn or_not_run(mut self, reason: &'static str) -> Self {
         self.or_not_run = Some(reason);
         self
     }
 
-    /// Says why the request breaks the documented contract on purpose.
+    /// Sets the reason why the request breaks the documented contract on purpose.
     #[must_use]
     pub fn off_contract(mut self, reason: &'static str) -> Self {
         self.off_contract = Some(reason);
         self
     }
 
-    /// Remembers the value at the pointer for later steps as `{name}`.
+    /// Captures the value at the pointer for later steps as `{name}`.
     #[must_use]
     pub fn capture(mut self, name: &'static str, pointer: &'static str) -> Self {
         self.capture.push((name, pointer));
         self
     }
 
-    /// Remembers the text of the whole body, as it is written, for later steps as `{name}`.
+    /// Captures the string of the whole body, unchanged, for later steps as `{name}`.
     #[must_use]
     pub fn capture_text(self, name: &'static str) -> Self {
         self.capture(name, WHOLE_TEXT)
     }
 }
 
-/// The placeholder of a built-in source, and what fills it where the target file names none.
+/// Placeholder of a built-in source, and its value if the target file names none.
 pub(crate) const BUILTIN: &str = "builtin";
 pub(crate) const SOME_BUILTIN: &str = "example";
 
-/// What stands for a pointer where the text of the body is captured.
+/// Replaces the pointer when the string of the body is captured.
 pub(crate) const WHOLE_TEXT: &str = "text";

@@ -2,16 +2,16 @@
 
 use serde_json::{Number, Value};
 
-/// The most digits that a number is written with instead of an exponent.
+/// Maximum number of digits of a number without an exponent.
 const DIGITS: usize = 40;
 
-/// The number in the one spelling that all of its spellings have: `1` for `1.0` and for `10e-1`.
+/// Formats a number in canonical form: `1` for `1.0` and for `10e-1`.
 pub(crate) fn plain(number: &Number) -> String {
     let text = number.to_string();
     by_value(&text).unwrap_or(text)
 }
 
-/// Whether two values are the same, numbers by their value.
+/// Whether two values are equal, numbers by their value.
 pub(crate) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => plain(left) == plain(right),
@@ -30,7 +30,7 @@ pub(crate) fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// None for an exponent that is beyond all measure.
+/// Formats a number by its value; `None` for an exponent that is out of range.
 fn by_value(text: &str) -> Option<String> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (sign, digits) = match mantissa.strip_prefix('-') {

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// The values that a pointer leads to. `*` stands for every item of an array, and in a member's
-/// name for any text. A name without `*` that is not there leads to one place with no value; a
-/// name with `*` that fits nothing leads nowhere.
+/// Returns the values that a pointer matches. `*` matches every item of an array, and any substring
+/// of a member's name. A name without `*` that does not exist yields one place with no value; a
+/// name with `*` that matches nothing yields none.
 pub(crate) fn places<'a>(value: &'a Value, pointer: &str) -> Vec<Option<&'a Value>> {
     let mut found = vec![Some(value)];
     for segment in pointer.split('/').skip(1) {

@@ -4,17 +4,17 @@ use serde_json::{Map, Value};
 
 use super::numbers::plain;
 
-/// The longest part of a slug that a namespace shows.
+/// Maximum length of a slug in a namespace.
 const SLUG_SHOWN: usize = 36;
 
-/// A short random name for a run: the prefix, then letters and digits.
+/// Creates a short random name for a run: the prefix, then letters and digits.
 pub(crate) fn run_name(prefix: &str, random: u64) -> String {
     format!("{prefix}{}", base36(random, 6))
 }
 
-/// The name prefix of a scenario: run, slug and a hash of the rule id. The hash keeps two
-/// rules with the same slug apart, and no namespace is the beginning of another. But on the control
-/// plane it is an identifier of the policy language, so that it can name a package.
+/// The name prefix of a scenario: run, slug and a hash of the rule id. The hash distinguishes rules
+/// with the same slug, and no namespace is a prefix of another. Except on the control plane it is
+/// an identifier of the policy language, so that it can name a package.
 pub(crate) fn namespace(run: &str, rule: &str) -> String {
     let slug = rule.rsplit('/').next().unwrap_or(rule);
     let shown: String = slug.chars().take(SLUG_SHOWN).collect();
@@ -27,13 +27,13 @@ pub(crate) fn namespace(run: &str, rule: &str) -> String {
     }
 }
 
-/// The run whose own name for this rule stands in a text.
+/// Finds the run whose own name for this rule occurs in a string.
 pub(crate) fn run_in<'a>(text: &'a str, rule: &str) -> Option<&'a str> {
     let end = text.find(&namespace("", rule))?;
     let before = text.get(..end)?;
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let (rest, run) = before.split_at_checked(before.trim_end_matches(plain).len())?;
-    // What follows a percent sign is no part of the name.
+    // The two characters after a percent sign do not belong to the name.
     let run = if rest.ends_with('%') {
         run.get(2..)?
     } else {
@@ -61,7 +61,7 @@ fn fnv(text: &str) -> u64 {
     })
 }
 
-/// Replaces each `{name}` that `lookup` knows; every other brace stays.
+/// Replaces each `{name}` that `lookup` knows; other braces are unchanged.
 pub(crate) fn fill(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len() + 32);
     let mut rest = text;
@@ -85,7 +85,7 @@ pub(crate) fn fill(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Strin
     filled
 }
 
-/// [`fill`] in every string and key of a JSON value.
+/// Applies [`fill`] to every string and key of a JSON value.
 pub(crate) fn fill_json(value: &Value, lookup: &dyn Fn(&str) -> Option<String>) -> Value {
     match value {
         Value::String(text) => Value::String(fill(text, lookup)),
@@ -101,7 +101,7 @@ pub(crate) fn fill_json(value: &Value, lookup: &dyn Fn(&str) -> Option<String>) 
     }
 }
 
-/// Percent-encodes all but the unreserved characters.
+/// Percent-encodes all except the unreserved characters.
 pub(crate) fn encode(text: &str) -> String {
     use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
     const RESERVED: AsciiSet = NON_ALPHANUMERIC
@@ -133,7 +133,7 @@ fn write_canonical(value: &Value, ns: &str, out: &mut String) {
             out.push(']');
         }
         Value::Object(members) => {
-            // Sorted after the namespace is replaced: its text differs from run to run.
+            // Sorted after the namespace is replaced, because it differs from run to run.
             let mut members: Vec<_> = members
                 .iter()
                 .map(|(key, value)| (mask_namespace(key, ns), value))
@@ -155,12 +155,12 @@ fn write_canonical(value: &Value, ns: &str, out: &mut String) {
     }
 }
 
-/// The text as a JSON string.
+/// Quotes a string as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// The text with the namespace as `<ns>`.
+/// Replaces the namespace with `<ns>`.
 pub(crate) fn mask_namespace(text: &str, ns: &str) -> String {
     if ns.is_empty() {
         text.to_owned()

@@ -1,9 +1,9 @@
-//! Rows on which filters are tried, and those that must be selected.
+//! Rows for testing filters, and those that must be selected.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The language in which a condition is answered.
+/// Language of a condition in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
@@ -19,7 +19,7 @@ pub enum Language {
     Sqlserver,
 }
 
-/// A table on whose rows conditions are tried.
+/// A table on whose rows conditions are evaluated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
     pub(crate) name: &'static str,
@@ -27,8 +27,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of this name. `rows` is an object of rows, each an object of columns; the rows'
-    /// names are for the transcript only. A column that a row lacks is null there.
+    /// Creates a table of this name. `rows` is an object of rows, each an object of columns; the
+    /// rows' names are only for the transcript. A column that a row lacks is null there.
     pub fn new(name: &'static str, rows: Value) -> Self {
         let rows = match rows {
             Value::Object(rows) => rows,
@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// What a transcript holds of the rows that the condition at a place selects.
+/// Fact about the rows that the condition at a pointer selects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rows {
     pub(crate) pointer: &'static str,
@@ -48,20 +48,20 @@ pub struct Rows {
     pub(crate) unless: Vec<Unless>,
 }
 
-/// What may be there instead of a condition that selects the expected rows.
+/// Accepted alternatives to a condition that selects the expected rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unless {
-    /// The request is refused by a status of 400 or above: not every target has to understand every
-    /// condition, and no document says by which status it is refused.
+    /// The request is rejected with a status of 400 or above: not every target has to support every
+    /// condition, and no document specifies the status.
     Refused,
-    /// The text is one condition, with parts whose meaning only its database knows.
+    /// The string is one condition, with parts whose meaning only its database knows.
     NotPlain,
 }
 
 impl Rows {
-    /// The rows that the condition at the pointer selects: all if it is empty, none if an answer
-    /// that is a success has none.
+    /// Expects rows of the condition at the pointer: an empty condition selects all, a successful
+    /// response without one selects none.
     pub fn of(language: Language, pointer: &'static str, table: &Table) -> Self {
         Self {
             pointer,
@@ -72,7 +72,7 @@ impl Rows {
         }
     }
 
-    /// The rows of these names, unless there is something else that may be there instead.
+    /// Expects the rows of these names, or one of the alternatives.
     #[must_use]
     pub fn unless(mut self, unless: &[Unless], expected: &[&'static str]) -> Self {
         self.unless = unless.to_vec();

@@ -8,39 +8,39 @@ use serde_json::Value;
 use crate::scenario::Kind;
 use crate::scenario::resource_names::canonical;
 
-/// What a transcript holds of the trace in an answer.
+/// Fact about the trace in a response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trace {
     /// There is no trace, or one without events.
     Absent,
-    /// Events like these come in this order, whatever comes between them.
+    /// Events like these occur in this order, with any others in between.
     Order(Vec<TraceEvent>),
-    /// It is no list of events but a text, or a list of texts, which names this.
+    /// It is not a list of events but a string, or a list of strings, which contains this.
     Readable(&'static str),
-    /// There is a trace, and no event of it is like this.
+    /// There is a trace, and none of its events is like this.
     Without(TraceEvent),
     /// There are events like this, and each has a value of these types wherever the pointer
     /// (which may have `*`) leads.
     Types(TraceEvent, &'static str, Vec<Kind>),
-    /// There are events like this, and each has one of these texts at the pointer.
+    /// There are events like this, and each has one of these strings at the pointer.
     Texts(TraceEvent, &'static str, Vec<&'static str>),
 }
 
-/// What an event of a trace is like; what is not said may be anything.
+/// Pattern for an event of a trace; unset fields match anything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TraceEvent {
     /// `op`, in any case.
     pub op: Option<&'static str>,
     /// `type`.
     pub node_type: Option<&'static str>,
-    /// A value that `node` holds at any depth.
+    /// A value that `node` contains at any depth.
     pub holds: Option<Value>,
     /// A value that a variable in `locals` is bound to.
     pub binds: Option<Value>,
     /// A value that no variable in `locals` is bound to.
     pub binds_not: Option<Value>,
-    /// A name for `query_id`: the same name is the same id, another name another id.
+    /// A name for `query_id`: the same name is the same id, a different name a different id.
     pub query: Option<&'static str>,
     /// A name for `parent_id`, from the same names.
     pub parent: Option<&'static str>,
@@ -60,42 +60,42 @@ pub fn event(op: &'static str) -> TraceEvent {
 }
 
 impl TraceEvent {
-    /// Of a node of this `type`.
+    /// Restricts it to nodes of this `type`.
     #[must_use]
     pub fn of(mut self, node_type: &'static str) -> Self {
         self.node_type = Some(node_type);
         self
     }
 
-    /// Of a node that holds this value: what tells one rule or expression from another.
+    /// Restricts it to nodes that contain this value, which distinguishes rules and expressions.
     #[must_use]
     pub fn holding(mut self, value: impl Into<Value>) -> Self {
         self.holds = Some(value.into());
         self
     }
 
-    /// With a variable that is bound to this value.
+    /// Requires a variable that is bound to this value.
     #[must_use]
     pub fn binding(mut self, value: impl Into<Value>) -> Self {
         self.binds = Some(value.into());
         self
     }
 
-    /// Without a variable that is bound to this value.
+    /// Excludes variables that are bound to this value.
     #[must_use]
     pub fn not_binding(mut self, value: impl Into<Value>) -> Self {
         self.binds_not = Some(value.into());
         self
     }
 
-    /// In a query that later events name again.
+    /// Names its query, for later events.
     #[must_use]
     pub fn query(mut self, name: &'static str) -> Self {
         self.query = Some(name);
         self
     }
 
-    /// In a query that this one evaluates.
+    /// Names the query whose evaluation this one is part of.
     #[must_use]
     pub fn parent(mut self, name: &'static str) -> Self {
         self.parent = Some(name);

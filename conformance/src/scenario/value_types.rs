@@ -22,7 +22,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// The kinds, as a transcript names them.
+/// Names of the kinds in a transcript.
 pub(crate) fn kind_names(kinds: &[Kind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind_name(*kind)).collect();
     names.join(" or ")
@@ -52,17 +52,17 @@ impl Kind {
     }
 }
 
-/// Whether a number in its plain spelling has no fraction.
+/// Whether a number in canonical form has no fraction.
 fn is_whole(number: &str) -> bool {
     !number.contains('.') && !number.contains("e-")
 }
 
-/// Whether a text is a point in time, as HTTP writes it.
+/// Whether a string is a point in time in the HTTP format.
 fn is_date_of_http(text: &str) -> bool {
     httpdate::parse_http_date(text).is_ok()
 }
 
-/// Whether a text is a point in time after the year 1, as RFC 3339 writes it.
+/// Whether a string is a point in time after the year 1 in the format of RFC 3339.
 fn is_time(text: &str) -> bool {
     let shape: String = text
         .chars()

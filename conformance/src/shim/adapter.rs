@@ -14,24 +14,24 @@ use tokio::time::timeout;
 
 use crate::process_group::ProcessGroup;
 
-/// The longest answer, in bytes.
+/// Maximum length of an answer, in bytes.
 const ANSWER: u64 = 64 * 1024 * 1024;
-/// How long an adapter that has closed its output may take to end.
+/// Timeout for an adapter that has closed its output to exit.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// How much of a line that is no answer is told, in characters.
+/// Number of characters shown of a line that is not an answer.
 const SHOWN: usize = 200;
 
 /// Policies by id.
 pub(super) type Modules = BTreeMap<String, String>;
 
-/// What an adapter is asked: the value of one document.
+/// Question to an adapter: the value of one document.
 #[derive(Debug, Serialize)]
 pub(super) struct Question<'a> {
     /// Every policy.
     pub(super) modules: &'a Modules,
     /// The base documents.
     pub(super) data: &'a Value,
-    /// The names that lead to the document, and the positions in arrays.
+    /// Path of the document: names, and positions in arrays.
     pub(super) path: &'a [Value],
     /// The input document, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub(super) struct Question<'a> {
     pub(super) strict_builtin_errors: bool,
 }
 
-/// What an adapter answers.
+/// Answer of an adapter.
 #[derive(Debug, PartialEq)]
 pub(super) enum Decision {
     Defined(Value),
@@ -52,8 +52,8 @@ pub(super) enum Decision {
 /// Why there is no decision.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Failure {
-    /// `invalid_parameter` where the policies cannot be compiled. Whatever it is, it fails the load
-    /// of a policy.
+    /// `invalid_parameter` if the policies cannot be compiled. Any code makes loading a policy
+    /// fail.
     #[serde(default = "internal")]
     pub(super) code: String,
     pub(super) message: String,
@@ -98,8 +98,8 @@ impl Decision {
     }
 }
 
-/// A process that is started when it is first asked, and again when it has ended, hung or
-/// answered no answer.
+/// A process that is started on the first question, and again after it ended, hung or wrote an
+/// invalid answer.
 #[derive(Debug)]
 pub(super) struct Adapter {
     command: Vec<OsString>,
@@ -109,7 +109,7 @@ pub(super) struct Adapter {
 
 #[derive(Debug)]
 struct Running {
-    /// The adapter, and what it has started: all of it ends when this is dropped.
+    /// The adapter and its child processes, which are killed when this is dropped.
     process: ProcessGroup,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -124,7 +124,7 @@ impl Adapter {
         }
     }
 
-    /// Asks about nothing, to see whether there is an answer at all.
+    /// Sends a trivial question, to check that there is an answer at all.
     ///
     /// # Errors
     /// As [`Self::ask`].
@@ -139,16 +139,16 @@ impl Adapter {
         self.ask(&question).await.map(drop)
     }
 
-    /// Asks one question; others wait.
+    /// Sends one question; others wait.
     ///
     /// # Errors
-    /// A sentence that says why there is no answer.
+    /// A message why there is no answer.
     pub(super) async fn ask(&self, question: &Question<'_>) -> Result<Decision, String> {
         let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let mut running = self.running.lock().await;
-        // It is put back only with its answer read to the end: whoever goes away before that leaves
-        // a process that would answer the next one's question with this answer.
+        // It is stored again only after its answer was read to the end: after a cancelled question,
+        // the process would answer the next question with this answer.
         let mut asked = match running.take() {
             Some(running) => running,
             None => self.start()?,
@@ -189,7 +189,7 @@ impl Adapter {
 impl Running {
     /// Writes a line and reads one.
     async fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, String> {
-        // An adapter that ends need not have read; what it left behind says more.
+        // An adapter that ends need not have read the line; its last output is more informative.
         let written = self.input.write_all(line).await;
         let mut answer = Vec::new();
         let read = (&mut self.output)

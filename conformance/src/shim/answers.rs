@@ -6,7 +6,7 @@ use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-/// A whole answer.
+/// A complete response.
 pub(super) type Answer = Response<Full<Bytes>>;
 
 /// 200, with JSON.
@@ -14,7 +14,7 @@ pub(super) fn told(value: &Value) -> Answer {
     json_of(StatusCode::OK, value)
 }
 
-/// Done, and nothing to tell.
+/// 204 without a body.
 pub(super) fn done() -> Answer {
     let mut answer = Response::new(Full::default());
     *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -26,12 +26,12 @@ pub(super) fn refused(status: StatusCode, code: &str, message: &str) -> Answer {
     json_of(status, &json!({"code": code, "message": message}))
 }
 
-/// What the request asks for, or says, cannot be read.
+/// 400 for an unreadable request.
 pub(super) fn invalid(message: &str) -> Answer {
     refused(StatusCode::BAD_REQUEST, "invalid_parameter", message)
 }
 
-/// There is no such thing.
+/// 404 for a missing resource.
 pub(super) fn absent(message: &str) -> Answer {
     refused(StatusCode::NOT_FOUND, "resource_not_found", message)
 }

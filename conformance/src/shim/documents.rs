@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-/// There is nothing, or nothing can be, at a path.
+/// No document exists, or can exist, at a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Absent;
 
-/// Puts a document at a path, and objects where nothing is on the way.
+/// Writes a document at a path, and creates missing parent objects.
 ///
 /// # Errors
-/// What is on the way holds no such member: a scalar, or an array.
+/// A parent cannot have such a member: a scalar, or an array.
 pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<(), Absent> {
     let mut place = root;
     for segment in path {
@@ -28,7 +28,7 @@ pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<
 /// Removes the document at a path.
 ///
 /// # Errors
-/// There is none.
+/// There is no document.
 pub(super) fn remove(root: &mut Value, path: &[String]) -> Result<(), Absent> {
     let Some((last, above)) = path.split_last() else {
         *root = Value::Object(Map::new());

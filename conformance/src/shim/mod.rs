@@ -1,5 +1,5 @@
 //! Shim: an HTTP server in front of a library. It stores policies and documents, and a child
-//! process, the adapter, makes every decision.
+//! process, the adapter, evaluates every decision.
 
 mod adapter;
 mod answers;
@@ -18,23 +18,23 @@ use crate::fixture_server::listener::listen;
 use adapter::Adapter;
 use routes::Engine;
 
-/// What a shim is started with.
+/// Options of a shim.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Where it listens.
+    /// Listen address.
     pub(crate) host: IpAddr,
     /// 0 is any free port.
     pub(crate) port: u16,
     /// The adapter: a program and its arguments.
     pub(crate) command: Vec<OsString>,
-    /// How long the adapter may take for one answer.
+    /// Timeout of one answer of the adapter.
     pub(crate) timeout: Duration,
 }
 
 /// A shim that serves until it is dropped; the adapter ends with it.
 #[derive(Debug)]
 pub(crate) struct Shim {
-    /// Where it listens.
+    /// Listen address.
     pub(crate) url: String,
     server: JoinHandle<()>,
 }
@@ -43,8 +43,7 @@ impl Shim {
     /// Starts the adapter and serves.
     ///
     /// # Errors
-    /// An address that is taken; an adapter that does not start, or answers nothing that is an
-    /// answer.
+    /// An address that is in use; an adapter that does not start, or gives an invalid answer.
     pub(crate) async fn start(options: Options) -> Result<Self, String> {
         let address = SocketAddr::new(options.host, options.port);
         let taken = |error| format!("{address}: {error}");

@@ -17,14 +17,14 @@ use super::documents;
 use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
 
-/// The longest body of a request, in bytes.
+/// Maximum length of a request's body, in bytes.
 const BODY: usize = 64 * 1024 * 1024;
-/// A document that nobody has, by which policies are compiled.
+/// Name of an undefined document, which is queried to compile policies.
 const NOBODYS: &str = "conformance_shim";
-/// The code of policies, and of requests, that cannot be read.
+/// Error code of invalid policies and requests.
 const INVALID: &str = "invalid_parameter";
 
-/// What an engine holds, and who decides.
+/// State of an engine, and its adapter.
 #[derive(Debug)]
 pub(super) struct Engine {
     adapter: Adapter,
@@ -37,7 +37,7 @@ struct State {
     data: Value,
 }
 
-/// A request that was read.
+/// A parsed request.
 struct ParsedRequest<'a> {
     method: &'a Method,
     /// The segments of the path, decoded.
@@ -112,7 +112,7 @@ impl Engine {
         }
     }
 
-    /// Takes a policy that the adapter can compile beside the others.
+    /// Loads a policy, if the adapter can compile it together with the others.
     async fn load(&self, id: &str, text: String) -> Answer {
         let mut with = lock(&self.held).clone();
         with.modules.insert(id.to_owned(), text.clone());
@@ -124,7 +124,7 @@ impl Engine {
             strict_builtin_errors: false,
         };
         match self.adapter.ask(&question).await {
-            // Nothing is evaluated that could fail, so it is the policies.
+            // Nothing is evaluated that could fail, so the policies are invalid.
             Ok(Decision::Failed(failure)) => invalid(&failure.message),
             Err(why) => broken(&why),
             Ok(_) => {
@@ -193,14 +193,14 @@ impl Engine {
     }
 }
 
-/// A segment that can be read as an integer becomes one.
+/// Converts a segment that is an integer to a number.
 fn step(segment: &str) -> Value {
     segment
         .parse::<i64>()
         .map_or_else(|_| segment.into(), Into::into)
 }
 
-/// The input in the body of a decision, if there is one.
+/// Returns the input in the body of a decision request, if there is one.
 fn input_of(body: &[u8]) -> Result<Option<Value>, String> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
@@ -254,7 +254,7 @@ fn form(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The adapter says that there is no decision.
+/// Response to a failed decision.
 fn failed(failure: &Failure) -> Answer {
     let status = match failure.code.as_str() {
         INVALID => StatusCode::BAD_REQUEST,
@@ -263,7 +263,7 @@ fn failed(failure: &Failure) -> Answer {
     refused(status, &failure.code, &failure.message)
 }
 
-/// The adapter says nothing.
+/// Response to a missing answer of the adapter.
 fn broken(why: &str) -> Answer {
     refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", why)
 }

@@ -14,40 +14,40 @@ use crate::evidence::{Event, RunStarted};
 use crate::report::{Digest, ProfileResult, Row};
 use crate::run::{Suite, SuiteError};
 
-/// Longest evidence that is read, in bytes after unpacking.
+/// Maximum length of evidence, in bytes after decompression.
 const MOST: u64 = 64 * 1024 * 1024;
-/// Longest event of it, in bytes.
+/// Maximum length of an event, in bytes.
 const LONGEST: u64 = 16 * 1024 * 1024;
-/// So many items all lists of it may have together: an item takes more memory than room in a line.
+/// Maximum number of items in all lists together: an item uses more memory than space in a line.
 const ITEMS: usize = 1_000_000;
-/// So many rules are named that the evidence says otherwise of.
+/// Maximum number of named rules whose results differ.
 const NAMED: usize = 5;
 
 /// Why a submission is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// A folder that cannot be read.
+    /// The folder cannot be read.
     #[error("{0}")]
     Folder(String),
-    /// A file that cannot be read, is missing, or is no part of a submission.
+    /// A file cannot be read, is missing, or does not belong to a submission.
     #[error("{0}: {1}")]
     File(String, String),
-    /// The evidence does not hold a whole run.
+    /// The evidence does not contain a complete run.
     #[error("the evidence is cut: {0}")]
     Cut(String),
-    /// The evidence says what no run can have shown.
+    /// No run can have recorded the evidence.
     #[error("the evidence is not of a run: {0}")]
     Untrue(String),
-    /// It is of no profile, or of one that this program does not know, or knows otherwise.
+    /// It has no profile, or one that this program does not know or has another version of.
     #[error("the edition is foreign: {0}")]
     Edition(String),
-    /// The folder is named after something else.
+    /// The folder's name does not match its content.
     #[error("the folder says {0}, the evidence says {1}")]
     Place(String, String),
-    /// Judged again, rules come to something else.
+    /// Rules have other results when judged again.
     #[error("the outcome differs: {0}")]
     Outcome(String),
-    /// The report says what the evidence does not.
+    /// The report does not match the evidence.
     #[error("the report is not of this evidence: {0}")]
     Report(String),
 }
@@ -58,20 +58,20 @@ impl Refused {
     }
 }
 
-/// A submission that says what its evidence shows.
+/// A submission that matches its evidence.
 #[derive(Debug)]
 pub struct Accepted {
-    /// How its implementation stands.
+    /// Result of its implementation.
     pub standing: ProfileResult,
     /// Its events, with the verdicts of this program.
     pub events: Vec<Event>,
 }
 
-/// Checks the submission in a folder `PROFILE/NAME/VERSION`. Links are not followed, and what is
-/// read has a limit.
+/// Checks the submission in a folder `PROFILE/NAME/VERSION`. Links are not followed, and file sizes
+/// are limited.
 ///
 /// # Errors
-/// With the first reason why it is not accepted.
+/// The first reason why it is not accepted.
 pub fn check(path: &Path) -> Result<Accepted, Refused> {
     let folder = Folder::open(path)?;
     for name in [README, TARGET] {
@@ -103,10 +103,10 @@ pub fn check(path: &Path) -> Result<Accepted, Refused> {
     Ok(Accepted { standing, events })
 }
 
-/// The events of packed evidence.
+/// Reads the events of compressed evidence.
 ///
 /// # Errors
-/// Evidence that cannot be read, is cut inside of a line, or is too large.
+/// Evidence that cannot be read, ends inside a line, or is too large.
 fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
     let at = |why: &dyn std::fmt::Display| Refused::file(EVIDENCE, why);
     let mut unpacked = GzDecoder::new(packed);
@@ -146,7 +146,7 @@ fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
     }
 }
 
-/// One run from its start to its end.
+/// Checks that there is one run from its start to its end.
 fn whole(events: &[Event]) -> Result<&RunStarted, Refused> {
     let cut = |why: &str| Err(Refused::Cut(why.to_owned()));
     let starts = events
@@ -180,7 +180,7 @@ fn profile(started: &RunStarted) -> Result<&'static Profile, Refused> {
     })
 }
 
-/// Every rule of the profile was chosen, and has one verdict.
+/// Checks that every rule of the profile was chosen, and has one verdict.
 fn covers(events: &[Event], started: &RunStarted, profile: &Profile) -> Result<(), Refused> {
     let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -205,7 +205,7 @@ fn covers(events: &[Event], started: &RunStarted, profile: &Profile) -> Result<(
     }
 }
 
-/// The folder is named after what was judged.
+/// Checks that the folder's name matches what was judged.
 fn place(folder: &Path, started: &RunStarted, profile: &Profile) -> Result<(), Refused> {
     let (name, version) = names(&started.target);
     let parts = folder.components().rev().take(3);
@@ -219,7 +219,7 @@ fn place(folder: &Path, started: &RunStarted, profile: &Profile) -> Result<(), R
     }
 }
 
-/// Judged again, every rule comes to the same.
+/// Checks that every rule has the same result when judged again.
 fn same_outcome(claimed: &Digest, again: &Digest) -> Result<(), Refused> {
     let before: BTreeMap<&str, &Row> = claimed
         .rows
@@ -257,7 +257,7 @@ fn same_outcome(claimed: &Digest, again: &Digest) -> Result<(), Refused> {
     }
 }
 
-/// The report says what follows from the evidence.
+/// Checks that the report matches the evidence.
 fn same_report(told: &Value, follows: &Value) -> Result<(), Refused> {
     let (told, follows) = (gist(told), gist(follows));
     let differs = told

@@ -19,10 +19,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder that holds the files of a submission and no others.
+    /// Opens a folder that contains the files of a submission and no others.
     ///
     /// # Errors
-    /// It is none, or a link to one; it holds something else.
+    /// It is not a folder, or a link to one; it contains something else.
     pub(super) fn open(path: &Path) -> Result<Self, Refused> {
         let at = |why: &dyn std::fmt::Display| Refused::Folder(why.to_string());
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -54,19 +54,19 @@ impl Folder {
         }
     }
 
-    /// Whether it holds a file of this name, of whatever kind.
+    /// Whether it contains a file of this name, of any kind.
     pub(super) fn holds(&self, name: &'static str) -> bool {
         statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// All bytes of a file.
+    /// Reads all bytes of a file.
     ///
     /// # Errors
-    /// It is a link, a device or the like, is too long, or cannot be read.
+    /// It is a link or another special file, is too long, or cannot be read.
     pub(super) fn read(&self, name: &'static str) -> Result<Vec<u8>, Refused> {
         let at = |why: &dyn std::fmt::Display| Refused::file(name, why);
         self.check_kind(name)?;
-        // It may be another one by now, which does not make this wait.
+        // It may have been replaced meanwhile; opening it does not block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = openat(&self.at, name, flags | OFlags::NOCTTY, Mode::empty());
         let file = File::from(file.map_err(|why| at(&why))?);
@@ -88,7 +88,7 @@ impl Folder {
         }
     }
 
-    /// What is no regular file is not even opened: that alone may do something to a device.
+    /// Rejects anything but regular files before opening: opening a device may have side effects.
     fn check_kind(&self, name: &'static str) -> Result<(), Refused> {
         let told = statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW);
         let told = told.map_err(|why| Refused::file(name, &why))?;
@@ -100,7 +100,7 @@ impl Folder {
     }
 }
 
-/// How long a file may be, in bytes.
+/// Maximum length of a file, in bytes.
 fn most(name: &str) -> u64 {
     match name {
         EVIDENCE => 16 * MIB,
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// What is put in the place of the file, and why it is refused.
+    /// Name, replacement of the file, and reason of the rejection.
     type Case = (&'static str, fn(&Path) -> io::Result<()>, &'static str);
 
     const CASES: &[Case] = &[
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(opened.read(REPORT)?, b"{}");
             fs::remove_file(&path)?;
             put(&path)?;
-            // One that was changed between looking at it and reading it is refused, too.
+            // A file that is replaced between check and read is rejected, too.
             let read = opened.read(REPORT).err().map(|why| why.to_string());
             assert_eq!(read.as_deref(), Some(*why), "{case}");
             let again = Folder::open(folder.path()).and_then(|folder| folder.read(REPORT));

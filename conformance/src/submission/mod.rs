@@ -1,7 +1,7 @@
-//! Submissions: what an implementer publishes of a run by a profile, in a folder of its own.
+//! Submissions: published results of a run by a profile, in a separate folder.
 //!
-//! The folder is `PROFILE/NAME/VERSION`. Nobody has to believe what stands in it: the evidence holds
-//! every request and every answer, and is judged again by the rules.
+//! The folder is `PROFILE/NAME/VERSION`. Its results can be verified: the evidence contains every
+//! request and every response, and is judged again by the rules.
 
 mod check;
 mod folder;
@@ -16,20 +16,20 @@ use crate::report::{self, Digest};
 pub use check::{Accepted, Refused, check};
 pub use write::{Submission, is_plain};
 
-/// Every event of the run, one JSON document a line, packed by gzip.
+/// Every event of the run, one JSON document per line, compressed with gzip.
 const EVIDENCE: &str = "evidence.ndjson.gz";
 /// The report on it, for programs.
 const REPORT: &str = "report.json";
-/// What it is, and how to repeat it.
+/// Description of the submission, and how to repeat it.
 const README: &str = "README.md";
-/// The description by which the suite starts the target, where that is the implementer's own.
+/// Target file for starting the target, if it is the implementer's own.
 const TARGET: &str = "target.toml";
-/// What a folder may hold.
+/// Permitted files of a folder.
 const FILES: [&str; 4] = [EVIDENCE, REPORT, README, TARGET];
-/// What one must hold.
+/// Required files of a folder.
 const NEEDED: [&str; 3] = [EVIDENCE, REPORT, README];
 
-/// What evidence says by itself: no deviation of it is known to anybody.
+/// Digest of evidence, without any known deviations.
 fn digest(events: Vec<Event>) -> Digest {
     Digest::of(events, &KnownList::default(), &[])
 }
@@ -40,8 +40,8 @@ fn report(digest: &Digest) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|why| why.to_string())
 }
 
-/// What a report says that has to follow from the evidence: who was judged, by what, and what each
-/// rule came to. Everything else of it may be said otherwise by another version of the program.
+/// Parts of a report that must follow from the evidence: target, profile, and the result of each
+/// rule. Other versions of the program may format everything else differently.
 fn gist(report: &Value) -> Vec<(&str, &Value)> {
     let mut gist: Vec<(&str, &Value)> = ["run", "target", "score", "profile", "conclusion"]
         .into_iter()
@@ -56,7 +56,7 @@ fn gist(report: &Value) -> Vec<(&str, &Value)> {
     gist
 }
 
-/// The name and the version that a submission is of.
+/// Name and version of a submission.
 fn names(target: &TargetSummary) -> (&str, &str) {
     (&target.name, target.version.as_deref().unwrap_or_default())
 }

@@ -13,22 +13,22 @@ use super::{EVIDENCE, README, REPORT, TARGET, digest, names};
 use crate::evidence::Event;
 use crate::report;
 
-/// What is to be published of a run.
+/// A run to publish.
 #[derive(Debug)]
 pub struct Submission<'a> {
     /// Every event, redacted.
     pub events: &'a [Event],
     /// The command line that repeats the run.
     pub command: &'a str,
-    /// How the implementation is had, built and started, in Markdown.
+    /// How to get, build and start the implementation, in Markdown.
     pub how: &'a str,
-    /// The description of the target, where it is the implementer's own.
+    /// Target file, if it is the implementer's own.
     pub target: Option<&'a str>,
 }
 
 impl Submission<'_> {
-    /// Writes the folder `PROFILE/NAME/VERSION` below this one, in the place of an earlier one, and
-    /// says where it is. It is whole or not there at all.
+    /// Writes the folder `PROFILE/NAME/VERSION` below this one, replacing an earlier one, and
+    /// returns its path. Writing is atomic.
     ///
     /// # Errors
     /// No profile or no run in the events; a folder that cannot be written.
@@ -88,8 +88,8 @@ impl Submission<'_> {
     }
 }
 
-/// Whether a name or a version can be a folder: letters, digits, `.`, `_`, `+` and `-`, at least one
-/// letter or digit, and no dot in front.
+/// Whether a name or a version is valid as a folder: letters, digits, `.`, `_`, `+` and `-`, at
+/// least one letter or digit, and no leading dot.
 pub fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
     let tells = text.contains(|c: char| c.is_ascii_alphanumeric());

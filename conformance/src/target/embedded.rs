@@ -29,8 +29,8 @@ impl Running {
     }
 }
 
-/// Starts the reference with the arguments of its program; the address is that of the one
-/// API that they start.
+/// Starts the reference with the arguments of its program; returns the address of the one API that
+/// they start.
 pub(crate) async fn start(args: Vec<String>) -> Result<(Running, SocketAddr), String> {
     let running = reference::start(args)
         .await

@@ -3,31 +3,31 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, UdpSocket};
 
-/// How far the port of a server is from the one that keeps it. Systems that tell the ports of
-/// listeners from those of connections do it by whether they are even.
+/// Distance between a server's port and the port that reserves it. Some systems assign even and odd
+/// ports to listeners and to connections.
 const APART: u16 = 2;
 
-/// A free port of 127.0.0.1. No other suite on this machine starts a server on it while this is
-/// kept.
+/// A free port of 127.0.0.1. No other suite on this machine starts a server on it while this value
+/// exists.
 ///
-/// Were one port given to two servers, the one that comes second would seem ready, as the first one
-/// answers for it, and it would be judged by what the first one does.
+/// If two servers got the same port, the second one would seem ready, because the first one answers
+/// in its place, and it would be judged by the behaviour of the first.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) number: u16,
-    /// Who listens here alone gives that port to a server.
+    /// Listener on the port that reserves `number`.
     #[cfg_attr(not(test), expect(dead_code, reason = "held, and closed when dropped"))]
     keeper: TcpListener,
 }
 
 impl Port {
-    /// A port that is free now. Another program, or a connection, may take it before the server
-    /// does; the server then fails to start and says so.
+    /// Finds a port that is free now. Another program, or a connection, may use it before the
+    /// server does; the server then fails to start and reports it.
     ///
     /// # Errors
-    /// When the system has no more ports.
+    /// The system has no more ports.
     pub(super) fn free() -> io::Result<Self> {
-        // They are held meanwhile, so that none is found twice.
+        // They stay open meanwhile, so that none is found twice.
         let mut unsuitable = Vec::new();
         loop {
             let keeper = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -43,12 +43,12 @@ impl Port {
     }
 }
 
-/// Whether a port keeps another one, and is not kept itself for a server that is yet to listen.
+/// Whether a port reserves another one, rather than being reserved for a server.
 fn keeps_another(port: u16) -> bool {
     port % (2 * APART) < APART
 }
 
-/// Whether nobody listens on a port, at whatever address.
+/// Whether nothing listens on a port, neither on loopback nor on all addresses.
 pub(super) fn is_free(port: u16) -> bool {
     let addresses = [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED];
     addresses
@@ -56,11 +56,11 @@ pub(super) fn is_free(port: u16) -> bool {
         .all(|address| TcpListener::bind((address, port)).is_ok())
 }
 
-/// The address that other machines know this one by; none if it has none but loopback.
+/// The address of this machine for others; none if it has only loopback.
 pub(super) fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // Nothing is sent: the system only chooses the address that it would be sent from. The other
-    // is one of those that stand in documents and are nobody's.
+    // Nothing is sent: the system only chooses the source address. The destination is an address
+    // reserved for documentation.
     socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
     let address = socket.local_addr().ok()?.ip();
     (!address.is_loopback() && !address.is_unspecified()).then_some(address)
@@ -74,8 +74,7 @@ mod tests {
 
     #[test]
     fn no_two_servers_have_a_port() {
-        // Of some 14,000 ports that a system gives listeners, chosen by chance, several of these
-        // would be the same.
+        // A system gives listeners some 14,000 ports; of these random ones, several would collide.
         let ports: Vec<_> = (0..400)
             .map(|_| Port::free().expect("a free port"))
             .collect();

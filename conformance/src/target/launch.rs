@@ -1,4 +1,4 @@
-//! Starts or reaches a target in a setup, and stops what was started.
+//! Starts or reaches a target in a setup, and stops started processes.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -20,31 +20,31 @@ use crate::target::free_port::{self, Port};
 use crate::target::server::Server;
 use crate::target::{Launch, Target};
 
-/// How long a started server may take to become ready.
+/// Timeout for a started server to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(30);
-/// How long a server may take to stop by itself; nothing that it holds is needed any more.
+/// Timeout for a server to stop by itself; its content is no longer needed.
 const STOP_WITHIN: Duration = Duration::from_millis(500);
-/// A server that finds its port taken is started so often in all, each time on another port.
+/// Maximum number of starts of a server whose port is in use, each time on another port.
 const STARTS: u32 = 3;
-/// What a server says then, in any case: how systems call it.
+/// Message of a server in that case, compared case-insensitively: the name of the system error.
 const TAKEN: &str = "address already in use";
-/// How much of a server's log an error shows.
+/// Number of bytes shown of a server's log in an error.
 const LOG_SHOWN: usize = 2000;
 
-/// A server that answers, and what keeps it and the engine beside it running.
+/// A server that responds, with the handles that keep it and its engine running.
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) server: Server,
     #[expect(dead_code, reason = "ends when dropped")]
     mock: Option<FixtureServer>,
-    /// Empty where nothing of ours runs.
+    /// Empty if the suite started no process.
     keepers: Mutex<Vec<Keeper>>,
 }
 
-/// What keeps a server running.
+/// Handle that keeps a server running.
 #[derive(Debug)]
 enum Keeper {
-    /// A process of ours, with its folder and its port.
+    /// A started process, with its folder and its port.
     Process(
         ProcessGroup,
         #[expect(dead_code, reason = "removed when dropped")] TempDir,
@@ -59,7 +59,7 @@ enum Keeper {
 }
 
 impl Started {
-    /// Stops what was started, gently first.
+    /// Stops the started servers, gently first.
     pub(crate) async fn stop(&self) {
         let keepers = std::mem::take(&mut *lock(&self.keepers));
         stop(keepers).await;
@@ -76,11 +76,11 @@ async fn stop(keepers: Vec<Keeper>) {
     }
 }
 
-/// Starts or reaches one API of a target, the fixture server that it is told of at this address, and
-/// the engine that stands beside it, if a launch of one is given.
+/// Starts or reaches one API of a target, its fixture server at this address, and the engine next
+/// to it, if a launch of one is given.
 ///
 /// # Errors
-/// A sentence that says why there is no server.
+/// A message why there is no server.
 pub(crate) async fn start(
     target: &Target,
     launch: &Launch,
@@ -130,7 +130,7 @@ async fn open(
     if let Some(url) = &launch.url {
         let base = Base::parse(url)?;
         let mut answer = probe(client, &base, launch).await;
-        // A server may close one connection, and have the next one answered.
+        // A server may close one connection, and answer the next.
         if answer.as_ref().is_err_and(|error| !error.slow) {
             answer = probe(client, &base, launch).await;
         }
@@ -254,7 +254,7 @@ async fn wait_until_ready(
     }
 }
 
-/// The end of what the server wrote.
+/// The end of the server's log.
 fn log(dir: &Path) -> String {
     let bytes = std::fs::read(dir.join("log.txt")).unwrap_or_default();
     let start = bytes.len().saturating_sub(LOG_SHOWN);
@@ -262,7 +262,7 @@ fn log(dir: &Path) -> String {
     String::from_utf8_lossy(end).trim().to_owned()
 }
 
-/// Starts a program as a target says, with its log in the folder.
+/// Starts a program as the target file says, with its log in the folder.
 fn start_program(
     program: &str,
     launch: &Launch,

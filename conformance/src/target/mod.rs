@@ -18,11 +18,11 @@ use crate::assets::TARGETS;
 use crate::catalogue::Document;
 use crate::scenario::{UNNAMED, default_vendor};
 
-/// An implementation under test: a file `targets/NAME.toml`, or addresses alone.
+/// An implementation under test: a file `targets/NAME.toml`, or only addresses.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// How reports name it.
+    /// Its name in reports.
     pub name: String,
     /// The vendor part of its media types: `application/vnd.VENDOR.…`.
     #[serde(default = "default_vendor")]
@@ -30,74 +30,74 @@ pub struct Target {
     /// Its version, for lists of known deviations that depend on it.
     #[serde(default)]
     pub version: Option<String>,
-    /// What a target of plain addresses calls itself, if it does.
+    /// Product name that a target of plain addresses reports, if any.
     #[serde(skip)]
     pub product: Option<String>,
-    /// What it claims to be able to do.
+    /// Capabilities that it claims.
     pub capabilities: BTreeSet<String>,
-    /// The rules of its capabilities that it claims, by id; empty where it claims all of them.
+    /// The rules of its capabilities that it claims, by id; empty if it claims all of them.
     #[serde(default)]
     pub rules: BTreeSet<String>,
-    /// The program on the search path that starts it, where a launch names no other.
+    /// The program on the search path that starts it, if a launch names no other.
     #[serde(default)]
     pub program: Option<String>,
-    /// How it is started in each setup.
+    /// Its launches, by setup.
     pub setups: BTreeMap<String, Setup>,
     /// Whether it runs inside this process (the embedded reference).
     #[serde(skip)]
     pub in_process: bool,
-    /// Whether only addresses of it are reached, so that there is no setup but `default`.
+    /// Whether it is only reached by address, so that `default` is the only setup.
     #[serde(skip)]
     pub by_address: bool,
 }
 
-/// A launch configuration that scenarios ask for.
+/// A launch configuration that scenarios require.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
-    /// How the control plane is started, if the target has one.
+    /// Launch of the control plane, if the target has one.
     #[serde(default)]
     pub control: Option<Launch>,
-    /// How the engine is started, if the target has one.
+    /// Launch of the engine, if the target has one.
     #[serde(default)]
     pub engine: Option<Launch>,
 }
 
-/// How one API is started or reached in one setup. In arguments, files and environment `{port}` is
-/// a free port, `{dir}` the setup's own temporary folder, and `{mock}` (or `{depot}`) the address
-/// of the suite's fixture server, `http://HOST:PORT`, which is started for each server that is configured
-/// with it; an engine that stands beside a control plane is configured with the control plane's.
+/// Launch or address of one API in one setup. In arguments, files and environment `{port}` is a
+/// free port, `{dir}` the setup's own temporary folder, and `{mock}` (or `{depot}`) the address of
+/// the suite's fixture server, `http://HOST:PORT`, which is started for each server that is
+/// configured with it; an engine next to a control plane is configured with the control plane's.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
-    /// The address of a server that runs already; nothing is started then.
+    /// The address of a running server; nothing is started then.
     #[serde(default)]
     pub url: Option<String>,
-    /// Where the fixture server listens that the server at `url` is configured with,
+    /// Listen address of the fixture server that the server at `url` is configured with,
     /// `127.0.0.1:9000`.
     #[serde(default, alias = "depot")]
     pub mock: Option<SocketAddr>,
-    /// The port that the server listens on by default, where its arguments say none. Without it the
+    /// The port that the server listens on by default, if its arguments name none. Without it the
     /// suite chooses a free one.
     #[serde(default)]
     pub port: Option<u16>,
-    /// The program on the search path that is started instead of the target's: an engine beside
-    /// another's control plane, for example.
+    /// The program on the search path that is started instead of the target's, such as an engine
+    /// next to another's control plane.
     #[serde(default)]
     pub program: Option<String>,
     /// Arguments of the program.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Files written to `{dir}` before the start: name and text.
+    /// Files written to `{dir}` before the start: name and contents.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
     /// Environment variables of the program.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// The name of a built-in source that the control plane has.
+    /// The name of a built-in source of the control plane.
     #[serde(default)]
     pub builtin: Option<String>,
-    /// The path that answers 2xx once the server is ready.
+    /// The path that returns 2xx once the server is ready.
     #[serde(default = "default_ready")]
     pub ready: String,
     /// Tokens by role. Without one for `administrator`, the administrator sends none.
@@ -106,7 +106,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Where the server's fixture server is to listen; none if the server is not configured with
+    /// Listen address of the server's fixture server; none if the server is not configured with
     /// one.
     pub fn mock_address(&self) -> Option<SocketAddr> {
         let texts = self.args.iter().chain(self.files.values());
@@ -126,12 +126,12 @@ impl Launch {
 pub struct Token(String);
 
 impl Token {
-    /// The token with this text.
+    /// Creates a token from a string.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, for the wire.
+    /// The plain token, for the wire.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -143,7 +143,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The target that the program knows by this name, as it is written.
+/// Parses the embedded target file of this name.
 fn known(name: &str) -> Option<Table> {
     let (_, text) = TARGETS.iter().find(|(known, _)| *known == name)?;
     toml::from_str(text).ok()
@@ -153,7 +153,7 @@ fn default_ready() -> String {
     "/health".to_owned()
 }
 
-/// A target file that cannot be used.
+/// An unusable target file.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetFileError {
     /// Not TOML, an unknown key, a missing or wrong value.
@@ -161,10 +161,10 @@ pub enum TargetFileError {
     Toml {
         /// The file.
         file: String,
-        /// What is wrong, with line and column.
+        /// The error, with line and column.
         source: Box<toml::de::Error>,
     },
-    /// It begins with a target that the program does not know.
+    /// Its base is an unknown target.
     #[error("{file}: there is no target `{base}` to begin with")]
     Base {
         /// The file.
@@ -172,7 +172,7 @@ pub enum TargetFileError {
         /// The target.
         base: String,
     },
-    /// A fixture server's address for a server that is started, and configured with it then.
+    /// A fixture server's address for a server that the suite starts and configures itself.
     #[error(
         "{file}: setup `{setup}` names a fixture server, which goes with a url; files and arguments name it {{mock}}"
     )]
@@ -195,11 +195,11 @@ pub enum TargetFileError {
 }
 
 impl Target {
-    /// Reads a target file; `file` is its name in errors. What a file with the key `base` does not
-    /// say, the target that the program knows by that name says.
+    /// Parses a target file; `file` is its name in errors. A file with the key `base` inherits
+    /// unset values from the embedded target of that name.
     ///
     /// # Errors
-    /// When the text is not a target.
+    /// The string is not a valid target file.
     pub fn parse(text: &str, file: &str) -> Result<Self, TargetFileError> {
         let wrong = |source| TargetFileError::Toml {
             file: file.to_owned(),
@@ -207,7 +207,7 @@ impl Target {
         };
         let mut own: Table = toml::from_str(text).map_err(wrong)?;
         let target: Self = match own.remove("base") {
-            // The text knows the places of mistakes.
+            // Only the original string has positions for errors.
             None => toml::from_str(text).map_err(wrong)?,
             Some(base) => {
                 let mut whole =
@@ -256,8 +256,8 @@ impl Target {
         launch.program.as_deref().or(self.program.as_deref())
     }
 
-    /// A target of which only addresses are known: setup `default`, one token for the
-    /// administrator, and claims as given.
+    /// Creates a target from addresses: setup `default`, one token for the administrator, and the
+    /// given claims.
     pub fn at(
         control: Option<String>,
         engine: Option<String>,
@@ -293,7 +293,7 @@ impl Target {
 }
 
 impl Setup {
-    /// How this API is started or reached.
+    /// Launch of this API.
     pub const fn launch(&self, api: Document) -> Option<&Launch> {
         match api {
             Document::Control => self.control.as_ref(),

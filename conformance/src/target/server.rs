@@ -16,28 +16,28 @@ use crate::target::Token;
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) base: Base,
-    /// Where the fixture server is that it is configured with.
+    /// Address of the fixture server that it is configured with.
     pub(crate) mock: Option<Base>,
     /// A built-in source that it has.
     pub(crate) builtin: Option<String>,
-    /// Where it would be reached from other machines.
+    /// Its address for other machines.
     elsewhere: Option<Base>,
     /// The engine that is configured with the same fixture server.
     engine: Option<Box<Server>>,
     tokens: BTreeMap<String, Token>,
-    /// The Authorization header that the user gave for the administrator.
+    /// The user's Authorization header for the administrator.
     given: Option<String>,
-    /// Takes the tokens, and the user's own headers, out of everything that is shown.
+    /// Redacts the tokens, and the user's own headers, in all output.
     pub(crate) redactor: Redactor,
-    /// Scenarios that change what others see take it for writing.
+    /// Scenarios that change what others see acquire it for writing.
     pub(crate) gate: RwLock<()>,
-    /// Why it answers no more, once that is known.
+    /// Why it no longer responds, once known.
     pub(crate) died: OnceLock<String>,
-    /// How many scenarios in a row waited for an answer in vain.
+    /// Number of consecutive scenarios without a response.
     silent: AtomicU32,
 }
 
-/// After so many scenarios in a row that waited in vain, the others need not wait too.
+/// Number of consecutive scenarios without a response after which the others do not wait.
 const SILENT: u32 = 10;
 
 impl Server {
@@ -65,22 +65,22 @@ impl Server {
         }
     }
 
-    /// With the fixture server that it is configured with.
+    /// Sets the fixture server that it is configured with.
     pub(crate) fn with_mock(self, mock: Option<Base>) -> Self {
         Self { mock, ..self }
     }
 
-    /// With a built-in source that it has.
+    /// Sets a built-in source that it has.
     pub(crate) fn with_builtin(self, builtin: Option<String>) -> Self {
         Self { builtin, ..self }
     }
 
-    /// With the address at which it would be reached from other machines.
+    /// Sets its address for other machines.
     pub(crate) fn with_elsewhere(self, elsewhere: Option<Base>) -> Self {
         Self { elsewhere, ..self }
     }
 
-    /// With the engine that stands beside it.
+    /// Sets the engine next to it.
     pub(crate) fn with_engine(mut self, engine: Option<Self>) -> Self {
         if let Some(engine) = engine {
             let tokens = engine.tokens.values();
@@ -90,12 +90,12 @@ impl Server {
         self
     }
 
-    /// The engine beside it, or where there is none, this server.
+    /// The engine next to it, or if there is none, this server.
     pub(crate) fn engine(&self) -> &Self {
         self.engine.as_deref().unwrap_or(self)
     }
 
-    /// The server that a step asks: this one, or the engine beside it.
+    /// The recipient of a step: this server, or the engine next to it.
     pub(crate) fn server_for(&self, step: &Step) -> &Self {
         match step.recipient {
             Recipient::Engine => self.engine(),
@@ -103,7 +103,7 @@ impl Server {
         }
     }
 
-    /// Where a step's request goes.
+    /// Base address of a step's request.
     pub(crate) fn base_for(&self, step: &Step) -> &Base {
         match (step.recipient, &self.mock, &self.elsewhere) {
             (Recipient::Mock, Some(mock), _) => mock,
@@ -112,13 +112,13 @@ impl Server {
         }
     }
 
-    /// Whether this is where the fixture server is.
+    /// Whether this is the address of the fixture server.
     pub(crate) fn is_mock(&self, base: &Base) -> bool {
         let mock = self.mock.as_ref();
         mock.is_some_and(|mock| mock.url == base.url)
     }
 
-    /// The key of the administrator; empty where the setup needs none.
+    /// The key of the administrator; empty if the setup needs none.
     pub(crate) fn administrator_key(&self) -> &str {
         match (self.tokens.get("administrator"), &self.given) {
             (Some(token), _) => token.reveal(),
@@ -127,10 +127,10 @@ impl Server {
         }
     }
 
-    /// The Authorization header that an identity sends; none for no header.
+    /// The Authorization header of an identity; none for no header.
     ///
     /// # Errors
-    /// The role that the target has no token for.
+    /// The role for which the target has no token.
     pub(crate) fn authorization(&self, identity: &Identity) -> Result<Option<String>, String> {
         match identity {
             Identity::Administrator => Ok(self
@@ -153,8 +153,7 @@ impl Server {
         self.tokens.get(role).map(bearer)
     }
 
-    /// Notes whether a scenario waited for an answer in vain; a server that lets every one
-    /// wait counts as dead.
+    /// Records whether a scenario timed out; a server without any response counts as dead.
     pub(crate) fn waited_in_vain(&self, slow: bool) {
         if !slow {
             self.silent.store(0, Ordering::Relaxed);
@@ -164,7 +163,7 @@ impl Server {
         }
     }
 
-    /// Whether the server, and the engine beside it, still take connections.
+    /// Whether the server, and the engine next to it, still accept connections.
     pub(crate) async fn is_alive(&self) -> bool {
         match &self.engine {
             Some(engine) if !engine.takes_connections().await => false,
@@ -172,7 +171,7 @@ impl Server {
         }
     }
 
-    /// It may be busy, so it is asked twice.
+    /// It may be busy, so there are two attempts.
     async fn takes_connections(&self) -> bool {
         let host = self.base.host.trim_matches(['[', ']']);
         for pause in [0, 300] {
@@ -186,7 +185,7 @@ impl Server {
     }
 }
 
-/// Knows the tokens and the user's own headers.
+/// Creates a redactor for the tokens and the user's own headers.
 pub(crate) fn redactor(tokens: &BTreeMap<String, Token>, headers: &[(String, String)]) -> Redactor {
     let redactor = tokens.values().fold(Redactor::default(), |known, token| {
         known.secret(token.reveal())

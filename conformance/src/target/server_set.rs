@@ -9,18 +9,18 @@ use crate::target::launch::{self, Started};
 use crate::target::server::redactor;
 use crate::target::{Launch, Target};
 
-/// How a target's servers are started or reached in one setup.
+/// Launches of a target's servers in one setup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Servers<'a> {
     target: &'a Target,
     document: Document,
     launch: &'a Launch,
-    /// The engine that is asked beside the server.
+    /// The engine that is queried along with the server.
     engine: Option<&'a Launch>,
 }
 
 impl<'a> Servers<'a> {
-    /// The server with this API, and an engine beside it if one is asked; none if the target's
+    /// Selects the server with this API, and an engine if one is queried; none if the target's
     /// setup does not have them.
     pub(crate) fn of(
         target: &'a Target,
@@ -41,7 +41,7 @@ impl<'a> Servers<'a> {
         })
     }
 
-    /// Whether what is made on the server outlasts the run.
+    /// Whether resources on the server outlast the run.
     pub(crate) const fn lasts(&self) -> bool {
         self.launch.url.is_some()
     }
@@ -51,11 +51,11 @@ impl<'a> Servers<'a> {
         self.launches().all(|launch| launch.url.is_none())
     }
 
-    /// Where their fixture server listens; none if there is no need of one, or they are not told of
-    /// it.
+    /// Listen address of their fixture server; none if none is needed, or they are not configured
+    /// with it.
     pub(crate) fn mock(&self, asks_mock: bool) -> Option<SocketAddr> {
         match (self.document, self.engine) {
-            // Definitions tell a control plane of the fixture server; its engine must have been told.
+            // A control plane gets it from definitions; its engine must be configured with it.
             (Document::Control, Some(engine)) => engine.mock_address(),
             (Document::Control, None) if asks_mock => Some((Ipv4Addr::LOCALHOST, 0).into()),
             _ => self.launch.mock_address(),
@@ -65,7 +65,7 @@ impl<'a> Servers<'a> {
     /// Starts or reaches them, and their fixture server at this address.
     ///
     /// # Errors
-    /// A sentence that says why there is no server.
+    /// A message why there is no server.
     pub(crate) async fn start(
         &self,
         mock: Option<SocketAddr>,
@@ -80,7 +80,7 @@ impl<'a> Servers<'a> {
         })
     }
 
-    /// Why the server cannot be asked at an address that is not loopback, if so.
+    /// Why the server cannot be reached at a non-loopback address, if so.
     pub(crate) fn no_elsewhere(&self) -> Option<String> {
         match self.launch.port {
             None => Some("the target does not say where it listens by default".to_owned()),

@@ -1,8 +1,8 @@
 //! Variants: servers that differ from the reference as the documents permit. A rule that fails on
 //! one demands more than its document.
 //!
-//! They are the dual of the faults, are written in the same words, and sit at the same place
-//! between suite and server.
+//! They are the dual of the faults, use the same syntax, and are applied at the same place between
+//! suite and server.
 
 mod over_strict;
 mod tolerance;

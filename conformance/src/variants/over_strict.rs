@@ -10,16 +10,16 @@ use crate::assets::VARIANTS;
 use crate::catalogue::pattern::Pattern;
 use crate::faults::FileError;
 
-/// The name of the list, below the folder of the variants and without its ending.
+/// Name of the list, below the folder of the variants and without extension.
 pub(super) const LIST: &str = "known";
 
-/// The rules that fail on a variant although it is allowed, and why they still do.
+/// Rules that fail on a permitted variant, and why they still do.
 #[derive(Debug, Default)]
 pub struct OverStrict {
     pub(super) entries: Vec<Entry>,
 }
 
-/// Some rules and the variants that they fail on.
+/// Some rules and the variants on which they fail.
 #[derive(Debug)]
 pub(super) struct Entry {
     variant: Pattern,
@@ -43,10 +43,10 @@ struct WrittenEntry {
 }
 
 impl OverStrict {
-    /// Reads the list.
+    /// Parses the list.
     ///
     /// # Errors
-    /// No TOML of this shape, a bad pattern, an entry without a reason.
+    /// Invalid TOML or shape, a bad pattern, an entry without a reason.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let failed = |what: String| FileError::new(FOLDER, format!("{LIST}.toml"), what);
         let written: OverStrictFile =
@@ -71,7 +71,7 @@ impl OverStrict {
         Ok(Self { entries })
     }
 
-    /// The list that the program carries.
+    /// Returns the embedded list.
     ///
     /// # Errors
     /// It has a defect.
@@ -80,7 +80,7 @@ impl OverStrict {
         text.map_or_else(|| Ok(Self::default()), |(_, text)| Self::parse(text))
     }
 
-    /// The list in a folder of variants; an empty one where there is none.
+    /// Reads the list in a folder of variants; empty if there is none.
     ///
     /// # Errors
     /// It cannot be read or has a defect.
@@ -94,7 +94,7 @@ impl OverStrict {
         Self::parse(&text)
     }
 
-    /// Why a rule fails on a variant, if it is known.
+    /// Why a rule fails on a variant, if known.
     pub(super) fn reason(&self, variant: &str, rule: &str) -> Option<&str> {
         let mut entries = self.entries.iter();
         let entry = entries.find(|entry| entry.concerns(variant, rule))?;

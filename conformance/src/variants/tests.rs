@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::faults::FileError;
 
-/// A variant with this YAML beside its name and what it says of itself.
+/// Parses a variant with this YAML in addition to its name and description.
 fn variant(text: &str) -> Result<Variant, FileError> {
     let text = format!("- variant: v\n  does: It does.\n  allowed-by: Silence.\n{text}");
     let mut variants = Variant::parse("engine/v1/data/put", &text)?;
@@ -54,7 +54,7 @@ fn variants_that_make_no_sense_are_refused() {
     assert!(error.is_some_and(|error| error.to_string().contains("does not say who is asked")));
 }
 
-/// What was made of one variant, on which two rules failed and one did not run.
+/// Results of one variant, on which two rules failed and one did not run.
 fn tolerance(known: &str) -> Tolerance {
     let variant = variant("  on: PUT /x\n  delay: 1\n  stops: {engine/quiet: Silence.}\n");
     let variant = variant.unwrap_or_else(|error| panic!("{error}"));

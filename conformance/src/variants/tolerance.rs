@@ -7,31 +7,30 @@ use std::sync::Arc;
 use super::over_strict::Entry;
 use super::{OverStrict, Variant};
 
-/// What every rule made of every variant that changes something of what it sees.
+/// Results of every rule on every variant that affects it.
 #[derive(Debug)]
 pub struct Tolerance {
     rows: Vec<Row>,
-    /// How many rules were tried.
+    /// Number of tested rules.
     rules: usize,
     known: OverStrict,
 }
 
-/// One variant.
+/// Results of one variant.
 #[derive(Debug)]
 pub struct Row {
     /// The variant.
     pub variant: Arc<Variant>,
-    /// How many rules were judged on it.
+    /// Number of rules judged on it.
     pub judged: usize,
-    /// The rules that failed or were blocked on it, with what they saw.
+    /// Rules that failed or were blocked on it, with the failure.
     pub failed: Vec<(String, String)>,
-    /// The rules that did not run on it, or were blocked by a silence that it names, with the
-    /// reason.
+    /// Rules that did not run on it, or were blocked by a silence that it names, with the reason.
     pub stopped: Vec<(String, String)>,
 }
 
 impl Row {
-    /// A variant that no rule was played on yet.
+    /// Creates the results of a variant on which no rule has run yet.
     pub(crate) fn new(variant: Arc<Variant>) -> Self {
         Self {
             variant,
@@ -43,22 +42,22 @@ impl Row {
 }
 
 impl Tolerance {
-    /// From what was made of each variant, of so many rules.
+    /// Creates the results of all variants for this number of rules.
     pub(crate) fn new(rows: Vec<Row>, rules: usize, known: OverStrict) -> Self {
         Self { rows, rules, known }
     }
 
-    /// How many rules were tried.
+    /// Number of tested rules.
     pub fn rules(&self) -> usize {
         self.rules
     }
 
-    /// Each variant with what the rules made of it, in the order in which they were given.
+    /// Results of each variant, in the given order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// Variants that change nothing of what any rule sees.
+    /// Variants that affect no rule.
     pub fn idle(&self) -> Vec<&str> {
         let idle = self
             .rows
@@ -67,7 +66,7 @@ impl Tolerance {
         idle.map(|row| row.variant.id.as_str()).collect()
     }
 
-    /// The rules that are known to be over-strict and failed: the variant, how many, the reason.
+    /// Failed rules that are known to be over-strict: the variant, their number, the reason.
     pub fn known(&self) -> Vec<String> {
         let mut known = Vec::new();
         for row in &self.rows {
@@ -89,15 +88,14 @@ impl Tolerance {
         known
     }
 
-    /// How many of the rules that were tried failed on no variant.
+    /// Number of tested rules that failed on no variant.
     pub fn tolerant(&self) -> usize {
         let failed = self.rows.iter().flat_map(|row| &row.failed);
         let failed: BTreeSet<&str> = failed.map(|(rule, _)| rule.as_str()).collect();
         self.rules.saturating_sub(failed.len())
     }
 
-    /// What is wrong with the rules, or with the list of those that are known to be over-strict,
-    /// a sentence each.
+    /// Defects of the rules, or of the list of over-strict rules, a sentence each.
     pub fn findings(&self) -> Vec<String> {
         let mut findings = Vec::new();
         for row in &self.rows {
@@ -116,7 +114,7 @@ impl Tolerance {
         findings
     }
 
-    /// Entries of the list of rules known to be over-strict that nothing fails of any more.
+    /// Entries of the list of over-strict rules for which no rule fails any more.
     pub fn left_over(&self) -> Vec<String> {
         let fails = |entry: &Entry| {
             self.rows.iter().any(|row| {
@@ -131,7 +129,7 @@ impl Tolerance {
     }
 }
 
-/// A table: each variant, how many rules were judged on it, and how many of them failed.
+/// A table: each variant, the number of rules judged on it, and of those that failed.
 impl fmt::Display for Tolerance {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ids = self.rows.iter().map(|row| row.variant.id.len());

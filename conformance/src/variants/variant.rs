@@ -13,21 +13,21 @@ use crate::faults::{Alteration, FileError, Recipient, entries, texts_below};
 /// The folder of the variants.
 pub(super) const FOLDER: &str = "variants";
 
-/// A server that answers otherwise than the reference, as the documents allow.
+/// A server that responds differently from the reference, as the documents allow.
 #[derive(Debug)]
 pub struct Variant {
-    /// `PATH/NAME`, where `PATH.yaml` is the file that it stands in.
+    /// `PATH/NAME`, where `PATH.yaml` is its file.
     pub id: String,
-    /// What the server does, as a sentence.
+    /// Behaviour of the server, as a sentence.
     pub does: String,
     /// The statement of a document, or the silence, that allows it.
     pub allowed_by: String,
-    /// Rules that need not run on it, or may be blocked, with the silence that stops them.
+    /// Rules that need not run on it, or may be blocked, with the silence that permits it.
     stops: Vec<(Pattern, String)>,
     pub(crate) changes: Vec<Alteration>,
 }
 
-/// A variant as its file has it: with one alteration, or with several below `changes`.
+/// A variant as in its file: with one alteration, or with several below `changes`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct VariantFile {
@@ -46,8 +46,8 @@ impl Variant {
     /// Reads the variants of one file; `path` is the file's path below `variants/`, without ending.
     ///
     /// # Errors
-    /// No YAML of this shape, an unknown key, a variant that changes nothing, stands twice or does
-    /// not say what allows it, a bad pattern.
+    /// Invalid YAML or shape, an unknown key, a variant without effect, with a repeated name or
+    /// without a permission, a bad pattern.
     pub fn parse(path: &str, text: &str) -> Result<Vec<Self>, FileError> {
         entries(FOLDER, "variant", path, text, |one| {
             let written = serde_json::from_value(one).map_err(|error| error.to_string())?;
@@ -55,7 +55,7 @@ impl Variant {
         })
     }
 
-    /// The variants that the program carries.
+    /// Returns the embedded variants.
     ///
     /// # Errors
     /// A file has a defect.
@@ -68,7 +68,7 @@ impl Variant {
         Ok(variants?.into_iter().flatten().collect())
     }
 
-    /// The variants of every `PATH.yaml` below a folder.
+    /// Reads the variants of every `PATH.yaml` below a folder.
     ///
     /// # Errors
     /// A file cannot be read or has a defect.
@@ -112,7 +112,7 @@ impl Variant {
         })
     }
 
-    /// The silence that keeps a rule from running on it, if there is one.
+    /// The silence that prevents a rule from running on it, if any.
     pub(crate) fn silence(&self, rule: &str) -> Option<&str> {
         let mut stops = self.stops.iter();
         let (_, silence) = stops.find(|(rules, _)| rules.matches(rule))?;

@@ -1,4 +1,4 @@
-//! Arrays: the same whether they are short or long, shared or not.
+//! Arrays: short or long, shared or not, they behave the same.
 
 use rego::Value;
 use rego::value::{Array, from_json};
@@ -23,7 +23,7 @@ fn arrays_behave_like_lists() {
         let mut array = read.as_array().cloned().unwrap_or_default();
         check_same(&array, &model);
         let before = (array.clone(), model.clone());
-        // A number that is different in each step and no pattern of any length.
+        // A different number in each step, without a pattern of any length.
         let mut at = 1;
         for step in 0..steps {
             at = (at * 48_271) % 0x7fff_ffff;

@@ -1,5 +1,5 @@
-//! What is refused when modules are put and removed and queries are asked, in tables: after `---`
-//! the change or query, after `>>>` the errors, each with its place, and its details as JSON below.
+//! Errors of adding and removing modules and of queries, in tables: after `---` the change or
+//! query, after `>>>` the errors, each with its location, and its details as JSON below.
 
 #![expect(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn queries() {
     check(include_str!("checks/queries.txt"));
 }
 
-/// Makes the changes of every case, and compares what the last of them finds.
+/// Applies the changes of every case, and compares the errors of the last one.
 fn check(table: &str) {
     let mut wrong = Vec::new();
     for case in sections(table, "=== ") {
@@ -97,7 +97,7 @@ fn shown(error: &LanguageError) -> String {
     format!("{} {place} {message}\n{details}", error.code.as_str())
 }
 
-/// Texts of modules that need each other in many ways, some of them wrong.
+/// Sources of modules that depend on each other in many ways, some of them invalid.
 const TEXTS: &[&str] = &[
     "package a\np := 1",
     "package a\np := {\"x\": 1}",
@@ -119,7 +119,7 @@ const TEXTS: &[&str] = &[
 
 #[test]
 fn change_by_change_is_as_all_at_once() {
-    // A fixed sequence of numbers that looks random (xorshift).
+    // Fixed pseudo-random sequence (xorshift).
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {
         state ^= state << 13;
@@ -172,7 +172,7 @@ fn change_by_change_is_as_all_at_once() {
     );
 }
 
-/// The compiled modules by their ids.
+/// Returns the compiled modules by id.
 fn trees(policy: &Policy) -> std::collections::BTreeMap<String, String> {
     let modules = policy.modules();
     modules
@@ -180,8 +180,8 @@ fn trees(policy: &Policy) -> std::collections::BTreeMap<String, String> {
         .collect()
 }
 
-/// Adding a module costs about the same among many others as among few. What looked at all others
-/// would cost fifty times as much or more.
+/// Adding a module costs about the same among many others as among few. A scan of all others would
+/// cost fifty times as much or more.
 #[test]
 fn a_change_costs_what_it_touches() {
     let policy = |others: usize| {

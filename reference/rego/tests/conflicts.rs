@@ -1,4 +1,4 @@
-//! Whether base documents may be written where rules are, in a table.
+//! Conflicts between writes of base documents and rules, in a table.
 
 #![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
 
@@ -11,7 +11,7 @@ const MODULES: &[&str] = &[
     "package d\ne[\"x/y\"] := 1",
 ];
 
-/// What is written, and the places of the rules in its way.
+/// Written values, and the paths of the conflicting rules.
 const TABLE: &[(&str, &str, &[&str])] = &[
     ("", "{}", &[]),
     ("", r#"{"a": {}}"#, &[]),
@@ -48,7 +48,7 @@ fn documents_in_the_way_of_rules_are_refused() {
             Ok(()) => Vec::new(),
             Err(errors) => errors.0.iter().map(|error| error.message.clone()).collect(),
         };
-        // Nobody says in which order rules are named.
+        // The order of the rules is unspecified.
         found.sort();
         let wanted: Vec<_> = wanted
             .iter()

@@ -1,5 +1,5 @@
-//! Rules that always have the same value: what is known of them from the first evaluation on changes
-//! no later one.
+//! Rules with constant values: results that are cached from the first evaluation on do not affect
+//! later ones.
 
 #![expect(
     clippy::panic,
@@ -40,7 +40,7 @@ through_two := x if { x := data.t.two; x < 9 }
 replaced := x if x := data.t.alone with data.t.alone as 7
 "#;
 
-/// Rules, what they give, and the labels that are told of them.
+/// Rules, their results, and the labels that are reported for them.
 const ASKED: &[(&str, &str, &str)] = &[
     ("through_labelled", "true", r#"[{"of":"constant"}]"#),
     ("through_alone", "2", "[]"),
@@ -63,7 +63,7 @@ fn later_evaluations_give_the_same() {
             let query = Query::parse(&policy, &format!("data.t.{rule}"), &QueryOptions::default());
             let query = query.unwrap_or_else(|errors| panic!("{errors}"));
             let mut evaluation = Evaluation::new(&documents);
-            // With them no rule is passed over.
+            // With labels, no rule is skipped.
             evaluation.rule_labels = (round % 2 == 1).then(Vec::new);
             let given = query.decide(&mut evaluation);
             let given =

@@ -1,5 +1,5 @@
-//! Documents that are kept are the values of their texts, whether their items were looked at or
-//! not.
+//! Documents that are stored lazily equal the values of their sources, whether their items were
+//! accessed or not.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use rego::Value;
 use rego::value::{JsonChunks, document_from_json, from_json};
 
-/// JSON texts, many of them long enough to be kept in parts: with spaces, members in any order and
-/// several of one name, escapes, and texts and numbers of all lengths.
+/// JSON sources, many of them long enough to be stored in chunks: with spaces, members in any order
+/// and duplicate names, escapes, and strings and numbers of all lengths.
 fn texts() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
@@ -37,7 +37,7 @@ fn texts() -> impl Strategy<Value = String> {
     })
 }
 
-/// As often as this a text is repeated, so that all of it stays below 100 KB or so.
+/// Maximum number of repetitions of a string, so that the result is at most about 100 KB.
 fn few(times: usize, text: &str) -> usize {
     times.min(1 + 100_000 / text.len())
 }
@@ -50,7 +50,7 @@ fn object(members: impl IntoIterator<Item = (String, String)>) -> String {
     format!("{{{}}}", members.join(",\n"))
 }
 
-/// A document and the value of its text.
+/// Parses a document and the value of its source.
 #[track_caller]
 fn read(text: &str) -> (Value, Value) {
     match (
@@ -94,7 +94,7 @@ fn check(text: &str) {
     changed(&mut document, value, text);
 }
 
-/// Looks for every item in another order than they have.
+/// Accesses all items in reverse order.
 #[track_caller]
 fn looked_at(document: &Value, value: &Value, text: &str) {
     if let (Some(items), Some(expected)) = (document.as_array(), value.as_array()) {
@@ -113,7 +113,7 @@ fn looked_at(document: &Value, value: &Value, text: &str) {
     }
 }
 
-/// Changes both alike.
+/// Changes both in the same way.
 #[track_caller]
 fn changed(document: &mut Value, mut value: Value, text: &str) {
     let before = document.clone();
@@ -151,7 +151,7 @@ proptest! {
         check(&text);
     }
 
-    /// What is no JSON is refused with the same words.
+    /// Invalid JSON is refused with the same messages.
     #[test]
     fn errors_are_those_of_values(text in texts(), at: prop::sample::Index, byte: u8) {
         let mut text = text.into_bytes();
@@ -174,7 +174,7 @@ fn long_documents_are_the_values_of_their_texts() {
         };
         object((0..1_500).map(user))
     };
-    // In order, in none, and a name that comes again when the parts before it are made.
+    // In order, out of order, and with a duplicate name after the preceding chunks are created.
     let again = users(1).replacen("user-01499", "user-00000", 1);
     let deep = (0..500).fold("7".repeat(5_000), |inner, _| format!("[{inner},1]"));
     let strings: Vec<String> = (0..200)
@@ -186,7 +186,7 @@ fn long_documents_are_the_values_of_their_texts() {
     }
 }
 
-/// A reader of one item takes its part, and nobody waits for another.
+/// A reader of one item parses only its chunk, and threads do not wait for each other.
 #[test]
 fn many_threads_look_at_once() {
     let items: Vec<String> = (0..20_000).map(|at| format!("{{\"at\":{at}}}")).collect();
@@ -208,8 +208,8 @@ fn many_threads_look_at_once() {
     });
 }
 
-/// The order of one object's members is tried for the next one: here every object of up to four
-/// members, with names twice among them, follows every other.
+/// The member order of one object is the guess for the next one: here every object of up to four
+/// members, with duplicate names among them, follows every other.
 #[test]
 fn members_are_in_their_order_whatever_object_came_before() {
     let mut objects: Vec<Vec<&str>> = vec![Vec::new()];

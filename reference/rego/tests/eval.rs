@@ -1,4 +1,4 @@
-//! What queries answer: tables of policies, queries and answers.
+//! Query results: tables of policies, queries and results.
 
 #![expect(
     clippy::panic,
@@ -51,7 +51,7 @@ begins(x) if strings.any_prefix_match(x, ["a", "b"])
 ends(x) if strings.any_suffix_match(x, "z")
 "#;
 
-/// Queries and their answers; bindings as objects, in the order of the answers.
+/// Queries and their results; bindings as objects, in the order of the results.
 const ANSWERS: &[(&str, &str)] = &[
     ("x := data.list[_]", r#"[{"x":3},{"x":1},{"x":2}]"#),
     ("data.list[i] > 1", r#"[{"i":0},{"i":2}]"#),
@@ -144,7 +144,7 @@ fn queries_have_their_answers_in_order() {
     }
 }
 
-/// Queries, whether failures of built-in functions count, and the errors.
+/// Queries, whether failures of built-in functions are errors, and the expected errors.
 const ERRORS: &[(&str, bool, &str)] = &[
     (
         "data.test.clash",

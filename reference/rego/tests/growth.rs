@@ -1,5 +1,5 @@
-//! Policies of one shape, small and ten times as large: what compiling costs grows with the text,
-//! not with its square. And nesting of every kind, which must not exhaust the stack of a thread.
+//! Policies of one shape, small and ten times as large: the compilation cost must not be quadratic
+//! in the source length. Nesting of any kind must not exhaust the stack of a thread.
 
 #![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
 
@@ -9,12 +9,12 @@ use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
 
 use crate::support::processor_time;
 
-/// Ten times the text costs less than this many times as much; its square would cost a hundred
-/// times as much.
+/// Maximum cost ratio for a source ten times as long; quadratic growth would cost a hundred times
+/// as much.
 const MOST: u32 = 30;
 
-/// What a text is made of: what comes first, each line, what comes last. `@` in a line is its
-/// number, `<` the one before it.
+/// Template of a source: prefix, repeated line, suffix. `@` in a line is its number, `<` the
+/// previous one.
 struct Shape {
     name: &'static str,
     first: &'static str,
@@ -131,7 +131,7 @@ const SHAPES: &[Shape] = &[
     shape("types within types", 24, "r0 := 1", "r@ := [r<]", ""),
 ];
 
-/// The text of a shape. `<<…>>` is repeated as often as there are lines, `@@` is their number.
+/// Generates the source of a shape. `<<…>>` is repeated once per line, `@@` is their number.
 fn text(shape: &Shape, lines: usize) -> String {
     let fixed = |part: &str| {
         let part = part.replace("@@", &lines.to_string());
@@ -172,7 +172,7 @@ fn ten_times_the_text_does_not_cost_its_square() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the shapes are meant to measure is compiling, so most of them must be accepted.
+/// The shapes measure compilation, so most of them must be accepted.
 #[test]
 fn shapes_are_policies() {
     let refused = SHAPES
@@ -189,7 +189,7 @@ fn shapes_are_policies() {
     );
 }
 
-/// What opens a level of nesting and what closes it.
+/// Opening and closing delimiters of a nesting level.
 const NESTINGS: &[(&str, &str)] = &[
     ("[", "]"),
     ("{\"a\": ", "}"),
@@ -216,7 +216,7 @@ fn nesting_does_not_exhaust_the_stack() {
     for (open, close) in NESTINGS {
         for depth in [20, 240, 400] {
             let nested = format!("{}1{}", open.repeat(depth), close.repeat(depth));
-            // A thread has 2 MiB, those of a server among them.
+            // A thread has a stack of 2 MiB, including those of a server.
             let thread = std::thread::Builder::new().stack_size(2 << 20);
             let worker = thread.spawn(move || {
                 if let Ok(policy) = compile(&format!("package a\nf(x) := x\np if {{ {nested} }}")) {

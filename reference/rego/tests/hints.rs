@@ -1,4 +1,4 @@
-//! What may be meant by references to parts of the input that are not there.
+//! Hints for references to missing parts of the input.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 

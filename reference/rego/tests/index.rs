@@ -1,4 +1,4 @@
-//! Which rules are looked at: for each body whether OPA 1.22 keeps its rule for each input.
+//! Rule indexing: for each body, whether OPA 1.22 retains its rule for each input.
 
 #![expect(
     clippy::panic,
@@ -10,13 +10,13 @@ use rego::trace::{Filter, Form, Recorder};
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
 
-/// The inputs, a blank line, then the bodies: a digit for each input, 1 if the rule is kept.
+/// Inputs, a blank line, then the bodies: a digit for each input, 1 if the rule is retained.
 const TABLE: &str = include_str!("index.txt");
 
 const DOCUMENTS: &str = r#"{"roles": {"admin": ["ann"], "user": ["bob", "cy"]}, "names": ["ann", "bob"],
     "flags": {"on": true, "off": false}, "empty": {}, "numbered": {"1": true}}"#;
 
-/// A policy with one rule that gives a value if a body holds.
+/// Compiles a policy with one rule that has a value if a body is satisfied.
 fn policy(value: &str, body: &str) -> Policy {
     policy_of(&format!(
         "p := {value} if {{ some w in [7]; w > 0; {body} }}"
@@ -30,7 +30,7 @@ fn policy_of(rule: &str) -> Policy {
     policy.compile().expect("the module compiles")
 }
 
-/// Whether the rule `p` is kept, and whether it holds.
+/// Returns whether the index retains the rule `p`, and whether it is satisfied.
 fn looked_at(policy: &Policy, documents: &Value, input: &str) -> (bool, bool) {
     let query = Query::parse(policy, "data.t.p", &QueryOptions::default());
     let query = query.unwrap_or_else(|errors| panic!("{errors}"));
@@ -57,7 +57,7 @@ fn rules_are_kept_that_can_matter() {
         looked_at(&policy_of_numbers, &documents, r#"{"x": 1}"#),
         (true, true)
     );
-    // Where one rule would be enough, keys are not looked for.
+    // Where one rule suffices, keys are not looked up.
     for (value, is_exact) in [("w", true), ("1", false)] {
         for row in bodies.lines() {
             let (wanted, body) = row.split_once(' ').expect("digits");
@@ -120,7 +120,7 @@ fn what_is_known_to_hold_is_not_taken_for_more() {
     assert!(held > 100, "only {held} hold");
 }
 
-/// The index keeps the rules that can hold for a string that is not UTF-8. The answers are OPA's.
+/// The index retains rules that may match a string that is not UTF-8. The results are OPA's.
 #[test]
 fn rules_are_kept_for_strings_that_are_not_utf8() {
     let documents = Value::Null;

@@ -1,4 +1,4 @@
-//! Limits of evaluations: trials, time, values, memory, and callers that leave.
+//! Limits of evaluations: trials, time, values, memory, and cancellation.
 
 #![expect(clippy::panic, reason = "a broken table ends the test")]
 
@@ -44,12 +44,12 @@ endless if {
 }
 "#;
 
-/// Documents that are large enough to take long.
+/// Returns documents that are large enough to take long.
 fn documents() -> Value {
     documents_of(100_000)
 }
 
-/// The same with so many objects, the making of which takes longest.
+/// Returns such documents with a number of objects, whose creation takes longest.
 fn documents_of(objects: i64) -> Value {
     let numbers = |count: i64| (0..count).map(Value::from).collect::<Vec<_>>();
     let objects = (0..=objects).map(|number| Value::object([("x", Value::from(number))]));
@@ -89,7 +89,7 @@ fn evaluate(query: &Query, documents: &Value, limits: Limits) -> Result<Vec<Solu
     query.evaluate(&mut evaluation)
 }
 
-/// More time than anything here takes.
+/// More time than any evaluation takes here.
 const AMPLE: Duration = Duration::from_secs(3600);
 
 fn trial(time: Duration) -> Limits {
@@ -100,7 +100,7 @@ fn trial(time: Duration) -> Limits {
     }
 }
 
-/// Each of them would take a trial too long, has effects, or is not known to be quick.
+/// Queries that take too long for a trial, have effects, or are not known to be quick.
 const LONG: &[&str] = &[
     "data.big == data.other",
     "data.text == data.like",
@@ -146,7 +146,7 @@ const LONG: &[&str] = &[
     "x := data with data.few.more as 1",
 ];
 
-/// None of them does.
+/// Queries that are suitable for a trial.
 const SHORT: &[&str] = &[
     "x := data.p.small",
     "x := data.p.greets",
@@ -163,7 +163,7 @@ const SHORT: &[&str] = &[
     "x := input.n + 1",
 ];
 
-/// An evaluation that costs a few times as much as a trial may.
+/// Evaluation that costs a few times as much as a trial may.
 const YARDSTICK: &str = "x := count([y | some y in numbers.range(1, 10000)])";
 
 #[test]
@@ -171,13 +171,13 @@ fn trials_end_soon() {
     let policy = policy();
     let yardstick = query(&policy, YARDSTICK);
     for text in LONG {
-        // What was searched for other queries would be found at once.
+        // Documents that were searched by other queries would answer at once.
         let documents = match text.contains("data.objects") {
             true => documents(),
             false => documents_of(0),
         };
         let query = query(&policy, text);
-        // What trials use is prepared by then.
+        // Prepares the values that trials use.
         let warm = Limits {
             deadline: Some(Instant::now() + Duration::from_millis(50)),
             ..Limits::default()
@@ -209,7 +209,7 @@ fn trials_that_end_in_time_answer_as_evaluations_do() {
             query.evaluate(&mut evaluation)
         };
         let wanted = answers(Limits::default());
-        // What trials use is prepared by then.
+        // The values that trials use are prepared by then.
         let found = answers(trial(AMPLE));
         assert_eq!(found, wanted, "{text}");
         assert!(wanted.is_ok_and(|answers| !answers.is_empty()), "{text}");
@@ -226,7 +226,7 @@ fn a_trial_prepares_nothing() {
     assert!(evaluate(&query, &documents, trial(AMPLE)).is_ok());
 }
 
-/// Each of them makes very many values.
+/// Queries that create too many values.
 const BOMBS: &[&str] = &[
     "x := [1 | some a in numbers.range(1, 300); some b in numbers.range(1, 300); a + b > 0]",
     "x := {[a, b] | some a in numbers.range(1, 300); some b in numbers.range(1, 300)}",
@@ -244,7 +244,7 @@ const BOMBS: &[&str] = &[
     "count([p | walk(data.objects, [p, _])]) == -1",
 ];
 
-/// Expressions in which `x20` is an array that unfolds to a million arrays.
+/// Returns expressions in which `x20` is an array that unfolds to a million arrays.
 fn doubled() -> String {
     let double = |at: u32| format!("x{} := [x{at}, x{at}]\n", at + 1);
     let doubled = (0..20).map(double);
@@ -253,8 +253,8 @@ fn doubled() -> String {
         .collect()
 }
 
-/// Parts that are shared count wherever they are, whoever turns a value into something else: here one
-/// of a million nodes that are 21 arrays.
+/// Shared parts are charged wherever they occur, whichever function converts a value: here a value
+/// of a million nodes that consists of 21 arrays.
 #[test]
 fn shared_values_are_charged_for_what_they_unfold_to() {
     let policy = policy();
@@ -281,7 +281,7 @@ fn shared_values_are_charged_for_what_they_unfold_to() {
     }
 }
 
-/// The same for residuals, whose terms share nothing.
+/// The same for residuals, whose terms are not shared.
 #[test]
 fn shared_values_in_residuals_are_charged() {
     let policy = policy();
@@ -329,7 +329,7 @@ fn values_are_counted() {
         assert_eq!(error.code, EvalCode::Internal, "{text}: {error}");
         assert_eq!(error.message, "query execution made too many values");
     }
-    // Looking at many values makes none.
+    // Iterating over many values does not create any.
     let looks = query(&policy, "some x in data.big; x == -1");
     let limits = Limits {
         values: Some(1000),
@@ -338,7 +338,7 @@ fn values_are_counted() {
     assert_eq!(evaluate(&looks, &documents, limits), Ok(Vec::new()));
 }
 
-/// Each of them takes very long.
+/// Queries that take very long.
 const ENDLESS: &[&str] = &[
     "data.p.endless",
     "some x in numbers.range(1, 1000000); x in data.big; false",
@@ -352,7 +352,7 @@ const ENDLESS: &[&str] = &[
     "some x in data.big; {y | some y in data.big} == {x}",
 ];
 
-/// Asserts that each of the endless evaluations is cancelled by what a function does to it.
+/// Asserts that each of the endless evaluations is cancelled by a function's changes to it.
 fn are_cancelled(cancel: fn(&mut Evaluation<'_>)) {
     let (policy, documents) = (policy(), documents());
     for text in ENDLESS {
@@ -386,7 +386,7 @@ fn evaluations_end_when_nobody_waits() {
     });
 }
 
-/// Has some memory to give.
+/// Governor with a limited amount of memory.
 #[derive(Debug)]
 struct Some256KiB(AtomicU64);
 

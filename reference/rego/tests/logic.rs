@@ -1,5 +1,4 @@
-//! The keywords `and`, `or` and `not { … }`: how they are read, shown, written as JSON, refused and
-//! evaluated.
+//! The keywords `and`, `or` and `not { … }`: parsing, formatting, JSON, errors and evaluation.
 
 #![expect(
     clippy::panic,
@@ -12,7 +11,7 @@ use rego::syntax::{Body, parse_module};
 use rego::value::from_json;
 use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Value};
 
-/// The body of a rule in a module that imports the keywords.
+/// Parses the body of a rule in a module that imports the keywords.
 fn body(text: &str) -> Result<Body, Errors> {
     let text = format!("package a\nimport rego.v2\np if {{ {text} }}");
     let mut module = parse_module("m", &text)?;

@@ -1,6 +1,5 @@
-//! Items of long collections are found by what they contain, and those of short ones are passed over
-//! that cannot matter. What is found is what going through all of them finds, which a traced
-//! evaluation does.
+//! Items of long collections are found by content, and irrelevant items of short ones are skipped.
+//! The results equal those of a traced evaluation, which visits all items.
 
 #![expect(
     clippy::panic,
@@ -12,10 +11,10 @@ use rego::trace::{Event, Tracer};
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Solution, Value};
 
-/// Searches often enough that lookups are made.
+/// Number of searches that triggers lookups.
 const TIMES: usize = 3;
 
-/// Watches, so that nothing is left out.
+/// Tracer, so that nothing is skipped.
 struct Watcher;
 
 impl Tracer for Watcher {
@@ -52,7 +51,7 @@ fn ask(query: &Query, documents: &Value, input: &str, watched: bool) -> String {
     }
 }
 
-/// An array and an object of so many items, and odd ones.
+/// Returns an array and an object of `plain` items, and unusual ones.
 fn documents(plain: usize) -> String {
     let odd = [
         "null",
@@ -144,7 +143,7 @@ const RULES: &[&str] = &[
     "found := [a, b, c, d, e] if { a := now; b := now with input.x as 7; c := now; d := first; e := first with data.list as [8] }\n\nnow := input.x\n\nfirst := data.list[0]",
 ];
 
-/// How many plain items there are: too few for lookups, and enough.
+/// Numbers of plain items: too few for lookups, and enough.
 const PLAIN: &[usize] = &[12, 50];
 
 #[test]
@@ -155,7 +154,7 @@ fn what_is_looked_up_is_what_there_is() {
         .flat_map(|rule| texts.iter().map(move |text| (rule, text)))
     {
         let query = query(&policy(&format!("package p\n\n{rule}\n")));
-        // Each policy makes lookups of its own.
+        // Each policy has its own lookups.
         let documents = from_json(text.as_bytes()).expect("the test is sound");
         for sought in SOUGHT {
             let list = documents.get("list").expect("the test is sound");
@@ -184,7 +183,7 @@ fn a_change_is_seen() {
     };
     assert_eq!(asked(&documents), [r#"[{"x":[]}]"#]);
     let before = documents.clone();
-    // Shared with the document before.
+    // Shared with the previous document.
     change(&mut documents, |list| {
         let item = list
             .get_mut(150)

@@ -1,4 +1,4 @@
-//! The language as its users meet it: one program, so that the crate is linked once for all of them.
+//! Tests of the language through its public API: one program, so that the crate is linked once.
 
 mod arrays;
 mod checks;

@@ -1,4 +1,4 @@
-//! Many modules at once, which are read and compiled on several threads.
+//! Many modules at once, which are parsed and compiled on several threads.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@
 use rego::value::from_json;
 use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Version};
 
-/// More than one thread goes through at once.
+/// Number of modules, more than one thread processes at once.
 const MANY: usize = 200;
 
 fn texts(text: impl Fn(usize) -> String) -> Vec<(String, String)> {
@@ -26,7 +26,7 @@ fn compile(texts: &[(String, String)]) -> Result<Policy, Errors> {
     compiler.compile()
 }
 
-/// The first line of what is wrong.
+/// Returns the first line of each error.
 fn mistakes(texts: &[(String, String)]) -> Vec<String> {
     let Errors(errors) = compile(texts).unwrap_err();
     errors.iter().map(ToString::to_string).collect()
@@ -60,7 +60,7 @@ fn they_become_what_each_becomes_alone() {
 #[test]
 fn only_the_first_stage_with_mistakes_tells() {
     let texts = texts(|at| match at {
-        // Variables are looked at after calls.
+        // Variables are checked after calls.
         7 => "package p7\n\np if x\n\nx := y if z\n".to_owned(),
         150 | 151 => format!("package p{at}\n\np if unknown{at}(1)\n"),
         _ => format!("package p{at}\n\np := {at}\n"),
@@ -103,7 +103,7 @@ fn packages_can_share_a_place() {
             panic!("turn {turn}: {answers:?}");
         };
         assert_eq!(answer.to_string(), r#"{"x":[1,2]}"#, "turn {turn}");
-        // The other module is compiled again with it.
+        // The other module is recompiled with it.
         let module = Module::parse("outer", "package a\n\nb.c contains 1 if true\n").unwrap();
         policy = Compiler::new(&policy)
             .put("outer", module)
@@ -112,7 +112,7 @@ fn packages_can_share_a_place() {
     }
 }
 
-/// Rules that read those of the module before, so that types are found in many layers.
+/// Returns a module that reads rules of the previous one: types are inferred in many layers.
 fn in_layers(at: usize, more: &str) -> String {
     let before = match at % 20 {
         0 => "1".to_owned(),
@@ -124,12 +124,12 @@ fn in_layers(at: usize, more: &str) -> String {
     )
 }
 
-/// What has variables, or reads into a document that rules below add to, has its turn in the order
-/// of the places.
+/// Rules with variables, or that read a document to which later rules add: they are inferred in the
+/// order of the paths.
 const IN_TURN: &str =
     "\nany if data[_].o\n\nr[k] := v if some k, v in o\n\nr.z := \"s\"\n\nt := r.z\n";
 
-/// The same, where a module was there before, so that all places have their turns.
+/// Compiles after another module, so that all paths are inferred in order.
 fn compile_behind(texts: &[(String, String)]) -> Result<Policy, Errors> {
     let module = Module::parse("first", "package first\n\np := 1\n")?;
     let first = Compiler::new(&Policy::default()).put("first", module);
@@ -166,9 +166,9 @@ fn types_are_the_same_in_layers_and_one_by_one() {
     for more in ["", IN_TURN] {
         let texts = texts(|at| in_layers(at, more));
         let policies = [compile(&texts).unwrap(), compile_behind(&texts).unwrap()];
-        // What a query cannot ask shows the types.
+        // Type errors of queries show the types.
         let [at_once, in_turn] = policies.map(|policy| {
-            // Of all layers.
+            // Queries for all layers.
             let places = (0..MANY).step_by(3).map(|at| format!("data.q{at}"));
             let questions = places.flat_map(|place| {
                 let read = |what: &str| format!("{place}.{what} == null");

@@ -1,4 +1,4 @@
-//! Objects are written with each name once, whichever way a value becomes JSON.
+//! Objects are serialized with each name once, for any conversion of a value to JSON.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use rego::Value;
 use rego::value::{JsonChunks, Object, Set, from_json};
 
-/// An object of keys that are written as JSON, with the numbers of their places.
+/// Returns an object with keys that are serialized as JSON, and their positions as values.
 fn object(keys: impl IntoIterator<Item = Value>) -> Value {
     let members = keys.into_iter().zip(1..);
     let members = members.map(|(key, place)| (key, Value::from(place)));
@@ -65,7 +65,7 @@ fn the_last_of_one_name_is_written() {
     }
 }
 
-/// Objects that are keys, and members of sets, are written in the same way.
+/// Objects that are keys or members of sets are serialized in the same way.
 #[test]
 fn keys_and_members_of_sets_have_each_name_once() {
     let double = object([Value::from(1), Value::from("1")]);
@@ -95,7 +95,7 @@ fn many_members_lose_only_what_has_no_name_of_its_own() {
     );
 }
 
-/// The limit counts for the names, too, so that a small text takes little time.
+/// The limit applies to the names, too, so that a short result takes little time.
 #[test]
 fn long_names_are_refused_early() {
     let long = Value::from("x".repeat(1 << 20));

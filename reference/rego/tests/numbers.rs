@@ -26,7 +26,7 @@ fn texts_that_are_no_numbers() {
 
 #[test]
 fn numbers_are_ordered_by_their_exact_value() {
-    // Each is less than the next.
+    // In ascending order.
     let ascending = [
         "-1e999999999999999999999",
         "-1e1000",
@@ -79,7 +79,7 @@ fn numbers_are_ordered_by_their_exact_value() {
     }
 }
 
-/// The text of a result, or of the failure.
+/// Formats a result or its error.
 fn shown(result: Result<Number, ArithmeticError>) -> String {
     match result {
         Ok(number) => number.to_string(),

@@ -1,11 +1,11 @@
-//! Objects: the same whether they are small or large, shared or not.
+//! Objects: small or large, shared or not, they behave the same.
 
 use std::collections::BTreeMap;
 
 use rego::Value;
 use rego::value::{Object, from_json};
 
-/// Numbers that repeat from one run to the next.
+/// Reproducible pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -93,7 +93,7 @@ fn objects_are_made_of_members_in_any_order() {
     assert_eq!(Value::from(twice).to_string(), r#"{"a":2,"b":3}"#);
 }
 
-/// What changes an object and its model.
+/// Change of an object and its model.
 type Change = fn(&mut Object, &mut BTreeMap<Value, Value>);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Long values are written as JSON in pieces, and measured without being written.
+//! Long values are serialized as JSON in chunks, and measured without being serialized.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use rego::Value;
 use rego::value::{JsonChunks, Measured, Number, Object, Set, from_json};
 
-/// Values of all kinds: numbers as written, strings that are short, long and to be escaped, sets,
-/// keys that are no strings, and parts that stand at several places.
+/// Values of all kinds: numbers in their notation, strings that are short, long and to be escaped,
+/// sets, non-string keys, and parts that occur several times.
 fn values() -> impl Strategy<Value = Value> {
     let number = "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,3})?(e-?[0-9]{1,3})?";
     let leaf = prop_oneof![
@@ -85,7 +85,7 @@ fn large_values_come_in_pieces() {
         Value::from(vec![inner])
     });
     let text = Value::from("é\"\n".repeat(100_000));
-    // The name that a key of long texts gives its member escapes them once more.
+    // The name of a key with long strings escapes them once more.
     let slashes = [(1, 500), (505, 505)].map(|(name, member)| {
         let text = |length| "\\".repeat(length);
         (text(name), Value::from(text(member)))
@@ -101,8 +101,8 @@ fn large_values_come_in_pieces() {
     }
 }
 
-/// What is nested so that its text has 10^25 items is measured at once, and takes no memory of its
-/// own for what it shares.
+/// A nested value whose serialization has 10^25 items is measured at once, without additional
+/// memory for its shared parts.
 #[test]
 fn shared_parts_are_measured_once() {
     let endless = (0..25).fold(Value::from(1), |inner, _| Value::from(vec![inner; 10]));

@@ -1,4 +1,4 @@
-//! Partial evaluation: what is left of queries.
+//! Partial evaluation: residual queries.
 
 use rego::value::from_json;
 use rego::{
@@ -6,7 +6,7 @@ use rego::{
     Residual, Value,
 };
 
-/// The rules that the queries ask for.
+/// Rules that the queries refer to.
 const POLICY: &str = r#"package p
 
 exact if input.a == 1
@@ -177,7 +177,7 @@ fn references_stand_where_they_are_asked() -> Result<(), Box<dyn std::error::Err
             "count(data.rows[_].tags) > 1",
             "gt(count(data.rows[V].tags), 1)",
         ),
-        // Where the item has no value, what uses it holds all the same: its demand stays.
+        // If the item is undefined, the expression that uses it is still satisfied: it is retained.
         ("data.p.other_item", "V = input.at[V]; not V = 3"),
         (
             "data.p.tags_of_item",
@@ -244,7 +244,7 @@ fn rules_support_what_cannot_be_inlined() -> Result<(), Box<dyn std::error::Erro
 
 #[test]
 fn explosions_end() -> Result<(), Box<dyn std::error::Error>> {
-    // Each line doubles what the next has to look at.
+    // Each line doubles the work of the next one.
     let mut text = String::from("package q\n\nn0 if input.a == 0\n\nn0 if input.b == 0\n");
     for at in 1..40 {
         text.push_str(&format!(
@@ -261,7 +261,7 @@ fn explosions_end() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What one evaluation leaves for the next must hold for that as well.
+/// State that one evaluation leaves for the next must be valid for the next one as well.
 #[test]
 fn a_query_is_evaluated_again_with_other_unknowns_and_inputs()
 -> Result<(), Box<dyn std::error::Error>> {
@@ -311,7 +311,7 @@ fn residual(query: &str, options: &PartialOptions) -> Result<Residual, Box<dyn s
     Ok(query.evaluate(&mut Evaluation::new(&documents), options)?)
 }
 
-/// The queries as text, with one name for all variables.
+/// Formats the queries, with one name for all variables.
 fn shown(residual: &Residual) -> Vec<String> {
     let queries = residual.queries.iter().map(|body| {
         let exprs: Vec<_> = body.iter().map(ToString::to_string).collect();

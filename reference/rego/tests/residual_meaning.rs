@@ -1,5 +1,5 @@
-//! Partial evaluation: residuals, loaded as policies, hold for the inputs for which their queries
-//! do.
+//! Partial evaluation: residuals, loaded as policies, are satisfied by the same inputs as their
+//! queries.
 
 #![expect(clippy::panic, reason = "a broken table ends the test")]
 
@@ -112,12 +112,12 @@ const INPUTS: &[&str] = &[
 
 /// Queries, and the rules that are not inlined.
 const CASES: &[(&str, &[&str])] = &[
-    // A rule that is used twice on one way, once under `not`, has variables of its own each time.
+    // A rule that is used twice on one path, once under `not`, has separate variables each time.
     ("data.p.used_twice", &[]),
     ("not data.p.used_twice", &[]),
     ("data.p.other_than_one; not data.p.without_b", &[]),
     ("data.p.without_b; not data.p.used_twice", &[]),
-    // Copied rules have the types of the rules, and whoever uses them does not know.
+    // Copied rules have the types of the rules, which are unknown where they are used.
     ("data.p.starts(data.p.number)", &["data.p.number"]),
     ("data.p.differs(data.p.number)", &["data.p.number"]),
     ("not data.p.starts(data.p.number)", &["data.p.number"]),
@@ -131,7 +131,7 @@ const CASES: &[(&str, &[&str])] = &[
         "not data.p.differs(data.p.number)",
         &["data.p.number", "data.p.differs"],
     ),
-    // The keywords, decided and in copies.
+    // The keywords, evaluated and in copies.
     ("data.p.either", &[]),
     ("not data.p.either", &[]),
     ("data.p.both", &[]),
@@ -153,7 +153,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("_ = data.p", &[]),
     ("data.p.every_either", &[]),
     ("data.p.every_either with input.b as 2", &[]),
-    // Sets below a place, to which several rules add, are compared as a whole.
+    // Sets below a path to which several rules add are compared as a whole.
     ("data.p.grouped[x] = {{\"a\": 1}}", &[]),
     ("data.p.grouped[input.a] == {{\"a\": 1}}", &[]),
     ("not data.p.grouped[input.a] = {{\"a\": 1}}", &[]),
@@ -161,7 +161,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("count(data.p.grouped[input.b]) == 2", &[]),
     ("data.p.grouped[x][{\"a\": 1}]", &[]),
     ("{\"a\": 2} in data.p.grouped[_]", &["data.p.grouped"]),
-    // A variable of a closure may have the name of one that gets its value later.
+    // A variable of a closure may have the name of one that is bound later.
     ("data.p.deep", &[]),
     ("data.p.deep", &["data.p.deep"]),
 ];
@@ -201,7 +201,7 @@ fn compiled(modules: Vec<Module>) -> Result<Policy, Errors> {
     compiler.compile()
 }
 
-/// A policy whose rule `data.residual.q` holds as the residual does.
+/// Compiles a policy whose rule `data.residual.q` is satisfied if the residual is.
 fn loaded(residual: &Residual) -> Result<Policy, Errors> {
     let mut main = Module::parse("residual.rego", "package residual\n\nq if true\n")?;
     let always = main.rules.pop();
@@ -219,7 +219,7 @@ fn loaded(residual: &Residual) -> Result<Policy, Errors> {
 }
 
 fn holds(policy: &Policy, query: &str, input: &str) -> Result<bool, Box<dyn std::error::Error>> {
-    // A residual that never holds has no such rule.
+    // A residual that is never satisfied has no such rule.
     let Ok(query) = Query::parse(policy, query, &QueryOptions::default()) else {
         return Ok(false);
     };

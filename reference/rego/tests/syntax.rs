@@ -1,4 +1,4 @@
-//! Modules and queries that parse, and how they are shown.
+//! Modules and queries that parse, and their formatted output.
 
 #![expect(clippy::panic, reason = "a broken table ends the test")]
 

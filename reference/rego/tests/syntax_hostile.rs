@@ -1,4 +1,4 @@
-//! Texts that are made to break a parser: none of them may take long or overflow the stack.
+//! Hostile sources for the parser: none of them may take long or overflow the stack.
 
 use rego::syntax::{Version, format::Conjunction, parse_module, parse_module_as, parse_query};
 
@@ -6,11 +6,11 @@ use crate::support::{ending, processor_time};
 
 const TOO_DEEP: &str = "max parsing recursion depth exceeded";
 
-/// Texts of ten times the length cost less than this many times as much. What read them again and
-/// again would cost a hundred times as much.
+/// Maximum cost ratio for a source ten times as long. Repeated parsing would cost a hundred times
+/// as much.
 const MOST: u32 = 30;
 
-/// Whether a text parses as a query. It is parsed in modules of both versions, too.
+/// Parses a source as a query. Also parses it in modules of both versions.
 fn answers(text: &str) -> Result<String, String> {
     let answer = match parse_query(text) {
         Ok(body) => Ok(Conjunction(&body).to_string()),
@@ -41,7 +41,7 @@ fn nesting_has_a_limit() {
         ("every x in y { ", " }"),
         ("some x in [y | ", "]"),
         ("not f(", ")"),
-        // What v0 reads only to find a hint at a keyword.
+        // Constructs that v0 parses only to find a keyword hint.
         ("some x\nin[{y | ", "}]"),
         ("every\nx = [y | ", "]"),
         ("z = [y | every x in [1] { ", " }]"),
@@ -53,17 +53,17 @@ fn nesting_has_a_limit() {
         ("x + ", ""),
         ("[x | x, [", "]]"),
     ] {
-        // On the usual stack of a thread.
+        // On a thread with the default stack size.
         ending::ending(open, move || are_refused(open, close));
     }
 }
 
-/// Asserts that deep nesting is refused at a cost that does not grow with the square of the depth,
-/// and that less of it has an answer at all.
+/// Asserts that deep nesting is refused at a cost that is not quadratic in the depth, and that
+/// parsing terminates for less nesting.
 fn are_refused(open: &str, close: &str) {
     let nested = |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
     let unclosed = |depth: usize| open.repeat(depth);
-    // Less is tried of what is not closed, as it is read in more than one way.
+    // Unclosed sources are less deep, as they are parsed in more than one way.
     let kinds: [(&dyn Fn(usize) -> String, usize); 2] = [(&nested, 200), (&unclosed, 120)];
     for (text, some) in kinds {
         let (few, many) = (text(1_000), text(10_000));

@@ -1,5 +1,5 @@
-//! Modules that cannot be read, in a table: behind `===` the text, behind `>>>` each mistake with
-//! its place, as clients of OPA see them.
+//! Modules that fail to parse, in a table: after `===` the source, after `>>>` each error with its
+//! location, as clients of OPA see them.
 
 #![expect(clippy::unwrap_used, reason = "a broken table ends the test")]
 

@@ -1,4 +1,4 @@
-//! What explanations say: the lines that OPA 1.22 prints for the queries of `traces.txt`.
+//! Explanations: the lines that OPA 1.22 prints for the queries of `traces.txt`.
 
 #![expect(
     clippy::panic,
@@ -10,8 +10,8 @@ use rego::trace::{Filter, Form, Recorder};
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
 
-/// Sections that begin with a line `=== title`: the module, the documents, then for each query
-/// what is kept of its trace and the lines of it.
+/// Sections that begin with a line `=== title`: the module, the documents, then for each query the
+/// filter of its trace and the lines of it.
 const TABLE: &str = include_str!("traces.txt");
 
 fn sections() -> Vec<(&'static str, &'static str)> {
@@ -20,7 +20,7 @@ fn sections() -> Vec<(&'static str, &'static str)> {
     sections.collect()
 }
 
-/// The explanation of a query, blanks at the end of its lines left out.
+/// Returns the explanation of a query, without trailing blanks.
 fn explained(policy: &Policy, documents: &Value, filter: Filter, query: &str) -> String {
     let query = Query::parse(policy, query, &QueryOptions::default());
     let query = query.unwrap_or_else(|errors| panic!("{errors}"));

@@ -1,9 +1,9 @@
-//! Values: read from JSON and YAML, and written.
+//! Values: parsing from JSON and YAML, and serialization.
 
 use rego::Value;
 use rego::value::{MAX_DEPTH, from_json, from_json_prefix, from_yaml};
 
-/// The value, or why there is none.
+/// Formats the value or its error.
 fn shown<E: std::fmt::Display>(read: Result<Value, E>) -> String {
     match read {
         Ok(value) => value.to_string(),
@@ -115,8 +115,7 @@ fn keys_that_are_no_strings_are_named_by_their_text() {
     );
 }
 
-/// A value of so many arrays, objects and sets within each other, each of which has the next one
-/// twice.
+/// Returns a value of nested arrays, objects and sets, each of which contains the next one twice.
 fn doubled(levels: usize) -> Value {
     let mut value = Value::from(1_u64);
     for level in 0..levels {

@@ -1,5 +1,5 @@
-//! Modules of Rego v0 and v1, alone and together, in a table: behind `---` the version and id of
-//! a module, behind `>>>` the document `data`, or each mistake with its place, as OPA answers.
+//! Modules of Rego v0 and v1, alone and together, in a table: after `---` the version and id of a
+//! module, after `>>>` the document `data`, or each error with its location, as OPA responds.
 
 #![expect(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn modules_mean_what_their_version_says() {
     assert!(wrong.is_empty(), "{}{} differ", wrong.concat(), wrong.len());
 }
 
-/// A module with its id.
+/// Parses a module and its id.
 fn parsed(module: &str) -> (&str, Result<Module, Errors>) {
     let (head, text) = module.split_once('\n').unwrap();
     let (version, id) = head.split_once(' ').unwrap();
@@ -37,14 +37,14 @@ fn parsed(module: &str) -> (&str, Result<Module, Errors>) {
     (id, Module::parse_as(id, &text, version_named(version)))
 }
 
-/// The document `data` with these modules, or how its evaluation fails.
+/// Returns the document `data` with these modules, or the evaluation error.
 fn answer(modules: &str) -> Result<String, Errors> {
     let mut compiler = Compiler::new(&Policy::default());
     for (id, module) in modules.split("\n--- ").map(parsed) {
         compiler = compiler.put(id, module?);
     }
     let mut policy = compiler.compile()?;
-    // Each is put once more, and those that read it are compiled again with it.
+    // Each module is replaced by itself, and its dependents are recompiled.
     for (id, module) in modules.split("\n--- ").map(parsed) {
         policy = Compiler::new(&policy).put(id, module?).compile()?;
     }

@@ -1,11 +1,11 @@
-//! Reading YAML takes time in proportion to its length, whatever it says.
+//! Parsing YAML takes time proportional to its length, whatever its content.
 
 use rego::value::from_yaml;
 
 use crate::support::processor_time;
 
-/// Texts of ten times the length take about ten times as long, and less than this many times. What
-/// grew by the square would take a hundred times as long.
+/// Maximum time ratio for a source ten times as long, which takes about ten times as long.
+/// Quadratic growth would take a hundred times as long.
 const MOST: u32 = 30;
 
 #[test]
@@ -36,7 +36,7 @@ fn time_grows_with_the_length() {
     }
 }
 
-/// Texts with many brackets that are not nested are read, as they were when there were few.
+/// Sources with many brackets that are not nested are parsed like those with few.
 #[test]
 fn many_brackets_may_follow_each_other() {
     let rows = "- {a: [1, 'x'], b: \"y\"}\n".repeat(20_000);

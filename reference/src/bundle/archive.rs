@@ -9,11 +9,11 @@ use tar::{Archive, EntryType};
 
 use super::{BundleError, File, Limits};
 
-/// All files of an archive in their order.
+/// Returns all files of an archive, in archive order.
 ///
 /// # Errors
-/// When it is no complete archive, is larger than the limits, or holds anything but files and
-/// directories with sound names.
+/// When the archive is incomplete, exceeds the limits, or contains anything but files and
+/// directories with valid names.
 pub(super) fn files(archive: &[u8], limits: &Limits) -> Result<Vec<File>, BundleError> {
     let mut reader = Bounded {
         reader: MultiGzDecoder::new(archive),
@@ -21,7 +21,7 @@ pub(super) fn files(archive: &[u8], limits: &Limits) -> Result<Vec<File>, Bundle
         limit: limits.total,
     };
     let files = entries(&mut Archive::new(&mut reader), limits)?;
-    // What stands behind the last file, the checksum above all, has to be sound, too.
+    // The bytes after the last file, above all the checksum, must be valid, too.
     io::copy(&mut reader, &mut io::sink()).map_err(broken)?;
     Ok(files)
 }
@@ -46,7 +46,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
         })?;
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
-            // Said about the whole archive, such as the commit that it was made from.
+            // Applies to the whole archive, such as the commit that it was created from.
             EntryType::XGlobalHeader => continue,
             EntryType::Directory => {
                 check_name(&name)?;
@@ -68,7 +68,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
         if !names.insert(path.clone()) {
             return Err(BundleError::of_file(&path, "the archive holds it twice"));
         }
-        // The size is only what the archive says, so no memory is taken for it beforehand.
+        // The size is only a claim of the archive, so no memory is reserved for it in advance.
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(broken)?;
         if bytes.len() as u64 != size {
@@ -79,7 +79,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
     Ok(files)
 }
 
-/// The path that a name means in the bundle, if it does not lead out of it.
+/// Returns the path in the bundle that a name denotes, unless it leads out of the bundle.
 pub(super) fn check_name(name: &str) -> Result<String, BundleError> {
     let segments = name
         .split('/')
@@ -103,7 +103,7 @@ pub(super) fn too_large(path: &str, size: u64, limits: &Limits) -> BundleError {
     BundleError::of_file(path, message)
 }
 
-/// Fails behind a number of bytes, so that a small archive cannot become large without end.
+/// Reader that fails after a number of bytes, so that a small archive cannot expand without bound.
 struct Bounded<R> {
     reader: R,
     left: u64,

@@ -3,7 +3,7 @@
 use rego::Value;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 
-/// The digest of a file's bytes or of its document, by the algorithm of this name.
+/// Digest of a file's bytes or of its document, by the algorithm of this name.
 pub(super) fn digest(algorithm: &str, content: &[u8]) -> Option<Vec<u8>> {
     Some(match algorithm {
         "SHA-224" => Sha224::digest(content).to_vec(),
@@ -16,8 +16,8 @@ pub(super) fn digest(algorithm: &str, content: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// A document in the one form that is signed, however it was written: without white space, and
-/// the members of objects in the order of their names.
+/// Returns the canonical JSON of a document that is signed, whatever its formatting: without
+/// whitespace, object members sorted by name.
 pub(super) fn canonical(document: &Value) -> Vec<u8> {
     let mut text = Vec::new();
     write(document, &mut text);
@@ -55,7 +55,7 @@ fn separate(at: usize, text: &mut Vec<u8>) {
     }
 }
 
-/// Escapes what the signer escapes: also the line breaks of other scripts.
+/// Escapes what the signer escapes, including the line breaks U+2028 and U+2029.
 fn write_string(string: &str, text: &mut Vec<u8>) {
     text.push(b'"');
     for character in string.chars() {

@@ -9,8 +9,8 @@ use globset::GlobSet;
 use super::archive::{self, check_name, too_large};
 use super::{BundleError, File, Limits};
 
-/// All files at a path: those in an archive, or those of a directory and its directories, in the
-/// order of their names. Links are not followed.
+/// Returns all files at a path: those in an archive, or those of a directory and its
+/// subdirectories, sorted by name. Links are not followed.
 ///
 /// # Errors
 /// When something cannot be read, is larger than the limits, or has a name that is not UTF-8.
@@ -39,11 +39,11 @@ fn unreadable(path: &Path, failure: &io::Error) -> BundleError {
     BundleError::new(format!("`{}` cannot be read: {failure}", path.display()))
 }
 
-/// What was found so far.
+/// Files collected so far.
 struct Collected<'l> {
     files: Vec<File>,
     entries: usize,
-    /// The bytes that may still come.
+    /// Bytes that the remaining files may still have in total.
     left: u64,
     limits: &'l Limits,
     ignored: &'l GlobSet,

@@ -14,7 +14,7 @@ pub struct BundleError {
 }
 
 impl BundleError {
-    /// Something is wrong that is no mistake in a policy.
+    /// Error other than an error in a policy.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -22,12 +22,12 @@ impl BundleError {
         }
     }
 
-    /// A file cannot be used.
+    /// Error of a file that cannot be used.
     pub(super) fn of_file(path: &str, why: impl std::fmt::Display) -> Self {
         Self::new(format!("bundle file `{path}`: {why}"))
     }
 
-    /// Mistakes in policies.
+    /// Errors in policies.
     pub(crate) fn of_policies(errors: Errors) -> Self {
         Self {
             message: "error(s) occurred while compiling module(s)".to_owned(),
@@ -35,18 +35,17 @@ impl BundleError {
         }
     }
 
-    /// The code of every such error.
+    /// Error code of every bundle error.
     pub fn code(&self) -> &'static str {
         "bundle_error"
     }
 
-    /// The mistakes in policies, each with its code, message and place, as error objects list
-    /// them.
+    /// Errors in policies, each with its code, message and location, as error objects list them.
     pub fn errors(&self) -> Vec<Value> {
         self.diagnostics.iter().map(diagnostic::language).collect()
     }
 
-    /// The message with the mistakes, for a log or a terminal.
+    /// Message followed by the errors in policies, for a log or a terminal.
     pub fn in_full(&self) -> String {
         let lines = self
             .diagnostics

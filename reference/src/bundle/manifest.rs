@@ -5,28 +5,27 @@ use rego::{Value, Version};
 
 use super::{BundleError, Roots, Versions};
 
-/// The name of the file.
+/// Name of the manifest file.
 pub(super) const NAME: &str = ".manifest";
 
 /// The manifest of a bundle.
 #[derive(Debug, Clone, Default)]
 pub struct Manifest {
-    /// Which state of its sources it was built from; empty when it does not say.
+    /// Revision of the sources that it was built from; empty when not specified.
     pub revision: String,
-    /// The documents that it owns: all of them when it does not say.
+    /// Paths of the documents that it owns: all documents when not specified.
     pub roots: Roots,
-    /// Anything else that its author wants to be known.
+    /// Any other metadata by the bundle's author.
     pub metadata: Option<Value>,
     versions: Versions,
 }
 
 impl Manifest {
-    /// Reads the file. What stands behind its first JSON value is not looked at, nor are members
-    /// that nobody here knows.
+    /// Parses the file. Anything after its first JSON value is ignored, as are unknown members.
     ///
     /// # Errors
-    /// When it is no JSON object, a member is of the wrong kind, roots overlap, or decisions are
-    /// to be made by WebAssembly.
+    /// When it is not a JSON object, a member is of the wrong type, roots overlap, or it has
+    /// WebAssembly resolvers.
     pub(super) fn read(text: &[u8]) -> Result<Self, BundleError> {
         let wrong = |why: String| BundleError::of_file(NAME, why);
         let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
@@ -61,8 +60,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The version in which the policy at a path is written: that of the first pattern that is
-    /// met, else that of the bundle. Absent if the manifest does not say.
+    /// Version in which the policy at a path is written: that of the first pattern that matches,
+    /// else that of the bundle. Absent if the manifest specifies none.
     pub(super) fn version_of(&self, path: &str) -> Option<Version> {
         self.versions.of(path)
     }

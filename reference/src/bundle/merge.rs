@@ -1,13 +1,13 @@
-//! Merges documents of several files.
+//! Merging of documents of several files.
 
 use rego::Value;
 use rego::value::Object;
 
-/// Merges a document into another, objects member by member. Anything else may be in both only
-/// where `repeats` says so and both are equal.
+/// Merges a document into another, objects member by member. Any other value may be in both only if
+/// `repeats` is set and both are equal.
 ///
 /// # Errors
-/// The path where that is not so.
+/// The path of the conflict.
 pub(crate) fn merge(into: &mut Value, from: Value, repeats: bool) -> Result<(), Vec<String>> {
     merge_at(into, from, repeats, &mut Vec::new())
 }
@@ -23,7 +23,7 @@ fn merge_at(
     }
     let takes_all = into.as_object().is_some_and(Object::is_empty);
     if takes_all && from.as_object().is_some() {
-        // Nobody looks at the members of a large document.
+        // The members of a large document need not be visited.
         *into = from;
         return Ok(());
     }
@@ -42,7 +42,7 @@ fn merge_at(
     Ok(())
 }
 
-/// An object that has a document at a path.
+/// Object with a document at a path.
 pub(crate) fn nested<'s, S>(path: S, document: Value) -> Value
 where
     S: DoubleEndedIterator<Item = &'s str>,

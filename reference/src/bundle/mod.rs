@@ -1,6 +1,6 @@
-//! Bundles: policies and data in one archive or directory, with a manifest that says which part of
-//! the documents is theirs. Everything here is read from whoever sends it, so nothing is taken
-//! unchecked, and nothing here reaches the network or the engine.
+//! Bundles: policies and data in one archive or directory, with a manifest that states which
+//! documents the bundle owns. All input here is untrusted, so everything is validated. Nothing here
+//! accesses the network or the engine.
 
 use std::path::Path;
 
@@ -27,48 +27,48 @@ pub use roots::Roots;
 pub use signature::{Key, Verification};
 pub(crate) use versions::Versions;
 
-/// A bundle, read and checked by itself.
+/// A bundle, parsed and validated on its own.
 #[derive(Debug, Clone)]
 pub struct Bundle {
-    /// What it says about itself.
+    /// Manifest of the bundle.
     pub manifest: Manifest,
-    /// What it brings.
+    /// Policies and data, or patches.
     pub content: Content,
-    /// The version under which a server sent it; empty when there is none.
+    /// `ETag` with which a server sent it; empty when there is none.
     pub etag: String,
 }
 
-/// What a bundle brings.
+/// Content of a bundle.
 #[derive(Debug, Clone)]
 pub enum Content {
     /// Everything below its roots.
     Snapshot {
-        /// The root document with what is below the roots. INVARIANT: an object.
+        /// Root document with everything below the roots. INVARIANT: an object.
         documents: Value,
-        /// The policies in the order of the archive.
+        /// Policies in the order of the archive.
         policies: Vec<Policy>,
     },
-    /// Changes of the data that is there, in their order.
+    /// Changes of the present data, in order.
     Delta(Vec<Operation>),
 }
 
 /// A policy of a bundle.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// The id: the bundle's name, and the path in the bundle.
+    /// Id: the bundle's name and the path in the bundle.
     pub id: String,
-    /// The parsed text.
+    /// Parsed module.
     pub module: Module,
 }
 
-/// How much a bundle may hold.
+/// Size limits of a bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The bytes of one file.
+    /// Maximum bytes of one file.
     pub file: u64,
-    /// The bytes of an archive after decompression, or of all files of a directory.
+    /// Maximum bytes of an archive after decompression, or of all files of a directory.
     pub total: u64,
-    /// The files and directories.
+    /// Maximum number of files and directories.
     pub entries: usize,
 }
 
@@ -83,7 +83,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits for files of at most so many bytes.
+    /// Limits for files of at most `bytes` bytes.
     pub fn of_file(bytes: u64) -> Self {
         let usual = Self::default();
         Self {
@@ -95,14 +95,14 @@ impl Limits {
 }
 
 impl Bundle {
-    /// Reads a bundle from a gzip-compressed tar archive, whose names of directories may be
-    /// percent-encoded. Policies are of `version` unless the
-    /// manifest says another. Without `verification` a signed bundle is refused.
+    /// Reads a bundle from a gzip-compressed tar archive, whose directory names may be
+    /// percent-encoded. Policies are of `version` unless the manifest specifies another. Without
+    /// `verification` a signed bundle is refused.
     ///
     /// # Errors
-    /// When the archive is no such archive, is larger than the limits, holds links or names that
-    /// lead out of it, when its signature or its manifest is wrong, or when a policy or a document
-    /// in it cannot be parsed or lies outside of the roots.
+    /// When the archive is malformed, exceeds the limits, contains links or names that lead out of
+    /// it, when its signature or its manifest is invalid, or when a policy or a document in it
+    /// cannot be parsed or is outside of the roots.
     pub fn read(
         archive: &[u8],
         name: &str,
@@ -119,9 +119,9 @@ impl Bundle {
         )
     }
 
-    /// Reads a bundle from disk: an archive, or a directory that is laid out like one, without
-    /// the files and directories whose names are `ignored`. Names of directories are plain unless a
-    /// root is percent-encoded, and not as in [`Bundle::read`].
+    /// Reads a bundle from disk: an archive, or a directory with the same layout, without the files
+    /// and directories whose names are `ignored`. Unlike in [`Bundle::read`], directory names are
+    /// plain unless a root is percent-encoded.
     ///
     /// # Errors
     /// As [`Bundle::read`], and when something cannot be read.
@@ -138,7 +138,7 @@ impl Bundle {
         read::bundle(files, name, version, verification, folders)
     }
 
-    /// What kind of bundle it is, as status reports name it: `snapshot` or `delta`.
+    /// Kind of the bundle in status reports: `snapshot` or `delta`.
     pub fn kind(&self) -> &'static str {
         match self.content {
             Content::Snapshot { .. } => "snapshot",
@@ -150,8 +150,7 @@ impl Bundle {
 /// A file of a bundle.
 #[derive(Debug)]
 struct File {
-    /// Its path in the bundle, without a slash before it. INVARIANT: no segment is empty, `.` or
-    /// `..`.
+    /// Path in the bundle, without a leading slash. INVARIANT: no segment is empty, `.` or `..`.
     path: String,
     bytes: Vec<u8>,
 }

@@ -5,30 +5,30 @@ use rego::value::from_json_prefix;
 
 use super::{BundleError, roots};
 
-/// The name of the file.
+/// Name of the patch file.
 pub(super) const NAME: &str = "patch.json";
 
 /// A change of one document.
 #[derive(Debug, Clone)]
 pub struct Operation {
-    /// The path of the document.
+    /// Path of the document.
     pub path: Vec<String>,
-    /// What is to become of it.
+    /// Change to apply.
     pub change: Change,
 }
 
-/// What is to become of a document.
+/// Change of a document.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// It is put there, with the objects that are missing on the way.
+    /// Inserts the value; missing objects on the path are created.
     Upsert(Value),
-    /// It is put in the place of the one that is there.
+    /// Replaces the document, which must exist.
     Replace(Value),
-    /// It is taken away.
+    /// Removes the document.
     Remove,
 }
 
-/// The operations of the file, in their order.
+/// Parses the operations of the file, in order.
 ///
 /// # Errors
 /// When it does not list operations on paths.

@@ -9,21 +9,21 @@ use super::{
     roots, signature,
 };
 
-/// How the names of folders lead to documents.
+/// How directory names map to paths of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Folders {
-    /// They are percent-encoded, as those of bundles that are downloaded.
+    /// Percent-encoded, as in downloaded bundles.
     Encoded,
-    /// They are plain, but for those in roots that are percent-encoded.
+    /// Plain, except for those in roots that are percent-encoded.
     Plain,
 }
 
-/// The bundle that files make; its policies are of `version` if the manifest does not say. Other
-/// files than policies, data, the manifest, a patch and the signatures are not looked at, but a
-/// signature has to list them, too.
+/// Builds a bundle from files; its policies are of `version` if the manifest specifies none. Files
+/// other than policies, data, the manifest, a patch and the signatures are ignored, but a signature
+/// must list them, too.
 ///
 /// # Errors
-/// When the signature, the manifest or a file is wrong.
+/// When the signature, the manifest or a file is invalid.
 pub(super) fn bundle(
     mut files: Vec<File>,
     name: &str,
@@ -109,7 +109,7 @@ fn delta(
     Ok(Content::Delta(operations))
 }
 
-/// What a file is for.
+/// Role of a file in a bundle.
 #[derive(PartialEq, Eq)]
 enum Kind {
     Policy,
@@ -159,7 +159,7 @@ fn not_permitted(manifest: &Manifest, at: &[String]) -> BundleError {
     ))
 }
 
-/// The path of the document that the folder of a file stands for.
+/// Path of the document that corresponds to a file's directory.
 fn folder(path: &str, manifest: &Manifest, folders: Folders) -> Result<Vec<String>, BundleError> {
     let Some((folder, _)) = path.rsplit_once('/') else {
         return Ok(Vec::new());
@@ -175,7 +175,7 @@ fn folder(path: &str, manifest: &Manifest, folders: Folders) -> Result<Vec<Strin
     }
 }
 
-/// Merges the document of a file into the root document, at the path of the file's folder.
+/// Merges a file's document into the root document, at the path of the file's directory.
 fn place(
     root: &mut Value,
     path: &str,
@@ -197,7 +197,7 @@ fn place(
     })
 }
 
-/// The path of a document that belongs to no root.
+/// Path of the first document that is outside of every root.
 fn outside(document: &Value, at: &mut Vec<String>, manifest: &Manifest) -> Option<Vec<String>> {
     if manifest.roots.holding(at).is_some() {
         return None;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 
-/// What is escaped in a step of a root: all that a segment of a URL would not show as it is.
+/// Characters that are escaped in a segment of a root: all that a URL segment would escape.
 pub(crate) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -17,23 +17,23 @@ pub(crate) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'=')
     .remove(b'@');
 
-/// Paths of documents, none of which lies in another. The empty path is the root document.
+/// Paths of documents, none of which contains another. The empty path is the root document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roots {
-    /// As they were written, without the slashes at their ends.
+    /// Paths as written, without leading and trailing slashes.
     texts: Vec<String>,
-    /// INVARIANT: sorted, so that what lies in a path stands right behind it.
+    /// INVARIANT: sorted, so that everything below a path directly follows it.
     paths: Vec<Vec<String>>,
-    /// The same with segments as they were written. INVARIANT: sorted.
+    /// Same paths with segments as written. INVARIANT: sorted.
     written: Vec<Vec<String>>,
 }
 
 impl Roots {
-    /// The paths that a manifest names, with or without slashes at their ends; segments may be
-    /// percent-encoded. A path may be there in several spellings.
+    /// Parses the roots of a manifest, with or without slashes at their ends; segments may be
+    /// percent-encoded. A path may occur in several spellings.
     ///
     /// # Errors
-    /// When one lies in another, is not UTF-8, or has a percent sign that begins no escape.
+    /// When one contains another, is not UTF-8, or has a percent sign that begins no escape.
     pub(super) fn read<'t>(given: impl Iterator<Item = &'t str>) -> Result<Self, String> {
         let texts: Vec<_> = given
             .map(|text| text.trim_matches('/').to_owned())
@@ -61,12 +61,12 @@ impl Roots {
         })
     }
 
-    /// The paths, in order.
+    /// Iterates over the paths, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[String]> {
         self.paths.iter().map(Vec::as_slice)
     }
 
-    /// As they were written, without the slashes at their ends.
+    /// Paths as written, without leading and trailing slashes.
     pub(super) fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -76,37 +76,37 @@ impl Roots {
         self.paths == other.paths
     }
 
-    /// The root that holds the document at a path.
+    /// Root that contains the document at a path.
     pub fn holding(&self, path: &[String]) -> Option<&[String]> {
         holding(&self.paths, path)
     }
 
-    /// The root that holds the document at a path, or lies in it.
+    /// Root that contains the document at a path, or is inside it.
     pub fn touching(&self, path: &[String]) -> Option<&[String]> {
         touching(&self.paths, path)
     }
 
-    /// Whether a folder of a bundle, with its name as it is written, holds a root or lies in one.
-    /// Roots are compared as they are written: `a%20b` does not permit a folder `a b`.
+    /// Whether a directory of a bundle, with its name as written, contains a root or is inside one.
+    /// Roots are compared as written: `a%20b` does not permit a directory `a b`.
     pub(super) fn permit_folder(&self, folder: &[String]) -> bool {
         touching(&self.written, folder).is_some()
     }
 
-    /// Whether a folder lies in a root that is written with escapes.
+    /// Whether a directory is inside a root that is written with escapes.
     pub(super) fn escape(&self, folder: &[String]) -> bool {
         let root = holding(&self.written, folder);
         root.is_some_and(|root| root.iter().any(|segment| segment.contains('%')))
     }
 }
 
-/// The path that holds another, of sorted ones.
+/// Finds the path that contains another, among sorted ones.
 fn holding<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
     let before = paths.partition_point(|root| root.as_slice() <= path);
     let root = paths.get(before.checked_sub(1)?)?;
     path.starts_with(root).then_some(root)
 }
 
-/// The path that holds another, or lies in it, of sorted ones.
+/// Finds the path that contains another or is inside it, among sorted ones.
 fn touching<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
     holding(paths, path).or_else(|| {
         let before = paths.partition_point(|root| root.as_slice() < path);
@@ -132,7 +132,7 @@ impl fmt::Display for Roots {
     }
 }
 
-/// The segments of a path as bundles write it.
+/// Splits a path as bundles write it into decoded segments.
 ///
 /// # Errors
 /// When it is not UTF-8, or has a percent sign that begins no escape.
@@ -140,14 +140,14 @@ pub(super) fn segments(path: &str) -> Result<Vec<String>, String> {
     decoded(&split(path))
 }
 
-/// The segments of a path as they are written.
+/// Splits a path into segments as written.
 fn split(path: &str) -> Vec<String> {
     let trimmed = path.trim_matches('/');
     let segments = trimmed.split('/').filter(|_| !trimmed.is_empty());
     segments.map(str::to_owned).collect()
 }
 
-/// The segments without their escapes.
+/// Percent-decodes the segments.
 ///
 /// # Errors
 /// When they are not UTF-8, or have a percent sign that begins no escape.
@@ -163,7 +163,7 @@ pub(super) fn decoded(path: &[String]) -> Result<Vec<String>, String> {
     segments.collect()
 }
 
-/// Whether two hexadecimal digits stand behind each percent sign.
+/// Whether two hexadecimal digits follow each percent sign.
 fn escapes_well(segment: &str) -> bool {
     let mut parts = segment.split('%').skip(1);
     parts.all(|rest| {

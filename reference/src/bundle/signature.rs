@@ -1,4 +1,4 @@
-//! Verifies bundle signatures.
+//! Verification of bundle signatures.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,36 +11,35 @@ use zeroize::Zeroizing;
 use super::digest::{canonical, digest};
 use super::{BundleError, File, manifest};
 
-/// The name of the file.
+/// Name of the signatures file.
 const NAME: &str = ".signatures.json";
 
-/// How signers name that they are no plugin.
+/// Plugin name by which signers denote the built-in signature format.
 const USUAL: &str = "_default";
 
-/// What a signature of a bundle is checked against.
+/// Settings of signature verification.
 #[derive(Debug, Clone, Default)]
 pub struct Verification {
-    /// The keys by their ids.
+    /// Keys by id.
     pub keys: BTreeMap<String, Key>,
-    /// The id of the key that must have been used; without it, the signature names one of the
-    /// keys.
+    /// Id of the key that must have been used; if absent, the signature names one of the keys.
     pub key_id: Option<String>,
-    /// The scope that the signature must have, unless it is empty; then that of the key counts.
+    /// Scope that the signature must have; if empty, that of the key.
     pub scope: String,
-    /// Patterns of the paths of files that no signature need list.
+    /// Patterns of the paths of files that a signature need not list.
     pub exclude_files: Vec<String>,
-    /// Whether signatures are not looked at.
+    /// Whether verification is disabled.
     pub skip: bool,
 }
 
-/// A key that signatures are checked with.
+/// Verification key.
 #[derive(Clone)]
 pub struct Key {
-    /// The public key or a certificate in PEM, or the shared secret.
+    /// Public key or certificate in PEM, or shared secret.
     pub key: Zeroizing<String>,
-    /// The algorithm, such as `RS256`.
+    /// Algorithm, such as `RS256`.
     pub algorithm: String,
-    /// The scope that signatures with this key must have.
+    /// Scope that signatures with this key must have.
     pub scope: String,
 }
 
@@ -53,11 +52,11 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Checks the signature of files, if there has to be one, and takes it from them.
+/// Verifies the signature of files, if one is required, and removes the signatures file from them.
 ///
 /// # Errors
-/// When there should be a signature and is none, when it is not right or of another scope, when
-/// the files are not those that it lists, or when it cannot be checked for want of keys.
+/// When a required signature is missing, when it is invalid or of another scope, when the files
+/// differ from those that it lists, or when no keys are configured to verify it.
 pub(super) fn check(
     files: &mut Vec<File>,
     verification: Option<&Verification>,
@@ -81,7 +80,7 @@ pub(super) fn check(
     compare(files, listed, verification)
 }
 
-/// The one token of the file, a JSON Web Token.
+/// Extracts the only token of the file, a JSON Web Token.
 fn token(text: &[u8]) -> Result<String, String> {
     let given = from_json_prefix(text).map_err(|error| error.to_string())?;
     let plugin = given.get("plugin").and_then(Value::as_str);
@@ -98,13 +97,13 @@ fn token(text: &[u8]) -> Result<String, String> {
     }
 }
 
-/// A file as a signature lists it.
+/// Entry of a file in a signature.
 struct Listed {
     algorithm: String,
     digest: String,
 }
 
-/// The files that a right signature lists, by their paths.
+/// Verifies the token and returns the files that it lists, by path.
 fn read_files(
     token: &str,
     verification: &Verification,
@@ -146,7 +145,7 @@ fn read_files(
     files.collect()
 }
 
-/// Compares the files with those that are listed.
+/// Compares the files with the listed ones.
 fn compare(
     files: &[File],
     mut listed: BTreeMap<String, Listed>,
@@ -179,7 +178,7 @@ fn compare(
     }
 }
 
-/// What of a file is signed: of documents the value, of others every byte.
+/// Bytes of a file that are signed: of documents the canonical value, of other files every byte.
 fn signed(file: &File) -> Result<Vec<u8>, BundleError> {
     let document = match file.path.rsplit('/').next().unwrap_or_default() {
         "data.json" | manifest::NAME => from_json(&file.bytes).map_err(|error| error.to_string()),

@@ -4,19 +4,19 @@ use globset::{Glob, GlobMatcher};
 use rego::value::Object;
 use rego::{Value, Version};
 
-/// What a manifest says of the version of policies.
+/// Rego versions that a manifest specifies for its policies.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Versions {
     all: Option<Version>,
-    /// Patterns of the paths of files that have another version, in their order.
+    /// Patterns of the paths of files that have another version, in order.
     files: Vec<(GlobMatcher, Version)>,
 }
 
 impl Versions {
-    /// Reads the members `rego_version` and `file_rego_versions` of a manifest.
+    /// Parses the members `rego_version` and `file_rego_versions` of a manifest.
     ///
     /// # Errors
-    /// Which of them is of the wrong kind, names no known version or has no pattern for a name.
+    /// Names the member that is of the wrong type, an unknown version, or a malformed pattern.
     pub(crate) fn read(members: &Object) -> Result<Self, String> {
         let member = |name| members.get(name).filter(|value| **value != Value::Null);
         let mut versions = Self::default();
@@ -31,8 +31,8 @@ impl Versions {
         Ok(versions)
     }
 
-    /// The version in which the policy at a path is written: that of the first pattern that is
-    /// met, else that of the bundle. Absent if the manifest does not say.
+    /// Version in which the policy at a path is written: that of the first pattern that matches,
+    /// else that of the bundle. Absent if the manifest specifies none.
     pub(crate) fn of(&self, path: &str) -> Option<Version> {
         let rooted = format!("/{path}");
         let mut patterns = self.files.iter();
@@ -41,7 +41,7 @@ impl Versions {
         named.map(|(_, version)| *version).or(self.all)
     }
 
-    /// Adds the members as a manifest has them.
+    /// Adds the members in the format of a manifest.
     pub(super) fn show(&self, manifest: &mut Object) {
         if let Some(version) = self.all {
             manifest.insert("rego_version", number(version));

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Names of the loopback interface, beside those below `localhost`.
+/// Names of the loopback interface, in addition to those below `localhost`.
 const LOOPBACK: &[&str] = &[
     "localhost",
     "localhost.localdomain",
@@ -16,9 +16,9 @@ const LOOPBACK: &[&str] = &[
     "ip6-loopback",
 ];
 
-/// The address that a host is reached at, if the host is an address. One that holds an IPv4
-/// address, as NAT64 has them, is that one; connections to the unspecified address lead to the
-/// loopback interface.
+/// Returns the address that a host is reached at, if the host is an address. An IPv6 address that
+/// embeds an IPv4 address, as with NAT64, becomes the IPv4 address; the unspecified address becomes
+/// the loopback address, where connections to it end up.
 fn address(host: &str) -> Option<IpAddr> {
     let bare = host
         .strip_prefix('[')
@@ -34,7 +34,7 @@ fn address(host: &str) -> Option<IpAddr> {
     })
 }
 
-/// The IPv4 address that an IPv6 address holds: mapped, translated, compatible, or by NAT64.
+/// Extracts the IPv4 address embedded in an IPv6 address: mapped, translated, compatible, or NAT64.
 fn held(v6: Ipv6Addr) -> Option<Ipv4Addr> {
     let last = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match v6.segments() {
@@ -48,7 +48,7 @@ fn held(v6: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// A host, each written in one way only: names in lower case, addresses as those that they are
+/// Returns the canonical form of a host: names in lower case, addresses as those that they are
 /// reached at, and everything that leads to the loopback interface as `localhost`.
 pub(super) fn canonical(host: &str) -> String {
     let host = host.trim_end_matches('.').to_lowercase();
@@ -63,7 +63,7 @@ pub(super) fn canonical(host: &str) -> String {
     }
 }
 
-/// An address as a URL has it.
+/// Formats an address as in a URL.
 fn in_brackets(address: IpAddr) -> String {
     match address {
         IpAddr::V4(v4) => v4.to_string(),
@@ -71,15 +71,15 @@ fn in_brackets(address: IpAddr) -> String {
     }
 }
 
-/// Patterns of allowed hosts.
+/// Patterns for allowed hosts.
 #[derive(Debug, Clone)]
 pub(super) struct AllowedHosts(GlobSet);
 
 impl AllowedHosts {
-    /// Reads patterns of `HOST` or `HOST:PORT`.
+    /// Parses patterns of the forms `HOST` and `HOST:PORT`.
     ///
     /// # Errors
-    /// Which pattern is no glob.
+    /// When a pattern is not a valid glob; the error names it.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for text in texts {
@@ -92,9 +92,11 @@ impl AllowedHosts {
         set.map(Self).map_err(|failure| failure.to_string())
     }
 
-    /// Whether a pattern matches a host, alone or with its port. An address is judged as the one
-    /// that it is reached at; an IPv6 address stands in brackets, so that no part of it can be
-    /// taken for a port.
+    /// Whether a pattern matches a host, alone or with its port. An address is matched as the one
+    /// that
+    /// it is reached at; an IPv6 address is in brackets, so that no part of it can be mistaken for
+    /// a
+    /// port.
     pub(super) fn allows(&self, host: &str, port: Option<u16>) -> bool {
         let mut host = host.trim_end_matches('.').to_ascii_lowercase();
         if let Some(address) = address(&host) {
@@ -108,8 +110,8 @@ impl AllowedHosts {
     }
 }
 
-/// A pattern in which addresses are written as hosts are, and in which the brackets of an IPv6
-/// address stand for themselves.
+/// Rewrites a pattern so that its addresses are in canonical form and the brackets of an IPv6
+/// address are literal.
 fn literal(text: &str) -> String {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') && address(text).is_none() => (host, Some(port)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// Why work came to no end.
+/// Reason why work did not complete.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Lost {
     #[error("not done within {0} s")]
@@ -26,11 +26,11 @@ impl Drop for Cancel {
     }
 }
 
-/// Runs work on a thread of its own, which, unlike those of the runtime, nobody waits for when
-/// the server stops. The work is told by the flag when nobody waits for it any more.
+/// Runs work on a separate thread; unlike for those of the runtime, nobody waits for it when the
+/// server stops. The flag signals to the work that its result is no longer needed.
 ///
 /// # Errors
-/// When time is up, or the work panicked.
+/// When the time limit expires, the work panics, or no thread can be spawned.
 pub(super) async fn run<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
@@ -40,7 +40,7 @@ pub(super) async fn run<T: Send + 'static>(
     let (done, waiting) = oneshot::channel();
     let thread = std::thread::Builder::new().name("blocking".to_owned());
     let spawned = thread.spawn(move || {
-        // Whoever waited may be gone.
+        // The receiver may be gone.
         let _ = done.send(work(&cancelled));
     });
     spawned.map_err(Lost::Thread)?;

@@ -1,8 +1,8 @@
 //! Encryption of secrets at rest: XChaCha20-Poly1305 with a random nonce for each value, bound
 //! to the name of its secret.
 //!
-//! A sealed value is `ID:BASE64`, the id of its key and the nonce with what was encrypted. Those
-//! that older versions made have no id.
+//! A sealed value is `ID:BASE64`, the id of its key and the nonce with the ciphertext. Values that
+//! older versions sealed have no id.
 
 use std::fmt;
 use std::fs::File;
@@ -19,13 +19,13 @@ use zeroize::Zeroizing;
 /// Length of a nonce in bytes.
 const NONCE: usize = 24;
 
-/// Length of a key's id in hexadecimal digits.
+/// Length of a key id in hexadecimal digits.
 const ID: usize = 16;
 
-/// What is hashed before a key to make its id, so that the id is good for nothing else.
+/// Prefix hashed before a key to derive its id, so that the id is useful for nothing else.
 const ID_PURPOSE: &[u8] = b"id of an encryption key\0";
 
-/// Why a key or a sealed value cannot be used. Says nothing about the key or the value.
+/// Reason why a key or a sealed value cannot be used. Reveals nothing about the key or the value.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CipherError {
     #[error("an encryption key is 32 random bytes in base64")]
@@ -48,7 +48,7 @@ pub(crate) struct Cipher {
     aead: XChaCha20Poly1305,
 }
 
-/// The id of the key that a value was sealed with, if it says so.
+/// Returns the id of the key that a value was sealed with, if it contains one.
 pub(crate) fn key_id(sealed: &str) -> Option<&str> {
     let (id, _) = sealed.split_once(':')?;
     let is_id = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -56,7 +56,7 @@ pub(crate) fn key_id(sealed: &str) -> Option<&str> {
 }
 
 impl Cipher {
-    /// A cipher with a key in base64.
+    /// Creates a cipher from a key in base64.
     pub(crate) fn from_text(text: &str) -> Result<Self, CipherError> {
         let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new);
         let bytes = bytes.map_err(|_| CipherError::Malformed)?;
@@ -70,7 +70,7 @@ impl Cipher {
         })
     }
 
-    /// A cipher with the key of a file.
+    /// Creates a cipher from a key file.
     pub(crate) fn from_file(path: &Path) -> Result<Self, CipherError> {
         let failed = |failure| CipherError::File(path.display().to_string(), failure);
         let mut text = Zeroizing::new(String::new());
@@ -79,8 +79,9 @@ impl Cipher {
         Self::from_text(&text)
     }
 
-    /// A cipher with the key of a file, which is made, for its owner's eyes only, when there is
-    /// none. It is there whole or not at all.
+    /// Creates a cipher from a key file. If the file does not exist, it is created, readable for
+    /// its
+    /// owner only; the creation is atomic.
     pub(crate) fn from_file_or_new(path: &Path) -> Result<Self, CipherError> {
         let failed = |failure| CipherError::File(path.display().to_string(), failure);
         if path.try_exists().map_err(failed)? {
@@ -101,7 +102,7 @@ impl Cipher {
                 folder.sync_all().map_err(failed)?;
                 Self::from_text(&line)
             }
-            // Another process was faster.
+            // Another process created it first.
             Err(failure) if failure.error.kind() == ErrorKind::AlreadyExists => {
                 Self::from_file(path)
             }
@@ -109,17 +110,17 @@ impl Cipher {
         }
     }
 
-    /// A cipher with a key that ends with the process.
+    /// Creates a cipher with a random key that is lost when the process ends.
     pub(crate) fn ephemeral() -> Result<Self, CipherError> {
         Self::from_text(&random_key()?)
     }
 
-    /// The id of the key.
+    /// Returns the id of the key.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Seals a value under a name, as text.
+    /// Seals a value under a name, and returns it as a string.
     pub(crate) fn seal(&self, name: &str, value: &[u8]) -> Result<String, CipherError> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|_| CipherError::NoRandomness)?;
@@ -161,7 +162,7 @@ impl fmt::Debug for Cipher {
     }
 }
 
-/// A new random key in base64.
+/// Generates a random key in base64.
 fn random_key() -> Result<Zeroizing<String>, CipherError> {
     let mut key = Zeroizing::new([0; 32]);
     getrandom::fill(key.as_mut_slice()).map_err(|_| CipherError::NoRandomness)?;
@@ -179,7 +180,7 @@ mod tests {
         assert_ne!(sealed, cipher.seal("a", b"hush")?);
         assert_eq!(cipher.open("a", &sealed)?.as_slice(), b"hush");
         assert_eq!(key_id(&sealed), Some(cipher.id()));
-        // What older versions sealed has no id.
+        // Values sealed by older versions have no id.
         let (_, old) = sealed.split_once(':').unwrap_or_default();
         assert_eq!(key_id(old), None);
         assert_eq!(cipher.open("a", old)?.as_slice(), b"hush");

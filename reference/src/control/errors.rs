@@ -48,7 +48,7 @@ impl From<CipherError> for ApiError {
     }
 }
 
-/// 400: the path has a segment that is not a name everywhere.
+/// 400: the path has a segment `.` or `..`, which some clients and proxies resolve.
 pub(super) fn dots() -> ApiError {
     ApiError::invalid_parameter("invalid path: expected no segment `.` or `..`")
 }
@@ -58,30 +58,30 @@ pub(super) fn nameless() -> ApiError {
     ApiError::new(Code::NotFound, "the path names nothing")
 }
 
-/// 404: no build of the bundle has ended.
+/// 404: no build of the bundle has finished.
 pub(super) fn never_built(bundle: &str) -> ApiError {
     let message = format!("bundle `{bundle}` has not been built yet");
     ApiError::new(Code::NotFound, message)
 }
 
-/// 403: a bundle would be written outside of what its owner may write to.
+/// 403: a bundle would be written outside of its owner's prefix.
 pub(super) fn outside_prefix(owner: &str, prefix: &str) -> ApiError {
     let message = format!("bundles of `{owner}` lie below `{prefix}`");
     ApiError::new(Code::NotAuthorized, message)
 }
 
-/// 500: the database cannot be used, as the health endpoint says it.
+/// 500: the database is unusable, with the reason that the health endpoint reports.
 pub(super) fn unhealthy(database_failure: DatabaseError) -> ApiError {
     ApiError::new(Code::InternalError, database_failure.to_string())
 }
 
-/// 503: the disk with the folder of a bundle does not answer in time.
+/// 503: the disk with the folder of a bundle does not respond in time.
 pub(super) fn folder_silent() -> ApiError {
     let message = "the folder of the bundle does not answer";
     ApiError::new(Code::Unavailable, message)
 }
 
-/// 503: the database does not answer in time.
+/// 503: the database does not respond in time.
 pub(super) fn silent() -> ApiError {
     ApiError::new(Code::Unavailable, DatabaseError::Silent.to_string())
 }

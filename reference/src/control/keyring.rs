@@ -1,7 +1,7 @@
-//! The encryption keys that a server has, and which of them seals.
+//! Keyring: the encryption keys of a server, and which of them seals.
 //!
-//! The database says which key its secrets are sealed with: its key check is. A server may have
-//! further ones, so that a rotation finds every server ready for the key before and after it.
+//! The key check of the database identifies the key that its secrets are sealed with. A server may
+//! have additional keys, so that during a rotation every server has both the old and the new key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,20 +11,21 @@ use zeroize::Zeroizing;
 
 use super::cipher::{Cipher, CipherError, key_id};
 
-/// The name that the key check of a database is sealed under; no secret can have it.
+/// Name under which the key check of a database is sealed; no secret can have it.
 const KEY_CHECK: &str = "";
 
 /// The encryption keys of a server.
 pub(crate) struct Keyring(ArcSwap<KeyringState>);
 
-/// The keys, of which one seals.
+/// Keys, of which one seals.
 struct KeyringState {
     ciphers: Vec<Arc<Cipher>>,
     active: Arc<Cipher>,
 }
 
 impl Keyring {
-    /// The key that counts where the database does not say otherwise, and further ones.
+    /// Creates a keyring with the key used unless the database requires another, and additional
+    /// ones.
     pub(crate) fn new(current: Cipher, further: Vec<Cipher>) -> Self {
         let active = Arc::new(current);
         let mut ciphers = vec![Arc::clone(&active)];
@@ -32,10 +33,10 @@ impl Keyring {
         Self(ArcSwap::from_pointee(KeyringState { ciphers, active }))
     }
 
-    /// Seals with the key that opens the key check of the database from now on.
+    /// Switches sealing to the key that opens the key check of the database.
     ///
     /// # Errors
-    /// `OtherKey` when none opens it; then everything stays as it was.
+    /// `OtherKey` when no key opens it; then nothing changes.
     pub(crate) fn adopt(&self, check: &str) -> Result<(), CipherError> {
         let held = self.0.load_full();
         let opens = |cipher: &&Arc<Cipher>| cipher.open(KEY_CHECK, check).is_ok();
@@ -46,12 +47,12 @@ impl Keyring {
         Ok(())
     }
 
-    /// Takes the keys of another keyring in the place of its own.
+    /// Replaces the keys with those of another keyring.
     pub(crate) fn replace(&self, other: &Self) {
         self.0.store(other.0.load_full());
     }
 
-    /// Whether one of the keys has sealed the key check of the database.
+    /// Whether one of the keys sealed the key check of the database.
     pub(crate) fn knows(&self, check: &str) -> bool {
         let held = self.0.load();
         match key_id(check) {
@@ -60,7 +61,7 @@ impl Keyring {
         }
     }
 
-    /// A key check for a database.
+    /// Creates a key check for a database.
     pub(crate) fn check(&self) -> Result<String, CipherError> {
         self.seal(KEY_CHECK, KEY_CHECK.as_bytes())
     }
@@ -70,7 +71,7 @@ impl Keyring {
         self.0.load().active.seal(name, value)
     }
 
-    /// Opens a value that one of the keys has sealed under a name.
+    /// Opens a value that one of the keys sealed under a name.
     pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
         let held = self.0.load();
         let mut opened = held.ciphers.iter().map(|cipher| cipher.open(name, sealed));
@@ -105,7 +106,7 @@ mod tests {
         let sealed = both.seal("a", b"v")?;
         assert_eq!(key_id(&sealed), Some(old.id()));
         assert_eq!(only_old.open("a", &sealed)?.as_slice(), b"v");
-        // After the rotation the other one seals, and both open.
+        // After the rotation the other key seals, and both open.
         let rotated = Keyring::new(key(2)?, Vec::new()).check()?;
         assert!(only_old.adopt(&rotated).is_err() && !only_old.knows(&rotated));
         both.adopt(&rotated)?;

@@ -49,20 +49,20 @@ use crate::StartError;
 use crate::http::route::{RouteMatch, find_below, methods};
 use crate::http::{ApiError, Reply, Request, Service};
 
-/// The largest request body, in bytes.
+/// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 8 << 20;
 
-/// The largest request body that takes no time worth speaking of, in bytes.
+/// Maximum size of a request body that is parsed in negligible time, in bytes.
 const QUICK_BODY: usize = 16 << 10;
 
-/// Requests that run at the same time; further ones wait on their connections.
+/// Maximum number of concurrent requests; further ones wait on their connections.
 const RUNNING: usize = 64;
 
 /// The control plane.
 #[derive(Debug)]
 pub struct Control {
     options: Options,
-    /// What all paths begin with; may be empty.
+    /// Prefix of all paths; may be empty.
     prefix: String,
     store: Store,
     cipher: Keyring,
@@ -70,16 +70,16 @@ pub struct Control {
     health: Health,
     settings: Settings,
     metrics: Metrics,
-    /// A permit for each request that may run at the same time.
+    /// One permit for each concurrent request.
     running: Arc<Semaphore>,
 }
 
-/// Opens the control plane: reads the configuration, looks at the database, brings the schema of
-/// the database up to date, and declares what the configuration says.
+/// Opens the control plane: reads the configuration, inspects the database, migrates its schema,
+/// and applies the definitions of the configuration.
 ///
 /// # Errors
 /// When something that the options name cannot be used, or the encryption key is not the one
-/// that the database was made with. A database that cannot be used is left as it was.
+/// that the database was created with. A database that cannot be used is left unchanged.
 pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
     let settings = options.settings()?;
@@ -133,17 +133,17 @@ impl From<StoreError> for StartError {
     }
 }
 
-/// What the table says about a request.
+/// Routing result for a request.
 type ControlMatch = RouteMatch<'static, Handler>;
 
 impl Service for Control {
     const IS_BRIEF: bool = true;
 
-    /// A client that goes away ends its connection, and what runs on it. Requests run beside it,
-    /// so that none leaves a transaction open on a pooled connection of the database.
+    /// Handles a request in a task separate from the connection, so that a client disconnect cannot
+    /// cancel it and leave a transaction open on a pooled connection of the database.
     async fn answer(self: &Arc<Self>, request: Request) -> Reply {
-        // Who asks for the state is answered also when all requests wait for the database, and does
-        // not wait for a thread.
+        // Health checks and other public endpoints are answered even when all permits are taken by
+        // requests that wait for the database, and do not wait for a thread.
         let found = find_route(&request, &self.prefix);
         let works = match &found {
             Ok(RouteMatch::Found { route, .. }) => !route.endpoint.is_public(),
@@ -201,7 +201,7 @@ impl Service for Control {
 }
 
 impl Control {
-    /// Answers a request, in limited time where the database may have gone without a word.
+    /// Routes a request, with a time limit if the database may stop responding.
     async fn route_in_time(
         &self,
         request: Request,
@@ -219,8 +219,8 @@ impl Control {
         answered.unwrap_or_else(|failure| failure.reply())
     }
 
-    /// The checks that come before a handler, in their order: the path, the method, the key, the
-    /// escapes and the dots of the path. Names the handler by the pattern of its route.
+    /// Runs the checks that precede a handler, in this order: the path, the method, the key, the
+    /// escapes and the dots of the path. Sets `name` to the pattern of the route.
     async fn route(
         &self,
         mut request: Request,
@@ -248,30 +248,28 @@ impl Control {
                     },
                 }
             }
-            // Only paths with open segments can have a broken escape, and those need a key.
+            // Only paths with parameters can have an invalid escape, and those require a key.
             Err(_) if self.principal(&request).is_none() => Ok(unauthorized()),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Who asks, by the keys as they are now: one that is gone counts no longer, whatever the
-    /// connection was used for before.
+    /// Authenticates the caller against the current keys: a removed key is rejected, even on a
+    /// connection that used it before.
     fn principal(&self, request: &Request) -> Option<Principal> {
         let keys = self.keys.load();
         keys.principal(request.header("authorization")?).cloned()
     }
 }
 
-/// Whether a request needs a processor for so short a time that a thread may answer it that serves
-/// connections. Large definitions take longer to be parsed, and so do lists of them, or one that is
-/// indented, to be written.
+/// Whether a request takes so little processor time that a connection thread may handle it.
+/// Large definitions take longer to parse, and lists or indented output take longer to serialize.
 fn is_quick(request: &Request, found: &Result<ControlMatch, ApiError>) -> bool {
     let of_one = matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
     of_one && request.body.len() <= QUICK_BODY && !request.flag("pretty")
 }
 
-/// What the table says about a request, whose path begins with a prefix. `HEAD` is answered as
-/// `GET`.
+/// Routes a request whose path begins with a prefix. `HEAD` is routed as `GET`.
 fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError> {
     let method = match request.method {
         Method::HEAD => &Method::GET,

@@ -18,14 +18,14 @@ use super::worker::Settings;
 use crate::StartError;
 use crate::units::{duration, size_or_none};
 
-/// The environment variable with the encryption key. It is no flag, because flags show in lists
-/// of processes.
+/// Environment variable with the encryption key. It is not a flag, because flags appear in
+/// process listings.
 pub(super) const KEY_VARIABLE: &str = "REFERENCE_ENCRYPTION_KEY";
 
-/// The environment variable with a key that secrets may still be encrypted with.
+/// Environment variable with another key that secrets may still be encrypted with.
 const PREVIOUS_KEY_VARIABLE: &str = "REFERENCE_PREVIOUS_ENCRYPTION_KEY";
 
-/// The environment variable with the key that a rotation encrypts secrets with.
+/// Environment variable with the key that a rotation encrypts secrets with.
 pub(super) const NEW_KEY_VARIABLE: &str = "REFERENCE_NEW_ENCRYPTION_KEY";
 
 /// What the command line says about the control plane.
@@ -102,22 +102,22 @@ pub struct Options {
     pub(super) no_builder: bool,
 }
 
-/// Those of the variables of the environment that are set.
+/// Returns the environment variables that are set.
 fn variables(names: &[String]) -> BTreeMap<String, String> {
     let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
     names.iter().filter_map(set).collect()
 }
 
-/// A prefix without slashes at its ends.
+/// Strips the slashes at both ends of a prefix.
 fn trimmed(prefix: &str) -> String {
     prefix.trim_matches('/').to_owned()
 }
 
 impl Options {
-    /// What the workers are told.
+    /// Returns the settings of the workers.
     ///
     /// # Errors
-    /// When a folder is not there, a pattern cannot be read, or there is no time between builds.
+    /// When a folder does not exist, a pattern is invalid, or the interval between builds is zero.
     pub(super) fn settings(&self) -> Result<Settings, StartError> {
         let roots = [&self.source_root, &self.builtin_root, &self.bundle_root];
         for root in roots.into_iter().flatten() {
@@ -164,7 +164,7 @@ impl Options {
         })
     }
 
-    /// What evaluations of a build may use.
+    /// Returns the limits for evaluations of a build.
     fn evaluation_bounds(&self) -> EvaluationBounds {
         let (time, memory) = (self.build_evaluation_timeout, self.build_evaluation_memory);
         EvaluationBounds {
@@ -173,15 +173,15 @@ impl Options {
         }
     }
 
-    /// The address of the database.
+    /// Returns the address of the database.
     pub(super) fn database_url(&self) -> DatabaseUrl {
         self.database.clone().unwrap_or_default()
     }
 
-    /// Makes sure that there is a database that can be used.
+    /// Checks that the address names a supported database.
     ///
     /// # Errors
-    /// When the address names none.
+    /// When it does not.
     pub(super) fn check_database(&self) -> Result<Database, StartError> {
         let message =
             "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
@@ -189,8 +189,9 @@ impl Options {
         database.ok_or_else(|| StartError::new(message))
     }
 
-    /// The keys that the options, the environment or the database lead to. Beside an SQLite file
-    /// that holds nothing yet, a key is made.
+    /// Returns the keyring from the options, the environment or the key file of the database. For
+    /// an
+    /// SQLite file without secrets, a key is created.
     ///
     /// # Errors
     /// When there is no usable key for the database.
@@ -222,10 +223,10 @@ impl Options {
         Ok(Keyring::new(current, self.previous_keys()?))
     }
 
-    /// The keys that are there already; `None` when there is none that counts before others.
+    /// Returns the configured or existing keys; `None` when there is no current key.
     ///
     /// # Errors
-    /// When one that is given cannot be used.
+    /// When a given key cannot be used.
     pub(super) fn given_keyring(&self) -> Result<Option<Keyring>, StartError> {
         let given = match (&self.encryption_key_file, self.check_database()?) {
             (Some(path), _) => Some(Cipher::from_file(path)),
@@ -259,14 +260,14 @@ impl Options {
     }
 }
 
-/// The file with the key of an SQLite file when no other key is given.
+/// Returns the path of the default key file of an SQLite file.
 pub(super) fn key_beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".key");
     PathBuf::from(name)
 }
 
-/// The key in an environment variable, if it is set.
+/// Reads the key in an environment variable, if it is set.
 pub(super) fn from_variable(name: &str) -> Option<Result<Cipher, CipherError>> {
     let text = std::env::var(name).map(Zeroizing::new).ok()?;
     Some(Cipher::from_text(&text))

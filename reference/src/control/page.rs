@@ -7,30 +7,31 @@ use sha2::{Digest, Sha256};
 use super::model::Kind;
 use crate::http::{ApiError, Request};
 
-/// The most items of a page, and how many it has when the client does not say.
+/// Maximum number of items of a page, and the default.
 const MAX_PAGE: u32 = 100;
 
-/// Bytes of a cursor that prove that it was given out for the collection.
+/// Number of bytes of a cursor that prove that it was issued for the collection.
 const CHECK: usize = 4;
 
-/// The part of a collection that a request asks for.
+/// Part of a collection that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// The place of the last item that the client has seen.
+    /// Position of the last item that the client has seen.
     pub(crate) after: i64,
-    /// The most items to give.
+    /// Maximum number of items to return.
     pub(crate) limit: u32,
 }
 
 impl Page {
-    /// Reads `limit` and `cursor`; an empty value counts as absent.
+    /// Parses `limit` and `cursor`; an empty value counts as absent.
     ///
     /// Serves `control/common/paging/limit-not-integer` and the `limit-maximum` rules: a larger
-    /// limit is cut, one below 1 is refused because no page could keep it and go on.
+    /// limit is reduced, one below 1 is refused because no page could satisfy it and make progress.
     ///
     /// # Errors
-    /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not given
-    /// out for this collection.
+    /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not issued
+    /// for
+    /// this collection.
     pub(crate) fn read(kind: Kind, request: &Request) -> Result<Self, ApiError> {
         let given = |name| request.parameter(name).filter(|value| !value.is_empty());
         Ok(Self {
@@ -40,7 +41,7 @@ impl Page {
     }
 }
 
-/// Reads `limit`, of which no more than `most` counts, and which is that when it is absent.
+/// Parses `limit`, which defaults to `most` and is capped at it.
 ///
 /// # Errors
 /// `invalid_parameter` when it is not a positive integer.
@@ -52,7 +53,7 @@ pub(crate) fn limit_of(request: &Request, most: u32) -> Result<u32, ApiError> {
 fn limit(text: &str) -> Result<u32, ApiError> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // What is a number, but too large for its type, is above the maximum all the more.
+    // A number that overflows its type exceeds the maximum as well.
     let limit = digits.parse().unwrap_or(MAX_PAGE);
     if !is_number || limit == 0 {
         let message = format!("`limit` must be an integer of at least 1, not `{text}`");
@@ -61,7 +62,7 @@ fn limit(text: &str) -> Result<u32, ApiError> {
     Ok(limit.min(MAX_PAGE))
 }
 
-/// The cursor after an item.
+/// Returns the cursor that continues after an item.
 pub(crate) fn cursor(kind: Kind, id: i64) -> String {
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(check(kind, id));
@@ -83,7 +84,7 @@ fn after(kind: Kind, cursor: &str) -> Result<i64, ApiError> {
     }
 }
 
-/// Tells a cursor from one of another collection and from chance; it keeps nothing secret.
+/// Checksum that tells a cursor from one of another collection and from noise; it is not a secret.
 fn check(kind: Kind, id: i64) -> [u8; CHECK] {
     let mut hash = Sha256::new();
     hash.update(kind.name());

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 
 use super::model::Kind;
 
-/// What the holder of a key may do.
+/// Permissions of a key holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
@@ -23,8 +23,8 @@ pub(crate) enum Role {
     StackOwner,
 }
 
-/// An authenticated caller. There is no other way to get one than a valid key, so a handler
-/// that takes it cannot be reached without.
+/// Authenticated caller. It can only be obtained with a valid key, so a handler that accepts one
+/// cannot be reached without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Principal {
     name: String,
@@ -32,22 +32,22 @@ pub(crate) struct Principal {
 }
 
 impl Principal {
-    /// The name under which things are owned.
+    /// Returns the name under which definitions are owned.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the things of others can be seen.
+    /// Whether the caller can see definitions of others.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(self.role, Role::Administrator | Role::Viewer)
     }
 
-    /// Whether the things of others can be changed.
+    /// Whether the caller can change definitions of others.
     pub(crate) fn manages_all(&self) -> bool {
         self.role == Role::Administrator
     }
 
-    /// Whether things of the kind can be created, and one's own changed.
+    /// Whether the caller can create definitions of the kind and change their own.
     pub(crate) fn may_write(&self, kind: Kind) -> bool {
         match self.role {
             Role::Administrator => true,
@@ -57,23 +57,23 @@ impl Principal {
         }
     }
 
-    /// Whether a thing of this owner can be seen.
+    /// Whether the caller can see a definition of this owner.
     pub(crate) fn sees(&self, owner: &str) -> bool {
         self.sees_all() || self.name == owner
     }
 
-    /// Whether a thing of this kind and owner can be changed.
+    /// Whether the caller can change a definition of this kind and owner.
     pub(crate) fn manages(&self, kind: Kind, owner: &str) -> bool {
         self.may_write(kind) && (self.manages_all() || self.name == owner)
     }
 }
 
-/// The SHA-256 of a key. Keys have enough entropy that a slow hash would protect nothing more.
+/// SHA-256 of a key. Keys have enough entropy that a slow hash would protect nothing more.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
-    /// The digest of a key.
+    /// Computes the digest of a key.
     pub(crate) fn of(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
@@ -85,13 +85,13 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// The valid keys, by digest. A key that the configuration does not hold is in no place at all,
-/// so it stops working as soon as the configuration is read without it.
+/// Valid keys, by digest. Nothing else stores keys, so a key stops working as soon as the
+/// configuration is reloaded without it.
 #[derive(Debug, Default)]
 pub(crate) struct Keys(HashMap<KeyDigest, Principal>);
 
 impl Keys {
-    /// Adds the key of a named token; on failure, gives the name that has the same key.
+    /// Adds the key of a named token; on failure, returns the name of the token with the same key.
     pub(crate) fn add(&mut self, name: &str, role: Role, digest: KeyDigest) -> Result<(), String> {
         let name = name.to_owned();
         match self.0.insert(digest, Principal { name, role }) {
@@ -100,18 +100,18 @@ impl Keys {
         }
     }
 
-    /// Whether there is no key.
+    /// Whether there are no keys.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names of those who see everything.
+    /// Returns the names of the principals who see everything.
     pub(crate) fn seeing_all(&self) -> Vec<&str> {
         let all = self.0.values().filter(|principal| principal.sees_all());
         all.map(Principal::name).collect()
     }
 
-    /// The principal of an Authorization header's value.
+    /// Returns the principal for the value of an Authorization header.
     pub(crate) fn principal(&self, authorization: &str) -> Option<&Principal> {
         let (scheme, key) = authorization.split_once(' ')?;
         if !scheme.eq_ignore_ascii_case("bearer") {

@@ -4,20 +4,20 @@ use serde_json::Value;
 
 use crate::control::model::{Secret, wipe};
 
-/// The longest message, in characters.
+/// Maximum length of a message, in characters.
 const MAX_MESSAGE_CHARS: usize = 2000;
 
-/// What stands for a secret.
+/// Replacement for a secret.
 const HIDDEN: &str = "***";
 
-/// What stands for a control character.
+/// Replacement for a control character.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
-/// The shortest text that is taken for a secret: shorter ones are in every other word, and keep
-/// nothing secret.
+/// Minimum length of a string that is treated as a secret, in bytes: shorter ones occur in ordinary
+/// words and protect nothing.
 const SHORTEST: usize = 4;
 
-/// Members of secrets that are none.
+/// Members of secret values that are not secret.
 const OPEN: &[&str] = &[
     "type",
     "in",
@@ -27,7 +27,7 @@ const OPEN: &[&str] = &[
     "fingerprints",
 ];
 
-/// The message with every string of the secrets' values hidden, and of addresses all that may be a
+/// Masks every string of the secrets' values in the message, and the parts of URLs that may be
 /// secret: other owners may read it.
 pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s Secret>) -> String {
     for secret in secrets {
@@ -44,8 +44,8 @@ pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s 
     without_address_secrets(&message)
 }
 
-/// The message whose addresses have neither users nor queries nor fragments. That of ssh says only
-/// who is asked, unless it has a password.
+/// Masks users, queries and fragments of the URLs in a message. The user of an ssh URL without a
+/// password stays visible, as it only names the login.
 fn without_address_secrets(message: &str) -> String {
     const AFTER: &str = "://";
     let mut shown = String::with_capacity(message.len());
@@ -81,9 +81,8 @@ fn without_address_secrets(message: &str) -> String {
     shown
 }
 
-/// The message cut to a sensible length, with something visible in the place of characters that
-/// terminals take for commands or that PostgreSQL does not store: what failed may have said
-/// anything.
+/// Truncates the message, and replaces control characters, which terminals interpret or PostgreSQL
+/// cannot store: the error may have contained anything.
 pub(super) fn shorten(message: &str) -> String {
     let is_hidden = |at: char| at.is_control() && !matches!(at, '\n' | '\t');
     let shown = |at| if is_hidden(at) { REPLACED } else { at };
@@ -98,7 +97,7 @@ pub(super) fn shorten(message: &str) -> String {
 fn hide(message: &mut String, value: &Value) {
     match value {
         Value::String(text) => {
-            // A key of several lines may be shown line by line.
+            // The lines of a multi-line key may appear separately.
             let lines = text.lines().map(str::trim);
             for part in std::iter::once(text.trim()).chain(lines) {
                 if part.len() >= SHORTEST && message.contains(part) {

@@ -13,15 +13,16 @@ use super::store::StoreError;
 use crate::StartError;
 use crate::http::ApiError;
 
-/// How often the configuration is applied anew because the encryption key was just rotated.
+/// Maximum number of retries to apply the configuration after a concurrent key rotation.
 const ROTATIONS: usize = 2;
 
 impl Control {
-    /// Reads the configuration and the encryption keys again, declares what the configuration
-    /// says, and lets in whom it names, and nobody else, from the next request on.
+    /// Reloads the configuration and the encryption keys, applies the declared definitions, and
+    /// from the
+    /// next request on accepts exactly the tokens of the configuration.
     ///
     /// # Errors
-    /// When something cannot be used; then everything stays as it was.
+    /// When something cannot be used; then the tokens and keys stay unchanged.
     pub async fn reload(&self) -> Result<(), StartError> {
         let given = self.options.given_keyring()?;
         let cipher = given.as_ref().unwrap_or(&self.cipher);
@@ -37,11 +38,11 @@ impl Control {
         Ok(())
     }
 
-    /// Declares what a configuration says, then lets in whom it names. Gives how many things it
-    /// declares.
+    /// Applies the definitions of a configuration, then its tokens. Returns the number of
+    /// definitions.
     ///
     /// # Errors
-    /// When it declares something that cannot be; then everything stays as it was.
+    /// When a declared definition is refused; then nothing changes.
     pub(super) async fn apply(
         &self,
         mut config: Config,
@@ -69,7 +70,7 @@ impl Control {
         Ok(config.entries.len())
     }
 
-    /// Gives what is declared its places, and stored definitions their rights.
+    /// Resolves the storage locations of declared definitions, and migrates stored ones.
     async fn settle(&self, config: &mut Config) -> Result<(), StartError> {
         let Config { keys, entries, .. } = config;
         let roots = &self.options.bundle_root;
@@ -77,10 +78,10 @@ impl Control {
         settled.map_err(refused)
     }
 
-    /// Seals with the key that the database was just rotated to, if this server has it.
+    /// Switches sealing to the key that the database was just rotated to, if this server has it.
     ///
     /// # Errors
-    /// When it has not, or the database fails.
+    /// When it does not have the key, or the database fails.
     pub(super) async fn follow_rotation(&self) -> Result<(), ApiError> {
         let check = self.store.key_check().await?;
         let adopted = self.cipher.adopt(&check);

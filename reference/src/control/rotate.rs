@@ -35,10 +35,11 @@ pub struct RotateKey {
 }
 
 impl RotateKey {
-    /// Rotates the key, and says what was done. A rotation that was done already is none.
+    /// Rotates the key, and returns a message with the number of secrets encrypted with the new
+    /// key.
     ///
     /// # Errors
-    /// When a key or the database cannot be used; then nothing has changed.
+    /// When a key or the database cannot be used; then nothing changes.
     pub async fn run(&self) -> Result<String, StartError> {
         let new = self.new_key()?;
         let old = self.old_key()?;

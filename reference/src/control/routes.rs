@@ -10,27 +10,27 @@ use super::{Control, health, metrics};
 use crate::http::path::EscapedSlash;
 use crate::http::{ApiError, Reply, Request, Route};
 
-/// An answer on its way.
+/// Future of a response.
 type ReplyFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
 
-/// What answers a route. A handler that acts for somebody takes the principal, which only a
+/// Handler of a route. One that acts on behalf of a caller accepts the principal, which only a
 /// valid key yields.
 #[derive(Debug)]
 pub(super) enum Handler {
-    /// Answers everybody.
+    /// Open to everybody.
     Public(for<'a> fn(&'a Control, &'a Request) -> ReplyFuture<'a>),
-    /// Answers whoever has a valid key.
+    /// Requires a valid key.
     Bearer(for<'a> fn(&'a Control, &'a Principal, &'a Request) -> ReplyFuture<'a>),
 }
 
 impl Handler {
-    /// Whether everybody is answered.
+    /// Whether the handler is open to everybody.
     pub(super) fn is_public(&self) -> bool {
         matches!(self, Self::Public(_))
     }
 }
 
-/// A line of the table for an endpoint below /v1.
+/// Table entry for an endpoint below /v1.
 macro_rules! bearer {
     ($method:ident, $pattern:literal, $($endpoint:ident)::+) => {
         Route {

@@ -5,21 +5,21 @@ use reqwest::Url;
 use super::allowed_hosts::AllowedHosts;
 use super::model::Secret;
 
-/// Where one secret may be sent.
+/// Hosts that one secret may be sent to.
 #[derive(Debug, Clone)]
 pub(super) struct SecretAllowlist {
     name: String,
-    /// The hosts that the secret allows; `None` is every one that the operator allows.
+    /// Hosts that the secret allows; `None` means every host that the operator allows.
     hosts: Option<AllowedHosts>,
-    /// Whether the operator lets secrets be sent in the clear.
+    /// Whether the operator allows secrets over plain http.
     over_http: bool,
 }
 
 impl SecretAllowlist {
-    /// What a secret says of where it may be sent.
+    /// Creates the allowlist of a secret.
     ///
     /// # Errors
-    /// When its patterns of hosts cannot be read.
+    /// When its host patterns are invalid.
     pub(super) fn of(name: &str, secret: &Secret, over_http: bool) -> Result<Self, String> {
         let hosts = secret.allowed_hosts().map(AllowedHosts::read).transpose();
         let hosts = hosts.map_err(|why| format!("secret `{name}`: allowed_hosts: {why}"))?;
@@ -30,10 +30,10 @@ impl SecretAllowlist {
         })
     }
 
-    /// Judges whether the secret may be sent to a host.
+    /// Checks whether the secret may be sent to a host.
     ///
     /// # Errors
-    /// Why not, without anything of its value.
+    /// The reason why not, without any part of its value.
     pub(super) fn check(
         &self,
         is_private: bool,
@@ -55,10 +55,10 @@ impl SecretAllowlist {
         }
     }
 
-    /// Judges whether the secret may be sent to where a URL leads.
+    /// Checks whether the secret may be sent to the host of a URL.
     ///
     /// # Errors
-    /// Why not, without anything of its value.
+    /// The reason why not, without any part of its value.
     pub(super) fn check_url(&self, url: &Url) -> Result<(), String> {
         let host = url.host_str().unwrap_or_default();
         let is_private = url.scheme() == "https";

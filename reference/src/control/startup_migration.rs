@@ -1,4 +1,4 @@
-//! Migration of definitions that are older than the rules about tenants.
+//! Migration of definitions that predate the rules about tenants.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use super::principal::Keys;
 use super::storage_location;
 use super::store::{Store, StoreError};
 
-/// Gives stored bundles their places and stored references their rights. What contradicts the
-/// rules stays as it is, and the log names it. Finds the places of what is declared.
+/// Resolves the storage locations of stored and declared bundles, and records permissions of stored
+/// references. Definitions that violate the rules stay unchanged, and the log names them.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,9 +1,9 @@
-//! Storage locations in canonical form, however a definition spells them.
+//! Storage locations in canonical form, independent of their spelling in a definition.
 //!
-//! Two bundles at one place would replace each other for ever, so what might be one place counts
-//! as one: names of files that differ in case only, and names that differ in percent signs only,
-//! because there are file systems and servers that see no difference. Names of objects keep their
-//! case, as their storages do.
+//! Two bundles at one location would overwrite each other forever, so spellings that may name the
+//! same location count as one: file names that differ in case only, and names that differ in
+//! percent-encoding only, because some file systems and servers see no difference. Object names
+//! stay case-sensitive, as in their storages.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,22 +17,23 @@ use super::blocking::{self, Lost};
 use super::destination::Target;
 use super::model::{Aws, Azure, ObjectStorage, Places};
 
-/// The server of Google Cloud Storage, which speaks the protocol of S3 as well.
+/// Host of Google Cloud Storage, which supports the S3 protocol as well.
 const GOOGLE: &str = "storage.googleapis.com";
 
-/// How the hosts of Amazon's storages end.
+/// Domain suffixes of Amazon S3 hosts.
 const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
 
-/// How long a disk may take to say where links lead.
+/// Timeout for resolving links on a disk.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// So many disks that do not answer take a thread each, and no more.
+/// Maximum number of lookups that run at the same time; each one on an unresponsive disk blocks a
+/// thread.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
 
-/// The places of a storage, found without holding up anybody else while the disk is asked.
+/// Resolves the locations of a storage without blocking the caller's thread on the disk.
 ///
 /// # Errors
-/// When the disk does not answer in time.
+/// When the disk does not respond in time.
 pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<Places, Lost> {
     if storage.filesystem.is_none() {
         return Ok(places(&storage, &roots));
@@ -47,8 +48,8 @@ pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<
     .await
 }
 
-/// The places of a storage: where its definition says it is, and where links on the
-/// disk lead from there. `roots` are the folders that files are below; without them only the
+/// Returns the locations of a storage: the one that its definition names, and the one that links
+/// on the disk resolve to. `roots` are the allowed parent folders of files; without them only the
 /// definition counts.
 pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     let mut places = Places::default();
@@ -78,7 +79,7 @@ pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     places
 }
 
-/// Adds a file and the folders that it lies in.
+/// Adds a file and the folders that contain it.
 fn add_file(places: &mut Places, path: &str) {
     let kind = match path.starts_with('/') {
         true => "file /",
@@ -92,7 +93,7 @@ fn add_file(places: &mut Places, path: &str) {
     places.folders.extend(folders);
 }
 
-/// Whether a storage lies below a folder of an owner: `PREFIX/NAME/`.
+/// Whether a storage location is below the folder of an owner: `PREFIX/NAME/`.
 pub(super) fn is_below(
     storage: &ObjectStorage,
     prefix: &str,
@@ -103,7 +104,7 @@ pub(super) fn is_below(
         return false;
     }
     let path = if let Some(aws) = &storage.aws {
-        // A folder before the bucket makes what is called bucket a part of the name.
+        // With a folder before the bucket, the bucket name is part of the object name.
         match endpoint(aws).1.trim_matches('/') {
             "" => aws.key.clone(),
             _ => return false,
@@ -111,7 +112,7 @@ pub(super) fn is_below(
     } else if let Some(gcp) = &storage.gcp {
         gcp.object.clone()
     } else if let Some(azure) = &storage.azure {
-        // Servers other than Azure's have the account there.
+        // Servers other than Azure's have the account name in the path.
         match steps(&account(azure).1).len() {
             0 | 1 => azure.path.clone(),
             _ => return false,
@@ -134,8 +135,8 @@ pub(super) fn is_below(
         && is_inside(segments(&decoded(&path)), segments(&decoded(&own)))
 }
 
-/// The server of a bucket, and what stands before the bucket: the folder of the URL, and the
-/// bucket that its host may name.
+/// Returns the server of a bucket, and the path prefix of the bucket: the bucket that the host may
+/// name, and the folder of the URL.
 fn endpoint(aws: &Aws) -> (String, String) {
     let url = aws.url.as_deref().filter(|url| !url.is_empty());
     let Some(url) = url else {
@@ -159,7 +160,7 @@ fn endpoint(aws: &Aws) -> (String, String) {
     ("s3".to_owned(), format!("{bucket}/{folder}"))
 }
 
-/// The server of a storage account, and the folder of its URL.
+/// Returns the server of a storage account, and the folder of its URL.
 fn account(azure: &Azure) -> (String, String) {
     match server(&azure.account_url) {
         Some((_, server, folder)) => (server, folder),
@@ -167,8 +168,8 @@ fn account(azure: &Azure) -> (String, String) {
     }
 }
 
-/// The host of a URL, the host with its port, and the folder. Which of the two usual ports it is,
-/// and how the loopback interface is called, makes no difference.
+/// Returns the host of a URL, the host with its port, and the folder. The default ports of http
+/// and https are equivalent, as are the names of the loopback interface.
 fn server(url: &str) -> Option<(String, String, String)> {
     let url = Url::parse(url).ok()?;
     let host = allowed_hosts::canonical(url.host_str()?);
@@ -179,7 +180,7 @@ fn server(url: &str) -> Option<(String, String, String)> {
     Some((host, server, url.path().to_owned()))
 }
 
-/// The steps of a path with its percent signs decoded, without those that lead nowhere.
+/// Returns the segments of a percent-decoded path, with `..` resolved.
 fn steps(path: &str) -> Vec<Vec<u8>> {
     let mut steps = Vec::new();
     for step in segments(&decoded(path)) {
@@ -191,14 +192,14 @@ fn steps(path: &str) -> Vec<Vec<u8>> {
     steps
 }
 
-/// The segments of a path that are neither empty nor `.`.
+/// Returns the segments of a path that are neither empty nor `.`.
 fn segments(path: &[u8]) -> Vec<Vec<u8>> {
     let segments = path.split(|byte| *byte == b'/');
     let kept = segments.filter(|segment| !matches!(*segment, b"" | b"."));
     kept.map(<[u8]>::to_vec).collect()
 }
 
-/// A text with its percent signs decoded until none is left that could be, in one pass.
+/// Percent-decodes a string until no valid escape is left, in one pass.
 fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for byte in text.bytes() {
@@ -213,14 +214,14 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 fn digit(byte: u8) -> Option<u8> {
     char::from(byte)
         .to_digit(16)
         .and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// The digest of a place: names may be longer than the key of a table.
+/// Returns the digest of a location: names may be longer than the key of a table.
 fn digest(server: &str, steps: &[Vec<u8>]) -> String {
     let mut hash = Sha256::new();
     hash.update(server);
@@ -239,7 +240,7 @@ mod tests {
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
-    /// Definitions of storages that are one place each.
+    /// Groups of storage definitions, each of one location.
     const SAME: &[&[&str]] = &[
         &[
             r#"{"filesystem":{"path":"a/b.tgz"}}"#,

@@ -6,17 +6,17 @@ use super::{Control, errors, storage_location};
 use crate::http::ApiError;
 
 impl Control {
-    /// Finds out where a definition leads, and refuses one that leads where it must not.
+    /// Resolves the location of a definition, and refuses one that violates the rules for it.
     ///
     /// # Errors
     /// `invalid_parameter` when it would send a secret over plain http; `not_authorized` when a
-    /// bundle does not lie below its owner's prefix; `unavailable` when its folder does not answer.
+    /// bundle is outside its owner's prefix; `unavailable` when its folder does not respond.
     pub(super) async fn admit(
         &self,
         principal: &Principal,
         mut entry: Entry,
     ) -> Result<Entry, ApiError> {
-        // Whoever may not write at all is told that by the store, and nothing else.
+        // Callers without write permission get that error from the store, and no other.
         if !principal.may_write(entry.kind) {
             return Ok(entry);
         }

@@ -8,36 +8,36 @@ use rego::Value;
 
 use crate::bundle::{ESCAPED, Manifest};
 
-/// Where the documents show the manifests of active bundles.
+/// Path of the documents with the manifests of active bundles.
 pub(super) const STATUS_PATH: [&str; 2] = ["system", "bundles"];
 
-/// The active bundles at one time, by name. Clones share everything.
+/// Snapshot of the active bundles, by name. Clones share all data.
 #[derive(Debug, Clone, Default)]
 pub struct Bundles(pub(super) Arc<BTreeMap<String, Active>>);
 
-/// What may not be written because it belongs to a bundle.
+/// Refused write, because a bundle owns the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OwnedByBundle {
-    /// The root document, in which some bundle owns something.
+    /// The root document, part of which a bundle owns.
     #[error("can't write to document root with bundle roots configured")]
     Root,
-    /// Everything belongs to one bundle.
+    /// One bundle owns all paths.
     #[error("all paths owned by bundle {bundle:?}")]
     Everything {
         /// The name of the bundle.
         bundle: String,
     },
-    /// The path belongs to a bundle, or holds something that does.
+    /// A bundle owns the path, or something below it.
     #[error("path {path} is owned by bundle {bundle:?}")]
     Path {
         /// The name of the bundle.
         bundle: String,
-        /// The path that was to be written, percent-encoded.
+        /// The path of the write, percent-encoded.
         path: String,
     },
 }
 
-/// A bundle that is active.
+/// An active bundle.
 #[derive(Debug, Clone)]
 pub(super) struct Active {
     pub(super) manifest: Arc<Manifest>,
@@ -45,12 +45,12 @@ pub(super) struct Active {
 }
 
 impl Bundles {
-    /// Whether there is none.
+    /// Whether no bundle is active.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The paths of what belongs to bundles, their manifests included.
+    /// Paths that bundles own, including that of their manifests.
     pub(super) fn paths(&self) -> Vec<Vec<String>> {
         let roots = self.iter().flat_map(|(_, manifest)| manifest.roots.iter());
         let roots = roots.map(<[_]>::to_vec);
@@ -58,14 +58,13 @@ impl Bundles {
         roots.chain(shown).collect()
     }
 
-    /// The manifests by the names of the bundles.
+    /// Manifests by bundle name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Manifest)> {
         let active = self.0.iter();
         active.map(|(name, active)| (name.as_str(), active.manifest.as_ref()))
     }
 
-    /// An object that has the revision of each bundle that has one, as provenance and decision
-    /// logs show it.
+    /// Object with the revision of each bundle that has one, as in provenance and decision logs.
     pub(super) fn revisions(&self) -> Value {
         Value::object(self.iter().map(|(name, manifest)| {
             let revision = Some(manifest.revision.as_str()).filter(|revision| !revision.is_empty());
@@ -74,11 +73,11 @@ impl Bundles {
         }))
     }
 
-    /// Refuses a change of the document or the package at a path if it belongs to a bundle, or
-    /// holds something that does.
+    /// Refuses a change of the document or the package at a path if a bundle owns it or something
+    /// below it.
     ///
     /// # Errors
-    /// What of the path which bundle owns.
+    /// The path and the bundle that owns it.
     pub(super) fn permit(&self, path: &[String]) -> Result<(), OwnedByBundle> {
         if path.is_empty() && !self.is_empty() {
             return Err(OwnedByBundle::Root);
@@ -101,7 +100,7 @@ impl Bundles {
         Ok(())
     }
 
-    /// What the documents show of them.
+    /// Manifests and ETags as the documents show them.
     pub(super) fn to_value(&self) -> Value {
         let active = self.0.iter().map(|(name, active)| {
             let shown = Value::object([

@@ -14,20 +14,20 @@ use super::{Engine, authz_identity, errors, gzip, request_body};
 use crate::http::{ApiError, Request};
 
 impl Engine {
-    /// Whether a policy decides on each request.
+    /// Whether requests are authorized by a policy.
     pub(super) fn authorizes(&self) -> bool {
         self.0.runtime.authorizes
     }
 
-    /// Asks the authorization policy about a request, if there has to be one, and unpacks its body.
+    /// Authorizes a request by the policy, if enabled, and decompresses its body.
     ///
-    /// Unpacking and reading a body costs much more than sending it. So who sends a compressed or
-    /// a large one is refused before, if the policy refuses him whatever the body says.
+    /// Decompressing and parsing a body costs much more than sending it. So a request with a large
+    /// or compressed body is refused first if no body would make the policy permit it.
     ///
     /// # Errors
-    /// `unauthorized` when the policy says no, `internal_error` when it says nothing,
-    /// `invalid_parameter` when the body that it would judge is malformed or too large,
-    /// `unavailable` when there is no memory for it.
+    /// `unauthorized` when the policy denies the request, `internal_error` when its decision is
+    /// undefined, `invalid_parameter` when the body in the input is malformed or too large,
+    /// `unavailable` when there is not enough memory for it.
     pub(super) fn admit(
         &self,
         destination: &Destination,
@@ -44,7 +44,7 @@ impl Engine {
         self.authorize(request, shown)
     }
 
-    /// Asks the authorization policy about a request whose body is as it was meant.
+    /// Authorizes a request whose body is decompressed.
     fn authorize(&self, request: &Request, shown: Option<BodyForm>) -> Result<(), ApiError> {
         if !self.authorizes() {
             return Ok(());
@@ -57,7 +57,7 @@ impl Engine {
         self.decide_on(request, &Value::from(input))
     }
 
-    /// What the policy says about an input document.
+    /// Evaluates the policy for an input document.
     fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
         let options = EvalOptions::plain(request, Some(input));
@@ -72,8 +72,8 @@ impl Engine {
         }
     }
 
-    /// Whether there may be a body with which the policy permits a request: whether something of
-    /// its permission is left when the body is unknown.
+    /// Whether the policy may permit the request with some body: whether partial evaluation with
+    /// the body unknown leaves anything of its permission.
     fn may_permit(&self, request: &Request) -> Result<bool, ApiError> {
         let state = self.state();
         let queries = permits(&state, &self.config().default_authorization_decision);
@@ -90,7 +90,7 @@ impl Engine {
             evaluation.input = Some(input.clone());
             evaluation.cancelled = Some(Arc::clone(&request.cancelled));
             let left = query.evaluate(&mut evaluation, &options);
-            // What cannot be told without the body is told with it.
+            // If partial evaluation fails, the decision is made with the body.
             if left.is_ok_and(|left| left.queries.is_empty()) {
                 continue;
             }
@@ -100,7 +100,7 @@ impl Engine {
     }
 }
 
-/// The queries of which one has to hold for the policy at a path to permit something.
+/// Queries of which one must be true for the policy at a path to permit a request.
 fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
     let mut document = "data".to_owned();
     for segment in path {
@@ -114,7 +114,7 @@ fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
         format!("{document}.allowed == true"),
     ];
     let policy = &state.contents().policy;
-    // One that the compiler refuses cannot hold: the document is of another type.
+    // A query that does not compile cannot be true: the document is of another type.
     let queries = texts
         .iter()
         .filter_map(|text| PartialQuery::parse(policy, text, &QueryOptions::default()).ok());
@@ -123,7 +123,7 @@ fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
     queries
 }
 
-/// The input document of the policy, without the body.
+/// Input document of the policy, without the body.
 fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError> {
     let mut input = Object::new();
     input.insert("method", Value::from(request.method.as_str()));
@@ -151,7 +151,7 @@ fn parameters(request: &Request) -> Value {
     group_by_name(pairs.map(|(name, value)| (name.clone(), value.as_str())))
 }
 
-/// The headers of the request. The host is none of them, as in Open Policy Agent.
+/// Headers of the request, without `Host`, as in Open Policy Agent.
 fn headers(request: &Request) -> Value {
     let pairs = request.headers.iter().filter(|(name, _)| *name != HOST);
     group_by_name(
@@ -159,7 +159,7 @@ fn headers(request: &Request) -> Value {
     )
 }
 
-/// An object that lists the values of each name.
+/// Object that lists the values of each name.
 fn group_by_name<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
     let mut lists = Object::new();
     for (name, value) in pairs {
@@ -171,7 +171,7 @@ fn group_by_name<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
     Value::from(lists)
 }
 
-/// A header's name with each of its words capitalised.
+/// Header name with each word capitalised.
 fn canonical(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));

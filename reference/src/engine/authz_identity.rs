@@ -7,19 +7,19 @@ use rego::value::Object;
 use super::Engine;
 use crate::http::Request;
 
-/// How callers prove who they are.
+/// Authentication scheme of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Authentication {
-    /// They need not.
+    /// No authentication.
     Off,
-    /// By a bearer token.
+    /// Bearer token.
     Token,
-    /// By a certificate.
+    /// Client certificate.
     Tls,
 }
 
 impl Authentication {
-    /// The scheme of this name: `token` and `tls`; any other is none.
+    /// Scheme with this name: `token` or `tls`; any other name is `Off`.
     pub(super) fn named(name: &str) -> Self {
         match name {
             "token" => Self::Token,
@@ -29,8 +29,8 @@ impl Authentication {
     }
 }
 
-/// Adds who asks to the input document: `identity`, the token or the subject of the certificate,
-/// and `client_certificates`, the caller's own first.
+/// Adds the caller to the input document: `identity`, the token or the subject of the certificate,
+/// and `client_certificates`, the caller's own certificate first.
 pub(super) fn add(input: &mut Object, engine: &Engine, request: &Request) {
     match engine.0.authentication {
         Authentication::Off => {}
@@ -53,7 +53,7 @@ pub(super) fn add(input: &mut Object, engine: &Engine, request: &Request) {
     }
 }
 
-/// The one word behind `Bearer` in the header `Authorization`.
+/// The single word after `Bearer` in the header `Authorization`.
 fn token(request: &Request) -> Option<&str> {
     let rest = request.header(AUTHORIZATION)?.strip_prefix("Bearer")?;
     let token = rest.trim_start_matches([' ', '\t']);
@@ -61,7 +61,7 @@ fn token(request: &Request) -> Option<&str> {
     (one_word && token.len() < rest.len()).then_some(token)
 }
 
-/// The attributes that a name is written with, in their order, and what members hold them.
+/// Attribute types in a distinguished name, in order, and the members that contain their values.
 const ATTRIBUTES: [(&str, &str); 9] = [
     ("SERIALNUMBER", "SerialNumber"),
     ("CN", "CommonName"),
@@ -74,8 +74,8 @@ const ATTRIBUTES: [(&str, &str); 9] = [
     ("C", "Country"),
 ];
 
-/// A subject as text, as RFC 4514 writes it: the attributes that have members of their own,
-/// several of one kind joined by `+`.
+/// Formats a subject as a string of RFC 4514: the attributes with separate members, several of one
+/// type joined by `+`.
 fn distinguished_name(subject: &Value) -> String {
     let parts = ATTRIBUTES.iter().filter_map(|(short, member)| {
         let values: Vec<_> = match subject.as_object()?.get(member)? {
@@ -95,7 +95,7 @@ fn distinguished_name(subject: &Value) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// A value in which nothing can be taken for the syntax of names.
+/// Escapes the characters with a special meaning in distinguished names.
 fn escaped(value: &str) -> String {
     let last = value.chars().count().saturating_sub(1);
     let mut text = String::with_capacity(value.len());

@@ -1,4 +1,4 @@
-//! Activates and deactivates bundles.
+//! Activation and deactivation of bundles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::{Engine, StoreError, store};
 use crate::bundle::{Bundle, BundleError, Change, Content, Manifest, Operation, Policy};
 
 impl Engine {
-    /// Activates bundles, all or none: each takes the place of what it had brought before, or
-    /// changes it. What lies outside of their roots stays.
+    /// Activates bundles, all or none: each snapshot replaces the bundle's previous content, each
+    /// delta changes it. Anything outside of their roots stays.
     ///
     /// # Errors
-    /// When roots of different bundles overlap, a delta fits no active bundle, a policy cannot be
-    /// compiled with the others, or data and rules are in each other's way. Then nothing changes.
+    /// When roots of different bundles overlap, a delta does not match an active bundle, a policy
+    /// does not compile with the others, or data and rules conflict. Then nothing changes.
     pub fn activate(&self, bundles: Vec<(String, Bundle)>) -> Result<(), BundleError> {
         let mut displaced = Displaced::new();
         self.write(|contents| {
@@ -29,43 +29,43 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes away bundles with all policies and data below their roots. Names of bundles that are
-    /// not active mean nothing.
+    /// Deactivates bundles and removes all policies and data below their roots. Names of inactive
+    /// bundles are ignored.
     ///
     /// # Errors
-    /// When other policies cannot be compiled without theirs. Then nothing changes.
+    /// When other policies do not compile without the removed ones. Then nothing changes.
     pub fn deactivate(&self, names: &[String]) -> Result<(), BundleError> {
         self.write(|contents| deactivate(contents, names))
     }
 
-    /// The bundles that are active now.
+    /// Snapshot of the active bundles.
     pub fn active_bundles(&self) -> Bundles {
         self.state().contents().bundles.clone()
     }
 }
 
-/// The policies of no bundle that bundles have removed, by the names of these: their ids.
+/// Ids of removed policies that belonged to no bundle, by the name of the bundle that removed them.
 type Displaced = BTreeMap<String, Vec<String>>;
 
-/// So many of them are named in the log.
+/// Maximum number of displaced policies that the log names.
 const NAMED: usize = 10;
 
-/// What bundles change when they are activated.
+/// Changes that an activation makes.
 struct Plan {
-    /// The bundles that are active then.
+    /// Bundles that are active afterwards.
     next: BTreeMap<String, Active>,
-    /// The bundles whose documents and policies go first.
+    /// Bundles whose documents and policies are removed first.
     gone: Vec<Arc<Manifest>>,
-    /// The bundles that bring documents, by name.
+    /// Documents of the new snapshots, by bundle name.
     brought: Vec<(String, Arc<Manifest>, Value)>,
-    /// The policies that they bring.
+    /// Policies of the new snapshots.
     policies: Vec<Policy>,
-    /// The changes that deltas make.
+    /// Operations of the deltas.
     operations: Vec<Operation>,
 }
 
-/// Activates bundles, see [`Engine::activate`](crate::engine::Engine::activate), and tells which
-/// policies of no bundle they have removed; after a failure the contents are of no use.
+/// Activates bundles, see [`Engine::activate`](crate::engine::Engine::activate), and returns the
+/// removed policies that belonged to no bundle; after an error the contents must be discarded.
 pub(super) fn activate(
     contents: &mut Contents,
     bundles: Vec<(String, Bundle)>,
@@ -97,7 +97,7 @@ pub(super) fn activate(
     Ok(displaced)
 }
 
-/// Those of the removed policies that no bundle has brought, but files or clients.
+/// Removed policies that come from files or clients instead of bundles.
 fn displaced(
     contents: &Contents,
     next: &BTreeMap<String, Active>,
@@ -119,7 +119,7 @@ fn displaced(
     displaced
 }
 
-/// Tells the log what is gone. Whoever is locked out has to learn why.
+/// Logs the removed policies, so that a client that is locked out can learn why.
 fn tell(displaced: &Displaced) {
     for (bundle, ids) in displaced {
         let named = ids.get(..NAMED).unwrap_or(ids).join(", ");
@@ -132,8 +132,8 @@ fn tell(displaced: &Displaced) {
     }
 }
 
-/// Takes bundles away, see [`Engine::deactivate`](crate::engine::Engine::deactivate); after a
-/// failure the contents are of no use.
+/// Deactivates bundles, see [`Engine::deactivate`](crate::engine::Engine::deactivate); after an
+/// error the contents must be discarded.
 pub(super) fn deactivate(contents: &mut Contents, names: &[String]) -> Result<(), BundleError> {
     let mut next = (*contents.bundles.0).clone();
     let gone: Vec<_> = names.iter().filter_map(|name| next.remove(name)).collect();
@@ -144,7 +144,7 @@ pub(super) fn deactivate(contents: &mut Contents, names: &[String]) -> Result<()
 }
 
 impl Plan {
-    /// What these bundles change. Of several with one name the last counts.
+    /// Plans the activation of these bundles. Of several with the same name the last one counts.
     fn of(active: &Bundles, bundles: Vec<(String, Bundle)>) -> Result<Self, BundleError> {
         let bundles: BTreeMap<String, Bundle> = bundles.into_iter().collect();
         let mut plan = Self {
@@ -181,7 +181,7 @@ impl Plan {
     }
 }
 
-/// Refuses a delta that does not fit the bundle that is active.
+/// Refuses a delta that does not match the active bundle.
 fn follows(name: &str, before: Option<&Active>, manifest: &Manifest) -> Result<(), BundleError> {
     let before = before.ok_or_else(|| {
         let message = format!("the delta bundle `{name}` has no active bundle to change");
@@ -204,7 +204,7 @@ fn apart(bundles: &BTreeMap<String, Active>) -> Result<(), BundleError> {
         roots.map(move |root| (root, name))
     });
     let mut roots: Vec<_> = roots.collect();
-    // Sorted, what lies in a root stands right behind it.
+    // In sorted order, a path inside a root directly follows it.
     roots.sort_unstable();
     let mut pairs = roots.iter().zip(roots.iter().skip(1));
     match pairs.find(|((outer, _), (inner, _))| inner.starts_with(outer)) {
@@ -217,7 +217,7 @@ fn apart(bundles: &BTreeMap<String, Active>) -> Result<(), BundleError> {
     }
 }
 
-/// Changes documents as delta bundles ask for it.
+/// Applies the operations of delta bundles to the documents.
 fn carry_out(contents: &mut Contents, operations: Vec<Operation>) -> Result<(), BundleError> {
     for Operation { path, change } in operations {
         let documents = &mut contents.documents;
@@ -234,7 +234,7 @@ fn carry_out(contents: &mut Contents, operations: Vec<Operation>) -> Result<(), 
     Ok(())
 }
 
-/// Removes the documents below the roots of bundles, and tells the ids of the policies there.
+/// Removes the documents below the roots of bundles, and returns the ids of the policies there.
 fn erase(
     contents: &mut Contents,
     manifests: &[Arc<Manifest>],
@@ -257,7 +257,7 @@ fn erase(
     Ok(policies.map(|module| module.id().to_owned()).collect())
 }
 
-/// Puts the documents of a bundle below its roots.
+/// Writes the documents of a bundle below its roots.
 fn write(root: &mut Value, manifest: &Manifest, documents: &Value) -> Result<(), StoreError> {
     for path in manifest.roots.iter() {
         if let Some(document) = store::find(documents, path) {
@@ -267,8 +267,8 @@ fn write(root: &mut Value, manifest: &Manifest, documents: &Value) -> Result<(),
     Ok(())
 }
 
-/// Compiles the policies without those that are removed and with those that are new. One that
-/// comes again as it was costs nothing.
+/// Compiles the policies without the removed ones and with the new ones. An unchanged policy is not
+/// recompiled.
 fn compile(
     contents: &mut Contents,
     mut removed: BTreeSet<String>,
@@ -294,7 +294,7 @@ fn compile(
     Ok(())
 }
 
-/// Refuses a document that stands where rules are.
+/// Refuses a document at a path that has rules.
 fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), BundleError> {
     let Some(document) = store::find(&contents.documents, path) else {
         return Ok(());
@@ -304,7 +304,7 @@ fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), BundleEr
     checked.map_err(BundleError::of_policies)
 }
 
-/// Makes these the active bundles, also for whoever reads the documents.
+/// Sets the active bundles, and shows them in the documents.
 fn show(contents: &mut Contents, next: BTreeMap<String, Active>) -> Result<(), BundleError> {
     let bundles = Bundles(Arc::new(next));
     let path = STATUS_PATH.map(str::to_owned);

@@ -38,8 +38,8 @@ pub struct BundleOptions {
     pub skip_verify: bool,
 }
 
-/// What the bundles at these paths hold together, but for files whose names are ignored. Policies
-/// are of `version` unless a manifest says another.
+/// Combined contents of the bundles at these paths, except for files with ignored names. Policies
+/// are of `version` unless a manifest specifies another.
 pub(super) fn contents(
     options: &BundleOptions,
     paths: &[String],
@@ -53,7 +53,7 @@ pub(super) fn contents(
     Ok(contents)
 }
 
-/// The bundles at these paths, see [`contents`], not active yet.
+/// Reads the bundles at these paths, see [`contents`], without activating them.
 pub(super) fn read(
     options: &BundleOptions,
     paths: &[String],
@@ -95,7 +95,7 @@ fn verification(options: &BundleOptions) -> Result<Option<Verification>, StartEr
         Ok(true) => fs::read_to_string(given).map_err(|failure| {
             StartError::new(format!("--verification-key `{given}`: {failure}"))
         })?,
-        // Anything that is no path, such as a PEM text, is the key.
+        // Anything that is not a path, such as a PEM string, is the key.
         Ok(false) | Err(_) => given.clone(),
     };
     let key = Key {

@@ -9,15 +9,15 @@ use rego::value::{Object, from_yaml};
 
 use crate::StartError;
 
-/// The types of columns that filters may take for granted, for each target.
+/// Column types that filters may rely on, by target.
 #[derive(Debug, Default)]
 pub(super) struct KnownColumns(Vec<(Target, ColumnTypes)>);
 
 impl KnownColumns {
-    /// Reads a file, JSON or YAML, with what `targetSQLColumnTypes` of a request may have.
+    /// Reads a JSON or YAML file in the format of `targetSQLColumnTypes` of a request.
     ///
     /// # Errors
-    /// When it cannot be read, or says something else than types.
+    /// When it cannot be read, or contains anything but types.
     pub(super) fn read(file: Option<&Path>) -> Result<Self, StartError> {
         let Some(file) = file else {
             return Ok(Self::default());
@@ -39,7 +39,7 @@ impl KnownColumns {
         types.collect::<Result<_, _>>().map(Self)
     }
 
-    /// What is known for a target, if anything is.
+    /// Known column types of a target, if any.
     pub(super) fn of(&self, target: Target) -> Option<&ColumnTypes> {
         let known = self.0.iter().find(|(known, _)| *known == target);
         known.map(|(_, types)| types)

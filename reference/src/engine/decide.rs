@@ -13,17 +13,17 @@ use super::state::State;
 use super::{Engine, random_id};
 use crate::http::Request;
 
-/// What a request wants to be decided, beside the document or query that it asks for.
+/// Options of a decision, in addition to the document or query that the request asks for.
 #[derive(Debug)]
 pub(super) struct DecisionRequest<'r> {
     pub(super) request: &'r Request,
-    /// The input document.
+    /// Input document.
     pub(super) input: Option<Value>,
     /// Whether a failing call of a built-in function is an error.
     pub(super) strict: bool,
     /// Whether the decision is logged.
     pub(super) logged: bool,
-    /// What was measured so far.
+    /// Metrics measured so far.
     pub(super) metrics: Metrics,
 }
 
@@ -33,7 +33,7 @@ impl Engine {
         self.config().plugins.decision_logs.is_some()
     }
 
-    /// Makes a decision by an evaluation.
+    /// Makes a decision by an evaluation, with id and metrics.
     pub(super) fn decide(
         &self,
         wanted: DecisionRequest<'_>,
@@ -69,10 +69,10 @@ impl Engine {
         }
     }
 
-    /// Logs a decision that was made in a state, if decisions are logged.
+    /// Logs a decision made on a state, if decisions are logged.
     ///
     /// # Errors
-    /// When it cannot be kept until its upload, and the configuration wants it refused then.
+    /// When it cannot be buffered for upload, and the configuration refuses such decisions.
     pub(super) fn log(
         &self,
         state: &State,

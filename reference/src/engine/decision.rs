@@ -1,4 +1,4 @@
-//! Decisions, as they are made, logged and answered.
+//! Decisions, for the decision log and the response.
 
 use std::sync::Arc;
 
@@ -9,63 +9,63 @@ use rego::{EvalError, Value};
 use crate::http::Request;
 use crate::http::request::Abandoned;
 
-/// What is decided about.
+/// Subject of a decision.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Subject<'s> {
-    /// The document at a path.
+    /// Document at a path.
     Path(&'s [String]),
-    /// An ad hoc query.
+    /// Ad hoc query.
     Query(&'s str),
-    /// The rows that the rule at a path selects, with what the log says of the request for them.
+    /// Row filter from the rule at a path, with what the log records of its request.
     Filter(&'s [String], &'s Value),
 }
 
-/// A decision, for whoever logs it and whoever answers with it.
+/// Decision with everything that the log and the response need.
 #[derive(Debug)]
 pub(super) struct Decision {
-    /// What tells it from others. Only one that is logged has it.
+    /// Unique id. Only logged decisions have one.
     pub(super) id: Option<String>,
-    /// What tells the batch that it belongs to from others, if it belongs to one.
+    /// Id of the batch that it belongs to, if any.
     pub(super) batch_id: Option<Arc<str>>,
-    /// The input document.
+    /// Input document.
     pub(super) input: Option<Value>,
-    /// What was decided, or why nothing was.
+    /// Result, or why there is none.
     pub(super) outcome: Result<Outcome, DecisionError>,
-    /// What is told of the evaluation, if it is logged, or the request asks for the labels.
+    /// Side records of the evaluation, if it is logged or the request asks for rule labels.
     pub(super) noted: Option<Noted>,
-    /// What was measured, if anything was.
+    /// Measurements, if any were made.
     pub(super) metrics: Option<Value>,
-    /// Whether the request asks for the measurements.
+    /// Whether the response includes the measurements.
     pub(super) shows_metrics: bool,
-    /// Whether the request asks for the labels of the rules that had an answer.
+    /// Whether the response includes the labels of the rules that produced a result.
     pub(super) shows_rule_labels: bool,
 }
 
-/// What is told of an evaluation.
+/// Side records of an evaluation.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
-    /// What non-deterministic functions answered.
+    /// Results of non-deterministic functions.
     pub(super) calls: Object,
-    /// The labels of the rules that had an answer.
+    /// Labels of the rules that produced a result.
     pub(super) rule_labels: Vec<Value>,
 }
 
-/// What an evaluation gave.
+/// Result of an evaluation.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// The document, or the answers of a query. Absent if there is none.
+    /// The document, or the solutions of a query. Absent if undefined.
     pub(super) result: Option<Value>,
-    /// What explains it, if that was asked for.
+    /// Explanation, if requested.
     pub(super) explanation: Option<Value>,
 }
 
-/// Why there is no decision.
+/// Why a decision failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DecisionError {
     /// The evaluation failed.
     #[error("{}", .0.message)]
     Evaluation(EvalError),
-    /// There is no document where one has to be.
+    /// A required document is undefined.
     #[error("no document at `{0}`")]
     Undefined(String),
     /// An inline attempt was abandoned.
@@ -74,7 +74,7 @@ pub(super) enum DecisionError {
 }
 
 impl DecisionError {
-    /// A failed evaluation for a request. An inline attempt that takes too long is abandoned.
+    /// Converts an evaluation error. An inline attempt that exceeds its limit is abandoned.
     pub(super) fn of(request: &Request, error: EvalError) -> Self {
         match (error.code, &request.inline_attempt) {
             (EvalCode::Trial, Some(attempt)) => {
@@ -93,10 +93,10 @@ impl From<Abandoned> for DecisionError {
 }
 
 impl Decision {
-    /// The members that every envelope has.
+    /// Members common to all response envelopes.
     ///
     /// # Errors
-    /// When there is no decision.
+    /// When the decision failed.
     pub(super) fn into_envelope(self) -> Result<Object, DecisionError> {
         let Outcome {
             result,

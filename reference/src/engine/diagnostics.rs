@@ -7,7 +7,7 @@ use http::Method;
 use super::{Engine, routes};
 use crate::http::{Reply, Request, Service};
 
-/// An engine of which only the health and the measurements are shown.
+/// View of an engine that serves only health and metrics.
 #[derive(Debug)]
 pub(crate) struct Diagnostics(Arc<Engine>);
 

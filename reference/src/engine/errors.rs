@@ -13,7 +13,7 @@ use crate::diagnostic;
 use crate::http::request::Abandoned;
 use crate::http::{ApiError, Code};
 
-/// The message of every evaluation that failed.
+/// Message of every evaluation error.
 const EVALUATION: &str = "error(s) occurred while evaluating query";
 
 impl From<StoreError> for ApiError {
@@ -35,7 +35,7 @@ impl From<OwnedByBundle> for ApiError {
     }
 }
 
-/// `undefined_document` when there is no document, `unavailable` when there was no memory left,
+/// `undefined_document` when the document is undefined, `unavailable` when memory is exhausted,
 /// `internal_error` when the evaluation failed.
 impl From<Abandoned> for ApiError {
     fn from(abandoned: Abandoned) -> Self {
@@ -53,14 +53,14 @@ impl From<DecisionError> for ApiError {
     }
 }
 
-/// The decision log has no room, and is configured to take every decision.
+/// The decision log is full, and is configured to refuse requests then.
 impl From<Unlogged> for ApiError {
     fn from(error: Unlogged) -> Self {
         Self::new(Code::Unavailable, error.to_string())
     }
 }
 
-/// 500: an evaluation that failed; 503 if there was no memory left for it.
+/// 500: an evaluation that failed; 503 if memory was exhausted.
 fn evaluation(error: EvalError) -> ApiError {
     match error.code {
         EvalCode::Memory => ApiError::new(Code::Unavailable, error.message),
@@ -71,8 +71,8 @@ fn evaluation(error: EvalError) -> ApiError {
     }
 }
 
-/// The same of an input of a batch, in EOPA's words: one message, without places. Its virtual
-/// machine has one of its own for members of objects.
+/// Same for an input of a batch, in EOPA's wording: one message, without locations. Its virtual
+/// machine has a different message for duplicate object keys.
 pub(super) fn of_batch(error: DecisionError) -> ApiError {
     match error {
         DecisionError::Evaluation(failure) if failure.code != EvalCode::Memory => {
@@ -86,7 +86,7 @@ pub(super) fn of_batch(error: DecisionError) -> ApiError {
     }
 }
 
-/// 500: an input of a batch that has taken as long as one evaluation may.
+/// 500: an input of a batch that waited for the time limit of one evaluation.
 pub(super) fn batch_timeout() -> ApiError {
     ApiError::new(
         Code::InternalError,
@@ -94,12 +94,12 @@ pub(super) fn batch_timeout() -> ApiError {
     )
 }
 
-/// 500: a response of a batch that cannot be written.
+/// 500: a response of a batch that cannot be encoded.
 pub(super) fn unmeasured(why: &NotMeasured) -> ApiError {
     ApiError::new(Code::InternalError, why.to_string())
 }
 
-/// 400: a module that cannot be compiled. Of one without any statement the message says so.
+/// 400: a module that does not compile. If it has no statements, the message says so.
 pub(super) fn module(errors: &Errors) -> ApiError {
     if let [only] = errors.0.as_slice()
         && only.location.as_ref().is_some_and(|at| at.row == 0)
@@ -109,7 +109,7 @@ pub(super) fn module(errors: &Errors) -> ApiError {
     language("error(s) occurred while compiling module(s)", errors)
 }
 
-/// 400: a text that is no module.
+/// 400: a source that cannot be parsed as a module.
 pub(super) fn unparsed_module(errors: &Errors) -> ApiError {
     let told = module(errors);
     match told.errors.is_empty() {
@@ -121,7 +121,7 @@ pub(super) fn unparsed_module(errors: &Errors) -> ApiError {
     }
 }
 
-/// 400: modules that cannot be compiled without the one that is to be removed.
+/// 400: other modules do not compile without the one to be removed.
 pub(super) fn needed_module(errors: &Errors) -> ApiError {
     ApiError {
         code: Code::InvalidOperation,
@@ -134,12 +134,12 @@ pub(super) fn no_policy(id: &str) -> ApiError {
     ApiError::new(Code::ResourceNotFound, format!("no policy `{id}`"))
 }
 
-/// 404: a document was written where a rule defines one.
+/// 404: a document was written at a path that a rule defines.
 pub(super) fn rule_conflict(errors: &Errors) -> ApiError {
     ApiError::new(Code::ResourceConflict, errors.to_string())
 }
 
-/// 400: a document was patched where a rule defines one.
+/// 400: a document was patched at a path that a rule defines.
 pub(super) fn rule_conflict_of_patch(errors: &Errors) -> ApiError {
     ApiError::invalid_parameter(errors.to_string())
 }
@@ -149,7 +149,7 @@ pub(super) fn empty_query() -> ApiError {
     ApiError::new(Code::InternalError, "cannot evaluate empty query")
 }
 
-/// 400: a query that cannot be parsed; 500 for a statement that is no query.
+/// 400: a query that cannot be parsed; 500 for a statement that is not a query.
 pub(super) fn unparsed(errors: &Errors) -> ApiError {
     if let [only] = errors.0.as_slice()
         && only.location.is_none()
@@ -159,7 +159,7 @@ pub(super) fn unparsed(errors: &Errors) -> ApiError {
     language("error(s) occurred while parsing query", errors)
 }
 
-/// 400: a query of the Compile API that cannot be parsed, or a statement that is none.
+/// 400: a query of the Compile API that cannot be parsed, or a statement that is not a query.
 pub(super) fn unparsed_residual(errors: &Errors) -> ApiError {
     match errors.0.as_slice() {
         [only] if only.location.is_none() => {
@@ -170,24 +170,24 @@ pub(super) fn unparsed_residual(errors: &Errors) -> ApiError {
     }
 }
 
-/// 400: a query that cannot be compiled.
+/// 400: a query that does not compile.
 pub(super) fn uncompiled(errors: &Errors) -> ApiError {
     language("error(s) occurred while compiling query", errors)
 }
 
-/// 400: what is named as unknown and is no reference.
+/// 400: an unknown that is not a reference.
 pub(super) fn unknowns(errors: &Errors) -> ApiError {
     ApiError::invalid_parameter(format!(
         "error(s) occurred while parsing unknowns: {errors}"
     ))
 }
 
-/// 500: what is not to be inlined and is no reference.
+/// 500: an item of `disableInlining` that is not a reference.
 pub(super) fn disable_inlining(errors: &Errors) -> ApiError {
     ApiError::new(Code::InternalError, format!("`disableInlining`: {errors}"))
 }
 
-/// 400: a rule that is no filter.
+/// 400: a rule that cannot be translated to a filter.
 pub(super) fn filter(refusals: &[Unsupported]) -> ApiError {
     ApiError {
         errors: refusals.iter().map(diagnostic::filter).collect(),
@@ -209,28 +209,28 @@ pub(super) fn mask_rule(path: &str, reason: &str) -> ApiError {
     ApiError::new(Code::EvaluationError, message)
 }
 
-/// 406: the request accepts no form of the answer.
+/// 406: the request accepts no available media type.
 pub(super) fn not_acceptable(message: String) -> ApiError {
     ApiError::new(Code::NotAcceptable, message)
 }
 
-/// 500: the configuration has nobody told about the state of the engine.
+/// 500: status reports are not configured.
 pub(super) fn status_disabled() -> ApiError {
     ApiError::new(Code::InternalError, "the status plugin is not enabled")
 }
 
-/// 401: the authorization policy says no.
+/// 401: the authorization policy denies the request.
 pub(super) fn unauthorized(reason: Option<&str>) -> ApiError {
     let reason = reason.unwrap_or("request rejected by administrative policy");
     ApiError::new(Code::Unauthorized, reason)
 }
 
-/// 500: the authorization policy says nothing.
+/// 500: the authorization policy is undefined.
 pub(super) fn undecided(message: &str) -> ApiError {
     ApiError::new(Code::InternalError, message)
 }
 
-/// 500: nobody waits for the answer any more.
+/// 500: the request was cancelled.
 pub(super) fn cancelled() -> ApiError {
     ApiError::new(Code::InternalError, "cancelled")
 }

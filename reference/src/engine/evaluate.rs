@@ -14,23 +14,23 @@ use super::query_cache::{CacheEntry, Snapshot};
 use super::state::{Prepared, State, without_system};
 use crate::http::Request;
 
-/// What a request asks of an evaluation beside its query.
+/// Options of an evaluation, in addition to its query.
 #[derive(Debug)]
 pub(super) struct EvalOptions<'r> {
-    /// The input document.
+    /// Input document.
     pub(super) input: Option<&'r Value>,
     /// Whether a failing call of a built-in function is an error.
     pub(super) strict: bool,
-    /// What is kept of the trace.
+    /// Part of the trace to record.
     pub(super) explain: Option<Explain>,
-    /// The request, which may be given up.
+    /// The request, which may be cancelled.
     pub(super) request: &'r Request,
-    /// If present, takes what is told of the evaluation.
+    /// If present, receives the side records of the evaluation.
     pub(super) noted: Option<&'r RefCell<Noted>>,
 }
 
 impl<'r> EvalOptions<'r> {
-    /// Asks for nothing more than answers.
+    /// Options for plain results only.
     pub(super) fn plain(request: &'r Request, input: Option<&'r Value>) -> Self {
         Self {
             input,
@@ -43,7 +43,7 @@ impl<'r> EvalOptions<'r> {
 }
 
 impl Engine {
-    /// All answers of a query, and what explains them if that was asked for.
+    /// Returns all solutions of a query, and the explanation if requested.
     ///
     /// # Errors
     /// When the evaluation fails, or is an inline attempt that takes too long.
@@ -56,7 +56,7 @@ impl Engine {
         self.run(state, options, |evaluation| query.evaluate(evaluation))
     }
 
-    /// What an evaluation gives, and what explains it if that was asked for.
+    /// Runs an evaluation; returns its result, and the explanation if requested.
     fn run<T>(
         &self,
         state: &State,
@@ -98,7 +98,7 @@ impl Engine {
         Ok((answers, explanation))
     }
 
-    /// The document at a path, and what explains it if that was asked for.
+    /// Evaluates the document at a path, with the explanation if requested.
     ///
     /// # Errors
     /// As [`Self::evaluate`].
@@ -126,7 +126,7 @@ impl Engine {
         })
     }
 
-    /// The document at any path, for this server's own use and for answers without an envelope.
+    /// Evaluates the document at any path, for internal use and for responses without an envelope.
     ///
     /// # Errors
     /// As [`Self::evaluate`].
@@ -143,10 +143,10 @@ impl Engine {
         Ok(self.document(state, &prepared, path, options)?.result)
     }
 
-    /// The query of a request for a decision, compiled if it is not cached.
+    /// Prepared query of a decision request, compiled if it is not cached.
     ///
     /// # Errors
-    /// When it has to be compiled in an inline attempt, which is abandoned.
+    /// When an inline attempt would have to compile it; the attempt is abandoned.
     pub(super) fn prepared<'k>(
         &self,
         state: &State,

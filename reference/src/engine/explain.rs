@@ -4,7 +4,7 @@ use rego::trace::{Filter, Form, Recorder};
 
 use crate::http::Request;
 
-/// What is kept of a trace, and how it is told.
+/// Filter and format of an explanation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Explain {
     filter: Filter,
@@ -12,8 +12,8 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    /// What a request asks for by `explain`: the first value that names a part counts. With
-    /// `pretty` events are told as lines for people.
+    /// Parses the parameter `explain`: the first value that names a filter counts. With `pretty`
+    /// events are formatted as lines for humans.
     pub(super) fn from_request(request: &Request) -> Option<Self> {
         let given = request.query.iter().filter(|(name, _)| name == "explain");
         let mut given = given.map(|(_, value)| value.as_str());
@@ -31,13 +31,13 @@ impl Explain {
         Some(Self { filter, form })
     }
 
-    /// Keeps that much of a trace.
+    /// Recorder of this part of a trace.
     pub(super) fn recorder(self) -> Recorder {
         Recorder::new(self.filter, self.form)
     }
 
-    /// Whether the trace of a decision is told: of a document that is undefined only the full
-    /// one is.
+    /// Whether the response includes the trace: for an undefined document only the full trace is
+    /// included.
     pub(super) fn shows(self, defined: bool) -> bool {
         defined || self.filter == Filter::Full
     }

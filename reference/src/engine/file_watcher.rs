@@ -1,8 +1,8 @@
 //! File watcher.
 //!
-//! It asks for the times and sizes of the files rather than to be told by the system: that needs no
-//! library, notices also what is replaced by a link, as container platforms do, and what lies on
-//! another machine.
+//! It polls modification times and sizes instead of using notifications of the system: that needs
+//! no library, and also detects files replaced by a link, as container platforms do, and files on
+//! network file systems.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,29 +14,29 @@ use globset::GlobSet;
 use tokio::task::JoinHandle;
 use tracing::error;
 
-/// The pause between two looks.
+/// Delay between two polls.
 const PERIOD: Duration = Duration::from_millis(300);
 
-/// Directories may be nested this deep, so that a link to a parent ends.
+/// Maximum nesting of directories, so that a link to a parent ends.
 const MAX_FOLDERS: usize = 64;
 
-/// The files that are looked at.
+/// The watched files.
 #[derive(Debug, Clone)]
 pub(super) struct Files {
     /// Files and directories.
     pub(super) paths: Vec<PathBuf>,
-    /// The names in directories that mean nothing.
+    /// Names in directories that are ignored.
     pub(super) ignored: GlobSet,
 }
 
-/// What a look finds: what tells the state of each file from others.
+/// Result of a poll: the stamp of each file.
 pub(super) type FileSnapshot = BTreeMap<PathBuf, FileStamp>;
 
-/// The number of a file, its length, and when it was changed, in seconds and nanoseconds.
+/// Inode number of a file, its length, and its modification time in seconds and nanoseconds.
 pub(super) type FileStamp = (u64, u64, i64, i64);
 
 impl Files {
-    /// The files as they are now.
+    /// Takes a snapshot of the files.
     pub(super) fn look(&self) -> FileSnapshot {
         let mut look = FileSnapshot::new();
         for path in &self.paths {
@@ -46,7 +46,7 @@ impl Files {
     }
 
     fn add(&self, look: &mut FileSnapshot, path: &Path, depth: usize) {
-        // What is not there, or cannot be read, is found missing by whoever loads it.
+        // Missing and unreadable files are reported when they are loaded.
         let Ok(metadata) = fs::metadata(path) else {
             return;
         };
@@ -65,7 +65,7 @@ impl Files {
     }
 }
 
-/// Looks at files until it is dropped.
+/// Task that watches files until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Watcher(JoinHandle<()>);
 
@@ -76,7 +76,7 @@ impl Drop for Watcher {
 }
 
 impl Watcher {
-    /// Does something whenever the files are not as they were seen last. It may wait for the disk.
+    /// Calls `changed` whenever the files differ from the last snapshot. It may block on the disk.
     pub(super) fn start(
         mut files: Files,
         mut seen: FileSnapshot,

@@ -12,20 +12,20 @@ use super::config::Config;
 use super::errors;
 use crate::http::{ApiError, Reply, Request};
 
-/// So much is decompressed before it is looked whether anybody still waits, in bytes.
+/// Bytes that are decompressed between two checks whether the request was cancelled.
 const STEP: usize = 64 << 10;
 
-/// Whether a request has a compressed body. Only POST knows compressed bodies.
+/// Whether a request has a compressed body. Only POST supports compressed bodies.
 pub(super) fn is_compressed(request: &Request) -> bool {
     let encoding = request.header(CONTENT_ENCODING);
     request.method == Method::POST && encoding.is_some_and(|encoding| encoding.contains("gzip"))
 }
 
-/// Replaces a compressed body by what it holds, which takes its share of the memory for bodies.
+/// Decompresses a compressed body; the result counts towards the memory budget of bodies.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is not gzip, ends early, or holds more than the limit;
-/// `unavailable` when the memory is spent.
+/// `invalid_parameter` when the body is not gzip, is truncated, or exceeds the limit; `unavailable`
+/// when the memory budget is exhausted.
 pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError> {
     if !is_compressed(request) {
         return Ok(());
@@ -45,7 +45,7 @@ pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError
             let message = format!("request body too large: it holds more than {limit} bytes");
             return Err(ApiError::invalid_parameter(message));
         }
-        // A client that has closed only its own side is answered if that takes no longer.
+        // A client that has only half-closed its connection is answered if the body is small.
         if body.len() >= STEP && request.cancelled.load(Ordering::Relaxed) {
             return Err(errors::cancelled());
         }
@@ -56,8 +56,8 @@ pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError
     Ok(())
 }
 
-/// Compresses an answer when the client takes gzip and the answer is longer than the
-/// configuration's threshold.
+/// Compresses a response when the client accepts gzip and the response is longer than the
+/// configured threshold.
 pub(super) fn encode(request: &Request, mut reply: Reply, config: &Config) -> Reply {
     let vary = HeaderValue::from_static("Accept-Encoding");
     reply.headers.insert(VARY, vary);
@@ -70,7 +70,7 @@ pub(super) fn encode(request: &Request, mut reply: Reply, config: &Config) -> Re
     reply
 }
 
-/// Whether the client names gzip and does not give it the weight zero.
+/// Whether the client accepts gzip with a weight above zero.
 fn accepts(request: &Request) -> bool {
     let values = request.headers.get_all(ACCEPT_ENCODING).iter();
     let mut codings = values

@@ -1,4 +1,4 @@
-//! Flags of `opa run` that are accepted and have no effect.
+//! Flags of `opa run` that are accepted without effect.
 
 use tracing::info;
 
@@ -42,7 +42,7 @@ pub struct IgnoredFlags {
 }
 
 impl IgnoredFlags {
-    /// Tells the log which of them are given. `--server` says what is so anyway.
+    /// Logs which of them are set. `--server` is not logged, as it is always in effect.
     pub(super) fn tell(&self) {
         let given = [
             ("--skip-version-check", self.skip_version_check),

@@ -1,4 +1,4 @@
-//! Inline policy: decides by recent durations where an inline attempt on a connection thread is
+//! Inline policy: decides by recent durations whether an inline attempt on a connection thread is
 //! worthwhile. Attempts end by themselves at their limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 
 use crate::http::Request;
 
-/// Work that takes longer is not tried by the threads that serve connections.
+/// Longer work is not attempted on connection threads.
 const QUICK: Duration = Duration::from_micros(500);
 
-/// After as many inline attempts in a row that ended without an answer pauses get no longer.
+/// After this many failed inline attempts in a row, pauses stop growing.
 const MAX_FAILURES: u32 = 10;
 
-/// Whether an inline attempt of some work is likely to succeed. For what never was done it is not.
+/// Whether an inline attempt of some work is likely to succeed: not for work that has never run.
 #[derive(Debug, Default)]
 pub(super) struct InlinePolicy {
-    /// Whether it was quick when it was last done.
+    /// Whether the last run was quick.
     quick: AtomicBool,
-    /// Inline attempts in a row that ended without an answer.
+    /// Number of consecutive inline attempts that failed.
     failures: AtomicU32,
-    /// Requests that are not tried because of them.
+    /// Number of requests to skip because of those failures.
     pause: AtomicU32,
 }
 
 impl InlinePolicy {
-    /// Whether the next request is worth an inline attempt. This counts the requests of a pause.
+    /// Whether the next request merits an inline attempt. Each call in a pause counts as a request.
     pub(super) fn is_quick(&self) -> bool {
         if !self.quick.load(Ordering::Relaxed) {
             return false;
@@ -38,7 +38,7 @@ impl InlinePolicy {
         }
     }
 
-    /// Does it for a request, and takes note of how long it took, or whether the attempt succeeded.
+    /// Runs the work for a request, and records its duration or the success of the inline attempt.
     pub(super) fn of<T>(&self, request: &Request, work: impl FnOnce() -> T) -> T {
         let Some(attempt) = &request.inline_attempt else {
             return self.time(work);
@@ -56,7 +56,7 @@ impl InlinePolicy {
         done
     }
 
-    /// After each attempt that ended without an answer the pause is twice as long.
+    /// Records an inline attempt. Each consecutive failure doubles the pause.
     fn note_attempt(&self, succeeded: bool) {
         let failures = self.failures.load(Ordering::Relaxed);
         if succeeded {
@@ -79,7 +79,7 @@ mod tests {
     fn failed_attempts_become_rare() {
         let latency = InlinePolicy::default();
         assert!(!latency.is_quick(), "nothing was done yet");
-        // Unless others had the processor meanwhile, doing nothing is quick.
+        // Unless the processor was busy otherwise, doing nothing is quick.
         while !latency.is_quick() {
             latency.time(|| ());
         }

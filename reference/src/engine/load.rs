@@ -13,10 +13,10 @@ use super::store;
 use crate::StartError;
 use crate::bundle::merge;
 
-/// Directories may be nested this deep, so that a link to a parent ends.
+/// Maximum nesting of directories, so that a link to a parent ends.
 const MAX_FOLDERS: usize = 64;
 
-/// What the files hold together, but for those whose names are ignored. Policies are of `version`.
+/// Loads files into compiled contents, except those with ignored names. Policies are of `version`.
 pub(super) fn contents(
     paths: &[String],
     ignored: &[String],
@@ -25,7 +25,7 @@ pub(super) fn contents(
     read(paths, ignored, version)?.compiled()
 }
 
-/// What the files hold, see [`contents`], policies not compiled.
+/// Loads files, see [`contents`], without compiling the policies.
 pub(super) fn read(
     paths: &[String],
     ignored: &[String],
@@ -43,7 +43,7 @@ pub(super) fn read(
         let module = module.map_err(|errors| StartError::new(errors.to_string()))?;
         modules.push((id, module));
     }
-    // What ended the reading stands behind all policies that were read.
+    // A reading error is reported after the parse errors of the policies read before it.
     read?;
     Ok(Loaded {
         documents: found.documents,
@@ -51,7 +51,7 @@ pub(super) fn read(
     })
 }
 
-/// The place of a path's documents, and the path itself, which may be an address.
+/// Splits an argument into the path of its documents, and the file path or URL.
 pub(super) fn split(path: &str) -> (Vec<&str>, &str) {
     if let Some(path) = path.strip_prefix("file://") {
         return (Vec::new(), path);
@@ -65,11 +65,11 @@ pub(super) fn split(path: &str) -> (Vec<&str>, &str) {
     }
 }
 
-/// What files hold.
+/// Loaded documents and parsed policies.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) documents: Value,
-    /// The policies with their ids.
+    /// Parsed policies with their ids.
     pub(super) modules: Vec<(String, Module)>,
 }
 
@@ -89,7 +89,7 @@ impl Loaded {
     }
 }
 
-/// The patterns of names that are not loaded.
+/// Compiles the patterns of ignored names.
 pub(super) fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
     let mut patterns = GlobSetBuilder::new();
     for text in texts {
@@ -101,15 +101,15 @@ pub(super) fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
     patterns.map_err(|source| StartError::new(format!("--ignore: {source}")))
 }
 
-/// What was read so far.
+/// Documents and policies read so far.
 struct Files {
     documents: Value,
-    /// The ids of policies and their texts.
+    /// Ids and sources of the policies.
     texts: Vec<(String, String)>,
 }
 
 impl Files {
-    /// Adds what a path of the command line names.
+    /// Loads the files at a path of the command line.
     fn add(&mut self, path: &str, ignored: &GlobSet) -> Result<(), StartError> {
         let (prefix, path) = split(path);
         let prefix: Vec<String> = prefix.iter().map(|&name| name.to_owned()).collect();
@@ -124,7 +124,7 @@ impl Files {
     }
 }
 
-/// Loads the files of a directory at `prefix`, and those of its directories below their names.
+/// Loads the files of a directory at `prefix`, and those of its subdirectories below their names.
 fn folder(
     found: &mut Files,
     path: &Path,
@@ -158,7 +158,7 @@ fn folder(
     Ok(())
 }
 
-/// Loads a file, unless its name says that it is neither policy nor data.
+/// Loads a file, unless its extension is neither of a policy nor of data.
 fn file(found: &mut Files, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
     let text = || parallel_read::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -175,7 +175,7 @@ fn file(found: &mut Files, path: &Path, prefix: &[String]) -> Result<bool, Start
     Ok(true)
 }
 
-/// The policy of a file: its id, which is the path without the slash before it, and its text.
+/// Policy of a file: its id, which is the path without a leading slash, and its source.
 fn policy(path: &Path, text: Vec<u8>) -> Result<(String, String), StartError> {
     let text = String::from_utf8(text).map_err(|source| refused(path, &source))?;
     let shown = path.to_string_lossy();
@@ -183,7 +183,7 @@ fn policy(path: &Path, text: Vec<u8>) -> Result<(String, String), StartError> {
     Ok((id.to_owned(), text))
 }
 
-/// Merges a document into the root.
+/// Merges a document into the root document.
 fn place(
     root: &mut Value,
     path: &Path,

@@ -1,4 +1,4 @@
-//! The policy engine: policies and documents, decisions on them, queries, health and configuration.
+//! Policy engine: policies and documents, decisions on them, queries, health and configuration.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,35 +73,35 @@ use plugins::{Host, Plugins};
 use runtime::Runtime;
 use state::{Contents, State};
 
-/// The policy engine. Clones share everything.
+/// The policy engine. Clones share all data.
 #[derive(Debug, Clone)]
 pub struct Engine(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// What tells this instance from others.
+    /// Unique id of this instance.
     id: String,
-    /// What it goes by, replaced whole.
+    /// Current configuration, replaced as a whole.
     config: ArcSwap<Config>,
-    /// What it does by itself.
+    /// Background plugins.
     plugins: Arc<Plugins>,
-    /// The vendors in media types.
+    /// Vendors in media types.
     vendors: Vec<String>,
-    /// Whether many decisions may be asked for in one request.
+    /// Whether the Batch API is enabled.
     has_batches: bool,
-    /// What filters may take for granted of columns.
+    /// Column types that filters may rely on.
     known_columns: Arc<KnownColumns>,
-    /// The version of policies and queries that do not say theirs.
+    /// Rego version of policies and queries that do not specify one.
     version: Version,
-    /// What policies are told of it.
+    /// Settings that policies see in `opa.runtime`.
     runtime: Runtime,
-    /// How that policy is told who sends it.
+    /// How callers are identified to the authorization policy.
     authentication: Authentication,
-    /// What requests see: whole, unchanging, replaced by writers.
+    /// Immutable state that requests read, replaced by writers.
     state: ArcSwap<State>,
-    /// Held by the writer whose changes come next.
+    /// Locked by the current writer.
     writing: Mutex<()>,
-    /// What is measured of all requests.
+    /// Metrics of all requests.
     totals: Totals,
 }
 
@@ -109,7 +109,7 @@ impl Engine {
     /// Opens an engine with its configuration and data files.
     ///
     /// # Errors
-    /// When a file cannot be read or used, or an option needs what is not supported.
+    /// When a file cannot be read or is invalid, or an option needs an unsupported feature.
     pub fn open(options: &Options) -> Result<Self, StartError> {
         let id = random_id::random();
         let given = Config::read(options)?;
@@ -157,23 +157,23 @@ impl Engine {
         })))
     }
 
-    /// The configuration as it is now.
+    /// Current configuration.
     fn config(&self) -> Guard<Arc<Config>> {
         self.0.config.load()
     }
 
-    /// Starts what the engine, which was opened with these options, does by itself.
+    /// Starts the background plugins of the engine, which was opened with these options.
     ///
     /// # Errors
-    /// When the configuration cannot be carried out.
+    /// When the configuration cannot be applied.
     pub(crate) fn start_plugins(&self, options: &Options) -> Result<Running, StartError> {
         Running::start(Arc::new(self.clone()), &self.0.plugins, options)
     }
 
-    /// Waits until all plugins are in order, for as long as the options say.
+    /// Waits until all plugins are ready, for at most the timeout of the options.
     ///
     /// # Errors
-    /// When they are not in time.
+    /// When they are not ready in time.
     pub(crate) async fn wait_until_ready(&self, options: &Options) -> Result<(), StartError> {
         let Some(seconds) = u64::try_from(options.ready_timeout)
             .ok()
@@ -184,7 +184,7 @@ impl Engine {
         let statuses = &self.0.plugins.statuses;
         let mut changes = statuses.watch();
         let ready = async {
-            // The sender is part of what is asked, so it does not go away.
+            // `statuses` owns the sender, so the channel stays open.
             while statuses.plugins().into_values().any(|fine| !fine)
                 && changes.changed().await.is_ok()
             {}
@@ -200,43 +200,43 @@ impl Engine {
         })
     }
 
-    /// What requests see of the plugins.
+    /// Background plugins, as requests see them.
     fn plugins(&self) -> &Plugins {
         &self.0.plugins
     }
 
-    /// The vendors in media types.
+    /// Vendors in media types.
     fn vendors(&self) -> &[String] {
         &self.0.vendors
     }
 
-    /// Whether many decisions may be asked for in one request.
+    /// Whether the Batch API is enabled.
     fn has_batches(&self) -> bool {
         self.0.has_batches
     }
 
-    /// What filters may take for granted of columns.
+    /// Column types that filters may rely on.
     fn known_columns(&self) -> &Arc<KnownColumns> {
         &self.0.known_columns
     }
 
-    /// The version of policies and queries that do not say theirs.
+    /// Rego version of policies and queries that do not specify one.
     fn version(&self) -> Version {
         self.0.version
     }
 
-    /// What is measured of all requests.
+    /// Metrics of all requests.
     fn totals(&self) -> &Totals {
         &self.0.totals
     }
 
-    /// The documents and policies as they are now.
+    /// Current documents and policies.
     fn state(&self) -> Guard<Arc<State>> {
         self.0.state.load()
     }
 
-    /// Changes documents or policies. Nothing of the change is seen before it is complete, and
-    /// nothing at all if it fails.
+    /// Changes documents or policies. The change is visible only when it is complete, and not at
+    /// all if it fails.
     fn write<E>(&self, change: impl FnOnce(&mut Contents) -> Result<(), E>) -> Result<(), E> {
         self.replace(|state| {
             let mut contents = state.contents().clone();
@@ -245,7 +245,7 @@ impl Engine {
         })
     }
 
-    /// Puts the state that follows in the place of this one, after all that other writers do.
+    /// Replaces the state by its successor. Writers are serialized.
     fn replace<E>(&self, follow: impl FnOnce(&State) -> Result<State, E>) -> Result<(), E> {
         let writing = self.0.writing.lock();
         let _writing = writing.unwrap_or_else(PoisonError::into_inner);
@@ -294,7 +294,7 @@ impl Host for Engine {
 }
 
 impl Default for Engine {
-    /// An engine without documents, in its default configuration.
+    /// Engine without documents, with the default configuration.
     fn default() -> Self {
         let id = random_id::random();
         let config = Config::new(&id);

@@ -6,10 +6,10 @@ use super::bundle_files::BundleOptions;
 use super::ignored_flags::IgnoredFlags;
 use super::limits::EvaluationOptions;
 
-/// The vendors in media types, unless others are asked for.
+/// Default vendors in media types.
 pub(super) const MEDIA_TYPE_VENDORS: [&str; 2] = ["engine", "opa"];
 
-/// A vendor as it may stand in a media type.
+/// Parses a vendor, restricted to what a media type may contain.
 fn vendor(text: &str) -> Result<String, String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !text.is_empty() && text.chars().all(allowed) {
@@ -96,20 +96,20 @@ pub struct Options {
 }
 
 impl Options {
-    /// The paths of files and directories.
+    /// Paths of files and directories.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         let all = self.data.iter().map(String::as_str);
         all.filter(|path| !is_address(path))
     }
 
-    /// The addresses of bundles.
+    /// URLs of bundles.
     pub(super) fn addresses(&self) -> impl Iterator<Item = &str> {
         let all = self.data.iter().map(String::as_str);
         all.filter(|path| is_address(path))
     }
 }
 
-/// Whether what is to be loaded lies on a server.
+/// Whether an argument is a URL.
 fn is_address(path: &str) -> bool {
     path.starts_with("http://") || path.starts_with("https://")
 }

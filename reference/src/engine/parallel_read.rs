@@ -6,10 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread;
 
-/// A shorter file is read by one thread.
+/// Shorter files are read by one thread.
 const WORTH_THREADS: u64 = 8 << 20;
 
-/// All that a file holds.
+/// Reads a whole file.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -24,11 +24,11 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads parts of a file at once. A file that changes meanwhile has to be read from its beginning
-/// to its end, so it fails where this one is not as long as was said.
+/// Reads parts of a file concurrently. Fails if the length of the file differs from `length`,
+/// because a file that changes meanwhile must be read sequentially.
 fn read_parts(file: &File, length: u64, threads: usize) -> io::Result<Vec<u8>> {
     let room = usize::try_from(length).map_err(io::Error::other)?;
-    // What follows would end the program where this fails.
+    // The allocation below would abort the process where this fails.
     Vec::<u8>::new()
         .try_reserve_exact(room)
         .map_err(io::Error::other)?;

@@ -9,18 +9,18 @@ use rpds::HashTrieMapSync;
 use crate::http::Request;
 use crate::http::request::Abandoned;
 
-/// Entries of one cache; when there are more, all are removed.
+/// Maximum number of entries of one cache; when it is full, all are removed.
 const MAX_ENTRIES: usize = 1024;
 
-/// Longer paths and texts, in bytes, are not cached.
+/// Longer paths and query strings, in bytes, are not cached.
 const MAX_KEY_LENGTH: usize = 1024;
 
-/// Cache of prepared queries, by path or text of the request. A lookup takes no lock, and an
-/// insertion shares all other entries with the previous snapshot.
+/// Cache of prepared queries, by path or query string. A lookup takes no lock, and an insertion
+/// shares all other entries with the previous snapshot.
 #[derive(Debug)]
 pub(super) struct QueryCache<T>(ArcSwap<Snapshot<T>>);
 
-/// The entries at one time.
+/// Snapshot of the entries.
 pub(super) type Snapshot<T> = HashTrieMapSync<Arc<str>, Arc<T>>;
 
 /// Result of a lookup that compiles missing entries.
@@ -47,21 +47,21 @@ impl<T> Default for QueryCache<T> {
 }
 
 impl<T> QueryCache<T> {
-    /// The entry of a path or text.
+    /// Entry for a path or query string.
     pub(super) fn get(&self, key: &str) -> Option<Arc<T>> {
         self.snapshot().get(key).cloned()
     }
 
-    /// All entries. Those found in a snapshot are used without reference counts, for which threads
-    /// that use the same entry would wait for each other.
+    /// Snapshot of all entries. Its entries are used without reference counting, which threads that
+    /// use the same entry would contend for.
     pub(super) fn snapshot(&self) -> Guard<Arc<Snapshot<T>>> {
         self.0.load()
     }
 
-    /// The entry of a snapshot, compiled and added if it is missing.
+    /// Entry of a snapshot, compiled and inserted if missing.
     ///
     /// # Errors
-    /// Those of compiling, and [`Abandoned`] when it would be an inline attempt that compiles.
+    /// Compile errors, and [`Abandoned`] if an inline attempt would have to compile.
     pub(super) fn get_or_compile<'k, E: From<Abandoned>>(
         &self,
         snapshot: &'k Snapshot<T>,
@@ -78,7 +78,7 @@ impl<T> QueryCache<T> {
         Ok(CacheEntry::Miss(entry))
     }
 
-    /// Adds an entry.
+    /// Inserts an entry.
     pub(super) fn put(&self, key: &str, prepared: &Arc<T>) {
         if key.len() > MAX_KEY_LENGTH {
             return;

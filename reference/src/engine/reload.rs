@@ -16,10 +16,10 @@ use super::state::Contents;
 use super::{Engine, bundle_files, load, store};
 use crate::StartError;
 
-/// What the log says of each turn.
+/// Message of each reload in the log.
 const TURN: &str = "Processed file watch event.";
 
-/// The files before they are loaded for the first time, so that no change is missed.
+/// Snapshot of the files before they are first loaded, so that no change is missed.
 #[derive(Debug)]
 pub(crate) struct Before {
     files: Files,
@@ -27,10 +27,10 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Looks at the files that the options name, if they are to be watched.
+    /// Takes a snapshot of the files that the options name, if they are to be watched.
     ///
     /// # Errors
-    /// When a pattern of ignored names is none.
+    /// When a pattern of ignored names is malformed.
     pub(crate) fn of(options: &Options) -> Result<Option<Self>, StartError> {
         if !options.watch {
             return Ok(None);
@@ -49,8 +49,8 @@ impl Before {
 }
 
 impl Engine {
-    /// Loads the files again whenever they change, until the result is dropped. Files that cannot
-    /// be used leave everything as it is, and the log says why.
+    /// Reloads the files whenever they change, until the result is dropped. If they are invalid,
+    /// nothing changes, and the log reports why.
     pub(crate) fn watch(self: &Arc<Self>, options: &Options, before: Before) -> Watcher {
         let (engine, options) = (Arc::clone(self), options.clone());
         let modules = self.state().contents().policy.clone();
@@ -78,8 +78,8 @@ impl Engine {
         activated.map_err(|why| StartError::new(why.in_full()))
     }
 
-    /// Has the documents of the files take the place of all that no bundle owns, and their
-    /// policies that of those with these ids, which come from files.
+    /// Replaces the documents that no bundle owns by those of the files, and the policies with the
+    /// ids in `known`, which come from files, by those of the files.
     fn reload_files(
         &self,
         options: &Options,

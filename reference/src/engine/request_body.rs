@@ -6,25 +6,25 @@ use rego::value::{SyntaxError, document_from_json, from_json, from_yaml, input_f
 
 use crate::http::{ApiError, Request};
 
-/// Requests that give more than so many bytes are not tried by the threads that serve connections.
+/// Requests with more bytes than this are not attempted on connection threads.
 pub(super) const LARGE_BODY: usize = 64 << 10;
 
-/// The memory that a YAML text takes while it is read, per byte of it.
+/// Memory that parsing YAML takes per byte of the source.
 const YAML: usize = 160;
 
-/// The memory that one more value of a document takes, in bytes.
+/// Memory that each further value of a document takes, in bytes.
 const VALUE: usize = 24;
 
-/// How the body of a route's requests is read.
+/// Format of the request bodies of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyForm {
-    /// As JSON, whatever its type.
+    /// JSON, whatever the content type.
     Json,
-    /// As YAML when its type says so, else as JSON.
+    /// YAML if the content type says so, else JSON.
     JsonOrYaml,
 }
 
-/// The JSON value that a body holds, which policies compute with.
+/// Parses the JSON body as an input for policies.
 pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
     match read(request, BodyForm::Json)? {
         Some(value) => Ok(value),
@@ -32,7 +32,7 @@ pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
     }
 }
 
-/// The JSON value of a body, of which parts are kept: with numbers of any size.
+/// Parses the JSON body of a patch, parts of which are stored: with numbers of any size.
 pub(super) fn changes(request: &Request) -> Result<Value, ApiError> {
     match request.shown_body.get() {
         Some(Some(shown)) => Ok(shown.clone()),
@@ -40,30 +40,30 @@ pub(super) fn changes(request: &Request) -> Result<Value, ApiError> {
     }
 }
 
-/// Reads a text as JSON.
+/// JSON parser.
 type Read = fn(&[u8]) -> Result<Value, SyntaxError>;
 
-/// The JSON value of a body. If the body is large, the document takes its share of the memory for
-/// bodies too.
+/// Parses the JSON body. The document of a large body also counts towards the memory budget of
+/// bodies.
 ///
 /// # Errors
-/// `invalid_parameter` when it is not one value, `unavailable` when the memory is spent.
+/// `invalid_parameter` when it is not one value, `unavailable` when the budget is exhausted.
 fn parse(request: &Request, what: &str, read: Read) -> Result<Value, ApiError> {
     take_memory(request)?;
     read(&request.body).map_err(|error| refused(what, &error))
 }
 
-/// The JSON value of a body, to be kept. While it is read it takes as much as any other, if it is
-/// an object whose members are in no order.
+/// Parses the JSON body as a document to be stored. An object with unsorted members takes as much
+/// memory during parsing as any other value.
 ///
 /// # Errors
-/// As [`parse`].
+/// Those of [`parse`].
 pub(super) fn document(request: &Request) -> Result<Value, ApiError> {
     take_memory(request)?;
     document_from_json(&request.body).map_err(|error| refused("request body", &error))
 }
 
-/// Takes the share of a large document of the memory for bodies.
+/// Charges a large document to the memory budget of bodies.
 fn take_memory(request: &Request) -> Result<(), ApiError> {
     if request.body.len() <= LARGE_BODY {
         return Ok(());
@@ -79,7 +79,7 @@ fn refused(what: &str, error: &SyntaxError) -> ApiError {
     ApiError::invalid_parameter(format!("{what}: {error}"))
 }
 
-/// The JSON object that a body holds.
+/// Parses the body, which must be a JSON object.
 pub(super) fn object(request: &Request) -> Result<Value, ApiError> {
     let body = json(request)?;
     match body.kind() {
@@ -90,25 +90,25 @@ pub(super) fn object(request: &Request) -> Result<Value, ApiError> {
     }
 }
 
-/// A member of a request's object that must be a string.
+/// Member of a request's object, which must be a string.
 pub(super) fn string<'b>(body: &'b Value, name: &str) -> Result<&'b str, ApiError> {
     let text = body.get(name).and_then(Value::as_str);
     text.ok_or_else(|| ApiError::invalid_parameter(format!("`{name}` must be a string")))
 }
 
-/// The value that a body holds, YAML when its type says so, if it holds any.
+/// Parses the body, as YAML if its content type says so; absent if it is empty.
 pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
     read(request, BodyForm::JsonOrYaml)
 }
 
-/// The value that the authorization policy is shown, and every reader of the body from then on:
-/// two readings of the same bytes might differ, as those of JSON and YAML do.
+/// Parses the body for the authorization policy, and fixes the value for all later readers: parsing
+/// the same bytes again might differ, as JSON and YAML do.
 pub(super) fn show(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
     let value = read(request, form)?;
     Ok(request.shown_body.get_or_init(|| value).clone())
 }
 
-/// The value that a body holds, if it holds any.
+/// Parses the body; absent if it is empty.
 fn read(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
     if let Some(shown) = request.shown_body.get() {
         return Ok(shown.clone());

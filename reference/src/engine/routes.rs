@@ -12,24 +12,24 @@ use crate::http::path::{EscapedSlash, RequestPath};
 use crate::http::route::{Route, RouteMatch, find, methods};
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers the requests of one route.
+/// Handler of one route.
 type Handler = fn(&Engine, &Request) -> Result<Reply, ApiError>;
 
-/// What answers a route, and what else is true of it.
+/// Endpoint of a route: its handler and properties.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Endpoint {
     handler: Handler,
-    /// Where its requests are answered.
+    /// Where its requests are scheduled.
     pub(super) workload: Workload,
-    /// Whether its answers are compressed for clients that want it.
+    /// Whether its responses are compressed for clients that accept it.
     pub(super) compresses: bool,
-    /// How bodies are read that the authorization policy is shown; absent if it is shown none.
+    /// Body format for the authorization policy; absent if the policy does not see the body.
     pub(super) shown_body: Option<BodyForm>,
-    /// Whether an answer 405 at its path has no text.
+    /// Whether a 405 response at its path has an empty body.
     is_quiet: bool,
-    /// Whether it tells how the server is.
+    /// Whether it is a health or metrics probe.
     is_probe: bool,
-    /// Whether it is also there at the addresses for diagnostics.
+    /// Whether it is also served on diagnostic addresses.
     is_diagnostic: bool,
     /// Whether its requests have spans.
     is_traced: bool,
@@ -70,8 +70,7 @@ impl Route<Endpoint> {
         self
     }
 
-    /// As in Open Policy Agent, whose ids of policies and paths of rules to compile are decoded as a
-    /// whole.
+    /// As in Open Policy Agent, which decodes policy ids and paths of rules to compile as a whole.
     const fn split(mut self) -> Self {
         self.slash = EscapedSlash::Separator;
         self
@@ -107,17 +106,17 @@ const DELETE: Method = Method::DELETE;
 const JSON: BodyForm = BodyForm::Json;
 const JSON_OR_YAML: BodyForm = BodyForm::JsonOrYaml;
 
-/// Every route of the engine.
+/// All routes of the engine.
 #[rustfmt::skip]
 static ROUTES: &[Route<Endpoint>] = &[
     route(GET, "/v1/data/{path...}", v1::data::get::handle, Workload::Decision).compressed().quiet(),
     route(POST, "/v1/data/{path...}", v1::data::post::handle, Workload::Decision).compressed().body_shown(JSON_OR_YAML).quiet(),
     route(PUT, "/v1/data/{path...}", v1::data::put::handle, Workload::Storage).quiet(),
     route(PATCH, "/v1/data/{path...}", v1::data::patch::handle, Workload::Storage).quiet(),
-    // The root cannot be deleted, so the method is not known there.
+    // The root cannot be deleted, so DELETE is not allowed there.
     route(DELETE, "/v1/data/{name}", v1::data::delete::handle, Workload::Storage).quiet(),
     route(DELETE, "/v1/data/{name}/{path...}", v1::data::delete::handle, Workload::Storage).quiet(),
-    // Open Policy Agent's enterprise edition and its clients know this one.
+    // This route exists in Open Policy Agent's enterprise edition and its clients.
     route(POST, "/v1/batch/data/{path...}", v1::batch::data::post::handle, Workload::Evaluation).compressed().body_shown(JSON_OR_YAML),
     route(POST, "/v0/data/{path...}", v0::data::post::handle, Workload::Evaluation).compressed().body_shown(JSON_OR_YAML).quiet(),
     route(GET, "/v1/policies", v1::policies::list::handle, Workload::Storage).quiet(),
@@ -139,17 +138,17 @@ static ROUTES: &[Route<Endpoint>] = &[
     route(POST, "/", root::post::handle, Workload::Evaluation).body_shown(JSON_OR_YAML),
 ];
 
-/// Where a request goes.
+/// Destination of a request.
 #[derive(Debug, Clone)]
 pub(super) enum Destination {
-    /// To the handler of a route.
+    /// Handler of a route.
     Route(&'static Route<Endpoint>),
-    /// Nowhere; this is the answer.
+    /// No route; this is the response.
     Answer(Reply),
 }
 
 impl Destination {
-    /// Looks a request up, and gives its path the segments that its route leaves open.
+    /// Finds the route of a request, and sets the open segments in its path.
     pub(super) fn find(engine: &Engine, request: &mut Request) -> Self {
         match Self::look_up(engine, request) {
             Ok((route, segments)) => {
@@ -163,7 +162,7 @@ impl Destination {
         }
     }
 
-    /// The route of a request with the segments that it leaves open, or the answer if it has none.
+    /// Route of a request with its open segments, or the response if there is none.
     fn look_up(
         engine: &Engine,
         request: &Request,
@@ -187,8 +186,8 @@ impl Destination {
         ))
     }
 
-    /// How the body of a request that goes there is read, if the authorization policy is shown it.
-    /// Of one that goes nowhere it is shown the body below the paths of the routes where it is.
+    /// Body format for the authorization policy, if it sees the body of this request. For a request
+    /// without a route it sees the body below the paths of routes where it does.
     pub(super) fn shown_body(&self, request: &Request) -> Option<BodyForm> {
         match self {
             Self::Route(route) => route.endpoint.shown_body,
@@ -202,8 +201,8 @@ impl Destination {
 }
 
 impl Destination {
-    /// The route of a request as its span names it, if it has one there: with `{path...}` for all
-    /// that is open. Like Open Policy Agent's router, which knows some paths with every method.
+    /// Route name of a request in its span, if any: with `{path...}` for the open segments. It
+    /// follows Open Policy Agent's router, which registers some paths for every method.
     pub(super) fn traced_as(&self, request: &Request) -> Option<String> {
         let fixed = match self {
             Self::Route(route) => Some(*route).filter(|route| route.endpoint.is_traced),
@@ -223,7 +222,7 @@ impl Destination {
     }
 }
 
-/// The meaning of an escaped slash in a path that has no route: as in Open Policy Agent, that of the
+/// Meaning of an escaped slash in a path without a route: as in Open Policy Agent, that of the
 /// routes above its decoded form.
 fn slash_of_unrouted(path: &RequestPath) -> EscapedSlash {
     let decoded = path.decoded();
@@ -238,14 +237,14 @@ fn slash_of_unrouted(path: &RequestPath) -> EscapedSlash {
     }
 }
 
-/// Whether a request asks only how the server is.
+/// Whether a request is a health or metrics probe.
 pub(super) fn is_probe(method: &Method, path: &str) -> bool {
     ROUTES
         .iter()
         .any(|route| route.endpoint.is_probe && route.method == *method && route.pattern == path)
 }
 
-/// Whether something at a path, with whichever method, is there for diagnostics.
+/// Whether a path, with any method, is served on diagnostic addresses.
 pub(super) fn is_diagnostic(path: &RequestPath) -> bool {
     ROUTES.iter().any(|route| {
         let found = find(std::slice::from_ref(route), &route.method, path);
@@ -254,13 +253,13 @@ pub(super) fn is_diagnostic(path: &RequestPath) -> bool {
 }
 
 impl Engine {
-    /// Answers a request, and measures how long that takes.
+    /// Answers a request, and measures the duration.
     pub fn respond(&self, mut request: Request) -> Reply {
         let destination = Destination::find(self, &mut request);
         self.respond_at(destination, &mut request)
     }
 
-    /// Answers a request that was looked up.
+    /// Answers a request whose route is known.
     pub(super) fn respond_at(&self, destination: Destination, request: &mut Request) -> Reply {
         let begun = Instant::now();
         let handler = match &destination {
@@ -281,8 +280,8 @@ impl Engine {
         reply
     }
 
-    /// The checks that come before a handler, and the handler. Only whom the authorization policy
-    /// lets in learns what there is at a path.
+    /// Runs the checks and the handler. Only requests that the authorization policy permits reveal
+    /// whether a path exists.
     fn reply(&self, destination: Destination, request: &mut Request) -> Reply {
         let admitted = match &destination {
             Destination::Answer(_) if !self.authorizes() => Ok(()),
@@ -305,8 +304,7 @@ impl Engine {
     }
 }
 
-/// The name of a route in measurements, which is that of Open Policy Agent: the part of the path
-/// that is always the same.
+/// Name of a route in metrics, as in Open Policy Agent: the fixed part of its path.
 fn handler_name(route: &Route<Endpoint>) -> &'static str {
     match route.pattern {
         "/" => "index",
@@ -314,8 +312,8 @@ fn handler_name(route: &Route<Endpoint>) -> &'static str {
     }
 }
 
-/// Where a path leads that is known in another form: 307 to the form without empty, `.` and `..`
-/// segments, 301 to the form without a slash at the end.
+/// Redirect for a path that exists in another form: 307 to the form without empty, `.` and `..`
+/// segments, 301 to the form without a trailing slash.
 fn redirect(request: &Request) -> Option<Reply> {
     let path = request.path.canonical();
     if !is_clean(path) {
@@ -335,7 +333,7 @@ fn redirect(request: &Request) -> Option<Reply> {
     Some(Reply::redirect(StatusCode::MOVED_PERMANENTLY, &location))
 }
 
-/// Whether a path has no empty, `.` and `..` segments but for an empty one at its end.
+/// Whether a path has no empty, `.` and `..` segments except for an empty one at its end.
 fn is_clean(path: &str) -> bool {
     let Some(rest) = path.strip_prefix('/') else {
         return true;

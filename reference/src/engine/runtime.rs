@@ -6,11 +6,11 @@ use rego::value::Object;
 use super::state::Contents;
 use super::store::{self, StoreError};
 
-/// Where the documents show the version.
+/// Path of the version in the documents.
 pub(super) const VERSION_PATH: [&str; 2] = ["system", "version"];
 
-/// Puts the version into the documents, as Open Policy Agent does. Policies that have something at
-/// its place keep it.
+/// Adds the version to the documents, as Open Policy Agent does. Rules at that path take
+/// precedence.
 ///
 /// # Errors
 /// When the parent is not an object.
@@ -32,18 +32,18 @@ pub(super) fn show_version(contents: &mut Contents) -> Result<(), StoreError> {
     }
 }
 
-/// The answer of `opa.runtime` for an engine with these options.
+/// Options of an engine that `opa.runtime` reports.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Runtime {
-    /// Whether a policy decides on each request.
+    /// Whether requests are authorized by a policy.
     pub(super) authorizes: bool,
-    /// Whether a flag asks that schemas are not looked at.
+    /// Whether the schema check is disabled by a flag.
     pub(super) skips_schema_check: bool,
 }
 
 impl Runtime {
-    /// The answer with this configuration, which must be without secrets. The variables of the
-    /// environment are all there, as in Open Policy Agent.
+    /// Result of `opa.runtime` with this configuration, which must be without secrets. It includes
+    /// all environment variables, as in Open Policy Agent.
     pub(super) fn value(&self, redacted: &Value) -> Value {
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             Some((

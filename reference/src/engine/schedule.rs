@@ -15,25 +15,24 @@ use super::workload::Workload;
 use crate::http::request::InlineAttempt;
 use crate::http::{ApiError, Reply, Request};
 
-/// How long a thread that serves connections tries to answer a request.
+/// Time budget of an inline attempt on a connection thread.
 const INLINE_BUDGET: Duration = Duration::from_micros(500);
 
-/// Where one request is answered.
+/// Where a request is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Schedule {
-    /// By the thread that serves its connection.
+    /// On the connection thread.
     Here,
-    /// There, too, unless that takes too long: it has lately been quick.
+    /// On the connection thread within the budget, because it has lately been quick.
     InlineAttempt,
-    /// By a thread of its own.
+    /// On a separate thread.
     Thread,
-    /// The same, when it is its turn: it evaluates.
+    /// On a separate thread, after admission: it evaluates.
     Admitted,
 }
 
 impl Engine {
-    /// Has a request answered where it belongs. None holds up the thread that serves its
-    /// connection for long.
+    /// Schedules a request. No request blocks the thread of its connection for long.
     pub(super) async fn schedule(self: &Arc<Self>, mut request: Request) -> Reply {
         let destination = Destination::find(self, &mut request);
         let schedule = self.schedule_of(&destination, &request);
@@ -87,7 +86,7 @@ impl Engine {
         }
     }
 
-    /// Whether the policy that decides on requests, if there is one, is worth an inline attempt.
+    /// Whether the authorization policy, if there is one, is worth an inline attempt.
     fn permits_quickly(&self) -> bool {
         if !self.authorizes() {
             return true;
@@ -102,15 +101,15 @@ impl Engine {
         self.may_be_quick(request) && self.was_quick(workload, request)
     }
 
-    /// Whether nothing about a request says that it takes long.
+    /// Whether nothing about a request suggests that it takes long.
     fn may_be_quick(&self, request: &Request) -> bool {
         let has = |name: HeaderName, part| {
             let header = request.header(name);
             header.is_some_and(|value| value.contains(part))
         };
-        // The input may stand in the query, too.
+        // The input may be in the query, too.
         let given = request.query.iter().map(|(_, value)| value.len());
-        // What policies hide of a decision for the log is decided with it, however long that takes.
+        // Mask and drop policies are evaluated with the decision, however long that takes.
         !(request.body.len() + given.sum::<usize>() > LARGE_BODY
             || has(CONTENT_ENCODING, "gzip")
             || has(CONTENT_TYPE, "yaml")
@@ -118,11 +117,11 @@ impl Engine {
             || self.logs_decisions())
     }
 
-    /// Whether the same has lately been quick.
+    /// Whether the same query has lately been quick.
     fn was_quick(&self, workload: Workload, request: &Request) -> bool {
         let state = self.state();
         match workload {
-            // The root holds everything.
+            // The root includes all documents.
             Workload::Decision if request.path.open().is_empty() => false,
             Workload::Decision => {
                 let kept = state.decisions(&request.method).snapshot();
@@ -138,7 +137,7 @@ impl Engine {
         }
     }
 
-    /// The answer to a request, if it can be had at once.
+    /// Attempts to answer a request inline; absent if the attempt was abandoned.
     fn attempt(&self, destination: &Destination, request: &mut Request) -> Option<Reply> {
         let attempt = Arc::new(InlineAttempt::within(INLINE_BUDGET));
         request.inline_attempt = Some(Arc::clone(&attempt));
@@ -148,7 +147,7 @@ impl Engine {
     }
 }
 
-/// Cancels a request when whoever waits for its answer goes away.
+/// Cancels a request when its client stops waiting for the response.
 #[derive(Debug)]
 struct Waiting(Arc<AtomicBool>);
 
@@ -180,8 +179,8 @@ mod tests {
         engine.schedule_of(&destination, &request)
     }
 
-    /// Whether a request is tried by the thread of its connection once it was quick, which it is
-    /// at some time even if other programs have the processor.
+    /// Whether a request is attempted inline once it was quick, which happens eventually even if
+    /// other processes load the processor.
     fn is_tried(engine: &Engine, path: &str, body: &str) -> bool {
         assert_eq!(scheduled(engine, path, body), Schedule::Admitted, "{path}");
         (0..500).any(|_| {

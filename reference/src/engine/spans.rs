@@ -7,7 +7,7 @@ use crate::http::Request;
 use crate::telemetry::{Arriving, RequestSpan};
 
 impl Engine {
-    /// Begins the span of a request, if it has one where it goes. One that has begun goes on.
+    /// Begins the span of a request, if its destination is traced. A span that has begun continues.
     pub(super) fn begin_span(&self, destination: &Destination, request: &mut Request) {
         let telemetry = &self.plugins().telemetry;
         let path = || request.path.decoded();

@@ -1,4 +1,4 @@
-//! The immutable state of the engine that requests see. Writers replace it as a whole.
+//! Immutable state of the engine that requests see. Writers replace it as a whole.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use super::store;
 use crate::host::SystemHost;
 use crate::http::Request;
 
-/// What writers change: the documents and the policies on them.
+/// Contents that writers change: documents, policies and bundles.
 #[derive(Debug, Clone)]
 pub(super) struct Contents {
-    /// The root document. INVARIANT: an object.
+    /// Root document. INVARIANT: an object.
     pub(super) documents: Value,
-    /// The modules, compiled together.
+    /// Modules, compiled together.
     pub(super) policy: Policy,
-    /// The bundles that are active.
+    /// Active bundles.
     pub(super) bundles: Bundles,
 }
 
@@ -37,51 +37,51 @@ impl Default for Contents {
     }
 }
 
-/// The contents at one time, and the queries that were compiled against them.
+/// Snapshot of the contents, and the queries compiled against them.
 #[derive(Debug, Default)]
 pub(super) struct State {
     contents: Contents,
     gets: QueryCache<Prepared>,
     posts: QueryCache<Prepared>,
-    /// The rules that filters come from.
+    /// Rules that filters are derived from.
     pub(super) filters: QueryCache<PreparedFilter>,
-    /// The queries of requests for residuals, by their texts.
+    /// Queries of residual requests, by query string.
     pub(super) residuals: QueryCache<PartialQuery>,
-    /// How long evaluating those took.
+    /// Latency of evaluating those.
     pub(super) residual_latency: InlinePolicy,
-    /// The queries of policies about the decision log, by their paths.
+    /// Queries of the mask and drop policies, by path.
     pub(super) logs: QueryCache<Prepared>,
-    /// The queries that this server asks for itself, by their paths.
+    /// Internal queries of the server, by path.
     reads: QueryCache<Prepared>,
-    /// The queries of authorization policies for what they permit, by their paths.
+    /// Partial queries for what authorization policies permit, by path.
     pub(super) permits: QueryCache<Vec<PartialQuery>>,
-    /// What evaluations leave for each other, whatever the state.
+    /// Caches that evaluations share, independent of the state.
     caches: Arc<Caches>,
-    /// What they may use.
+    /// Limits of evaluations.
     limits: Arc<EvaluationLimits>,
-    /// What they see of the world.
+    /// Host environment of evaluations.
     host: Arc<SystemHost>,
 }
 
-/// The query of a path.
+/// Prepared query of a path.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// The query; there is none for a path that cannot have a document.
+    /// The query; absent for a path that cannot have a document.
     pub(super) query: Option<Query>,
-    /// How long its evaluations took.
+    /// Latency of its evaluations.
     pub(super) latency: InlinePolicy,
 }
 
-/// The rule of a path that is to become a filter.
+/// Prepared rule of a path that is translated to a filter.
 #[derive(Debug)]
 pub(super) struct PreparedFilter {
-    /// What its policy says about it.
+    /// Annotations of its policy.
     pub(super) declared: FilterAnnotations,
-    /// The query that asks for it.
+    /// Partial query of the rule.
     pub(super) query: PartialQuery,
-    /// What it and the rules that it reads refer to.
+    /// Input references of it and of the rules that it reads.
     pub(super) input_references: InputReferences,
-    /// How long making filters of it took.
+    /// Latency of translating it.
     pub(super) latency: InlinePolicy,
 }
 
@@ -101,7 +101,7 @@ impl State {
         }
     }
 
-    /// The state that follows this one, with other contents.
+    /// Successor of this state, with other contents.
     pub(super) fn with(&self, contents: Contents) -> Self {
         Self {
             contents,
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// The state that follows this one, with another view of the world.
+    /// Successor of this state, with another host environment.
     pub(super) fn telling(&self, host: SystemHost) -> Self {
         Self {
             host: Arc::new(host),
@@ -120,17 +120,17 @@ impl State {
         }
     }
 
-    /// What there is.
+    /// Contents of this state.
     pub(super) fn contents(&self) -> &Contents {
         &self.contents
     }
 
-    /// An evaluation against this state, within the limits of all.
+    /// Evaluation against this state, within the shared limits.
     pub(super) fn evaluation(&self) -> Evaluation<'_> {
         self.evaluation_within(self.limits.begin(), &self.host)
     }
 
-    /// The same for a request, which may be tried at once, or given up. It sees what is
+    /// Same for a request, which may be an inline attempt, or be cancelled. `host` is the result of
     /// [`Self::host_for`] the request.
     pub(super) fn evaluation_for<'s>(
         &'s self,
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// The system, which tells others on whose behalf it is used if the request has a span.
+    /// Host environment, which propagates the span of the request if it has one.
     pub(super) fn host_for(&self, request: &Request) -> Cow<'_, SystemHost> {
         match &request.span {
             Some(span) => Cow::Owned(self.host.traced(span)),
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    /// An evaluation against this state that may use so much, and sees this of the world.
+    /// Evaluation against this state with these limits and this host environment.
     fn evaluation_within<'s>(&'s self, limits: Limits, host: &'s SystemHost) -> Evaluation<'s> {
         Evaluation {
             limits,
@@ -165,22 +165,22 @@ impl State {
         }
     }
 
-    /// What evaluations may use.
+    /// Limits of evaluations.
     pub(super) fn limits(&self) -> &Arc<EvaluationLimits> {
         &self.limits
     }
 
-    /// What evaluations leave for each other.
+    /// Caches that evaluations share.
     pub(super) fn caches(&self) -> &Arc<Caches> {
         &self.caches
     }
 
-    /// The root document.
+    /// Root document.
     pub(super) fn documents(&self) -> &Value {
         &self.contents.documents
     }
 
-    /// The queries of requests for decisions with this method.
+    /// Queries of decision requests with this method.
     pub(super) fn decisions(&self, method: &Method) -> &QueryCache<Prepared> {
         match *method {
             Method::GET => &self.gets,
@@ -188,7 +188,7 @@ impl State {
         }
     }
 
-    /// The steps that the segments of a path mean.
+    /// Resolves the segments of a path to steps.
     pub(super) fn resolve(&self, path: &[String]) -> Vec<Value> {
         let mut parent = Some(self.documents());
         let steps = path.iter().map(|segment| {
@@ -199,12 +199,12 @@ impl State {
         steps.collect()
     }
 
-    /// The cached query of a path that this server asks for itself.
+    /// Cached internal query of a path.
     pub(super) fn cached_read(&self, path: &[String]) -> Option<Arc<Prepared>> {
         self.reads.get(&path_key(path))
     }
 
-    /// The query of a path that this server asks for itself, compiled if it is not cached.
+    /// Internal query of a path, compiled if it is not cached.
     pub(super) fn read(&self, path: &[String]) -> Arc<Prepared> {
         self.cached_read(path).unwrap_or_else(|| {
             let prepared = Arc::new(self.prepare(&self.resolve(path)));
@@ -213,7 +213,7 @@ impl State {
         })
     }
 
-    /// Whether there is a document at the end of these steps, or rules that may give one.
+    /// Whether there is a document at these steps, or rules that may define one.
     pub(super) fn knows(&self, steps: &[Value]) -> bool {
         let rules = self.contents.policy.filter_rule(steps);
         if !matches!(rules, Ok(None)) {
@@ -229,8 +229,8 @@ impl State {
         document.is_some()
     }
 
-    /// The query that asks for the document at the end of these steps. There is none where the
-    /// policies show that there can be no document.
+    /// Prepares the query of the document at these steps. It is absent if the policies rule out a
+    /// document.
     pub(super) fn prepare(&self, steps: &[Value]) -> Prepared {
         Prepared {
             query: Query::document(&self.contents.policy, steps).ok(),
@@ -239,13 +239,13 @@ impl State {
     }
 }
 
-/// A path as a text that no other path has.
+/// Encodes a path as a unique string.
 fn path_key(path: &[String]) -> String {
     let steps = path.iter();
     steps.map(|step| format!("{}:{step}", step.len())).collect()
 }
 
-/// The document as it is answered: the root without `system`, which is the server's own.
+/// Returns the document without the server's own `system` if it is the root.
 pub(super) fn without_system(mut document: Value, path: &[String]) -> Value {
     let is_hidden = path.is_empty() && document.get("system").is_some();
     if is_hidden && let Some(members) = document.as_object_mut() {

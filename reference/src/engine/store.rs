@@ -1,31 +1,31 @@
-//! The tree of base documents: finding, adding, replacing and removing by path. A change copies
-//! the objects and arrays on its way as far as others share them, and nothing else.
+//! Tree of base documents: lookup, insertion, replacement and removal by path. A change copies only
+//! the shared objects and arrays on its path.
 
 use rego::Value;
 use rego::value::{MAX_DEPTH, Number, Object};
 
-/// Why the documents were not changed.
+/// Why a change of the documents failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// Nothing is there.
+    /// There is no document at the path.
     #[error("no document at `{0}`")]
     NotFound(String),
-    /// Something that is no object is there.
+    /// A document on the path is not an object.
     #[error("the document at `{0}` cannot hold others")]
     Conflict(String),
-    /// The root was to be removed.
+    /// The root cannot be removed.
     #[error("the root document cannot be removed")]
     RootRemoved,
-    /// The root was to be something else than an object.
+    /// The root must be an object.
     #[error("the root document must be an object")]
     RootNotObject,
-    /// The path has more segments than documents may be nested.
+    /// The path has more segments than the maximum nesting of documents.
     #[error("the path has more than {MAX_DEPTH} segments")]
     PathTooLong,
 }
 
-/// The step that a segment means below a document, and the document there. A segment stands for
-/// the integer that it spells unless the document has a member of that name.
+/// Resolves a segment below a document to a step, and the document there. A segment denotes the
+/// integer that it spells unless the document has a member with that name.
 pub(super) fn resolve<'d>(parent: Option<&'d Value>, segment: &str) -> (Value, Option<&'d Value>) {
     let name = || Value::from(segment);
     let Some(integer) = integer(segment) else {
@@ -42,7 +42,7 @@ pub(super) fn resolve<'d>(parent: Option<&'d Value>, segment: &str) -> (Value, O
     }
 }
 
-/// The document at a path.
+/// Finds the document at a path.
 pub(super) fn find<'d>(documents: &'d Value, path: &[String]) -> Option<&'d Value> {
     path.iter()
         .try_fold(documents, |parent, segment| step(parent, segment))
@@ -56,8 +56,8 @@ fn step<'d>(parent: &'d Value, segment: &str) -> Option<&'d Value> {
     }
 }
 
-/// Puts a document at a path and makes the objects that are missing on the way. At the place of
-/// an array's item it is inserted before the item.
+/// Writes a document at a path and creates missing objects on it. In an array, it is inserted
+/// before the item at the index.
 pub(super) fn put(documents: &mut Value, path: &[String], value: Value) -> Result<(), StoreError> {
     let Some((_, parents)) = path.split_last() else {
         return set_root(documents, value);
@@ -71,7 +71,7 @@ pub(super) fn put(documents: &mut Value, path: &[String], value: Value) -> Resul
     add(documents, path, value)
 }
 
-/// Adds a document after making the objects that are missing on the way to it.
+/// Adds a document after creating missing objects on its path.
 pub(super) fn upsert(
     documents: &mut Value,
     path: &[String],
@@ -88,7 +88,7 @@ pub(super) fn upsert(
     add(documents, path, value)
 }
 
-/// Makes the objects that are missing on the way to a path, and at it.
+/// Creates missing objects on a path, including its end.
 fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     let mut parent = documents;
     for (at, segment) in path.iter().enumerate() {
@@ -110,8 +110,8 @@ fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     }
 }
 
-/// Adds a document whose parent exists: over an object's member, before an array's item, or
-/// behind the last item.
+/// Adds a document whose parent exists: replaces an object's member, or inserts before an array's
+/// item or after the last item.
 pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Result<(), StoreError> {
     let Some((last, parents)) = path.split_last() else {
         return set_root(documents, value);
@@ -139,7 +139,7 @@ pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Resul
     }
 }
 
-/// Replaces a document that exists.
+/// Replaces an existing document.
 pub(super) fn replace(
     documents: &mut Value,
     path: &[String],
@@ -152,7 +152,7 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// Removes a document that exists.
+/// Removes an existing document.
 pub(super) fn remove(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     let (last, parents) = path.split_last().ok_or(StoreError::RootRemoved)?;
     let missing = || StoreError::NotFound(display_path(path));
@@ -178,7 +178,7 @@ fn set_root(documents: &mut Value, value: Value) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The document at a path, to be changed.
+/// Finds the document at a path for modification.
 fn find_mut<'d>(documents: &'d mut Value, path: &[String]) -> Result<&'d mut Value, StoreError> {
     let missing = || StoreError::NotFound(display_path(path));
     path.iter()
@@ -196,13 +196,13 @@ fn find_mut<'d>(documents: &'d mut Value, path: &[String]) -> Result<&'d mut Val
         })
 }
 
-/// The place in an array that a segment means, if it is a number that can be one: an integer
-/// with or without sign, leading zeros and a fraction of zeros.
+/// Index in an array that a segment denotes, if any: an integer with or without sign, leading zeros
+/// and a fraction of zeros.
 fn index(segment: &str) -> Option<usize> {
     integer(segment)?.parse().ok()
 }
 
-/// The usual text of the integer that a segment means, if it means one.
+/// Canonical spelling of the integer that a segment denotes, if any.
 pub(super) fn integer(segment: &str) -> Option<String> {
     let (sign, digits) = match segment.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -219,7 +219,7 @@ pub(super) fn integer(segment: &str) -> Option<String> {
     }
 }
 
-/// A path for messages.
+/// Formats a path for messages.
 pub(super) fn display_path(path: &[String]) -> String {
     format!("/{}", path.join("/"))
 }

@@ -1,17 +1,17 @@
 //! Workload classes of routes.
 
-/// What the requests of a route take, which says where they are answered.
+/// Workload of a route's requests, which determines where they are scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Workload {
-    /// Next to nothing.
+    /// Negligible work.
     Inline,
-    /// The evaluation of a document, which often is quick.
+    /// Evaluation of a document, which often is quick.
     Decision,
-    /// What is left of a query, which often is quick, too.
+    /// Partial evaluation of a query, which often is quick, too.
     Residual,
-    /// The same of the rule of a path.
+    /// Partial evaluation of the rule at a path.
     Filter,
-    /// An evaluation.
+    /// Any other evaluation.
     Evaluation,
     /// Reading or writing policies and documents.
     Storage,

@@ -8,13 +8,13 @@ use rego::host::Cancellation;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// How often a wait looks whether anyone still wants the answer.
+/// Interval at which a wait checks for cancellation.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// What somebody sends, nothing if they went away without sending.
+/// Receives a value; `None` if the sender was dropped without sending.
 ///
 /// # Errors
-/// When nobody waits for the evaluation any more.
+/// When the evaluation is cancelled.
 pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Cancellation<'_>) -> Result<Option<T>, Ended> {
     offload(|| {
         loop {
@@ -27,10 +27,10 @@ pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Cancellation<'_>) -> Result
     })
 }
 
-/// Lets some time pass.
+/// Sleeps for some time.
 ///
 /// # Errors
-/// When nobody waits for the evaluation any more.
+/// When the evaluation is cancelled.
 pub(super) fn pause(time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
     let begun = Instant::now();
     offload(|| {
@@ -42,8 +42,8 @@ pub(super) fn pause(time: Duration, wanted: Cancellation<'_>) -> Result<(), Ende
     })
 }
 
-/// Waits without holding up others: a thread that serves connections gives its other tasks to
-/// another thread first, for what is waited for may be one of them.
+/// Blocks without stalling other tasks: a thread that serves connections first hands its other
+/// tasks to another thread, because the wait may be for one of them.
 fn offload<T>(wait: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),

@@ -12,13 +12,13 @@ use tokio::runtime::Runtime;
 use super::{block_on, connection};
 use crate::telemetry::{ClientSpan, RequestSpan};
 
-/// Evaluations run where they cannot wait for input, so their requests have a thread of their own.
+/// Evaluations run where they cannot await I/O, so their requests run on a separate thread.
 static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(1).enable_all().build().ok()
 });
 
-/// Sends one request, on behalf of the one with a span if there is one, and waits for its response.
+/// Sends a request, as part of a span if there is one, and waits for its response.
 pub(super) fn send(
     mut request: HttpRequest,
     span: Option<&RequestSpan>,
@@ -42,7 +42,7 @@ pub(super) fn send(
         if let (Some(span), Err(why)) = (&span, &outcome) {
             span.failed(format!("{why:?}"));
         }
-        // It ends before the evaluation goes on.
+        // The span ends before the evaluation continues.
         drop(span);
         sent.send(outcome).ok();
     });
@@ -91,7 +91,7 @@ async fn receive(
     })
 }
 
-/// The innermost reason.
+/// Converts the innermost cause of an error.
 fn cause(wrong: &reqwest::Error) -> HostError {
     let mut reason = wrong.to_string();
     let mut next = wrong.source();

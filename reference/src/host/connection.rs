@@ -9,7 +9,7 @@ use reqwest::{Client, ClientBuilder, redirect};
 
 use super::tls;
 
-/// The client of all requests that demand nothing of their connection; it keeps connections open.
+/// Client of all requests without special connection options; it reuses connections.
 static USUAL: LazyLock<Option<Client>> = LazyLock::new(|| {
     let config = tls::usual().ok()?;
     builder().tls_backend_preconfigured(config).build().ok()
@@ -21,10 +21,10 @@ fn builder() -> ClientBuilder {
         .referer(false)
 }
 
-/// The client for a request, which is changed to suit it.
+/// Client for a request, which is modified to suit it.
 pub(super) fn client(request: &mut HttpRequest) -> Result<Client, HostError> {
     let client = if let Some(path) = request.socket.take() {
-        // A client without TLS cannot be built, although no socket of this kind uses it.
+        // A client without TLS cannot be built, although Unix sockets do not use it.
         let client = unix(builder(), path);
         client.tls_backend_preconfigured(tls::usual()?).build().ok()
     } else if let Some(tls) = request.tls.take() {
@@ -53,7 +53,7 @@ fn unix(client: ClientBuilder, _path: String) -> ClientBuilder {
     client
 }
 
-/// Makes a client expect a certificate for another name than that of the host it connects to.
+/// Makes a client expect a certificate for another name than that of the host that it connects to.
 fn rename(
     client: ClientBuilder,
     request: &mut HttpRequest,
@@ -81,7 +81,7 @@ fn rename(
     Ok(client.resolve_to_addrs(name, &found).http1_only())
 }
 
-/// The addresses of a name, as the system knows them.
+/// Resolves the addresses of a name by the system's resolver.
 pub(super) fn addresses(name: &str, port: u16) -> Vec<SocketAddr> {
     let found = (name, port).to_socket_addrs();
     found.map(Iterator::collect).unwrap_or_default()

@@ -16,17 +16,17 @@ mod connection;
 mod tests;
 mod tls;
 
-/// The system that this process runs on.
+/// Host environment of this process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SystemHost {
-    /// What `opa.runtime` answers.
+    /// Result of `opa.runtime`.
     runtime: Option<Value>,
-    /// The span of the request on whose behalf others are sent.
+    /// Span of the request that outgoing requests are part of.
     span: Option<RequestSpan>,
 }
 
 impl SystemHost {
-    /// The system, of which policies are told this.
+    /// Creates a host environment with this result of `opa.runtime`.
     pub(crate) fn telling(runtime: Value) -> Self {
         Self {
             runtime: Some(runtime),
@@ -34,7 +34,7 @@ impl SystemHost {
         }
     }
 
-    /// The same system, as it is used on behalf of a request.
+    /// Same environment with a span of a request.
     pub(crate) fn traced(&self, span: &RequestSpan) -> Self {
         Self {
             runtime: self.runtime.clone(),
@@ -53,7 +53,7 @@ impl Host for SystemHost {
     }
 
     fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
-        // The resolver cannot be interrupted, so it works in a thread that may be left alone.
+        // The resolver cannot be interrupted, so it runs in a thread that may be abandoned.
         let (found, finds) = channel();
         let name = name.to_owned();
         let resolver = std::thread::Builder::new().spawn(move || {

@@ -17,14 +17,14 @@ fn wrong(why: impl ToString) -> HostError {
     HostError::Refused(why.to_string())
 }
 
-/// The configuration of connections that demand nothing special.
+/// TLS configuration of connections without special options.
 pub(super) fn usual() -> Result<ClientConfig, HostError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     usual_by(Verifier::new(Arc::clone(&provider)).ok(), provider)
 }
 
-/// The same with what judges certificates as the system does. A system without certificates can
-/// still make connections without TLS.
+/// Same with a verifier that uses the certificates of the system. Without such certificates
+/// connections without TLS are still possible.
 pub(super) fn usual_by(
     system: Option<Verifier>,
     provider: Arc<CryptoProvider>,
@@ -54,7 +54,7 @@ fn trusting(
         .with_custom_certificate_verifier(verifier)
 }
 
-/// The configuration that a request asks for.
+/// TLS configuration that a request asks for.
 pub(super) fn special(tls: Tls) -> Result<ClientConfig, HostError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = verifier(tls.trust, &provider)?;
@@ -93,7 +93,7 @@ fn certificates(all: Vec<Vec<u8>>) -> impl Iterator<Item = CertificateDer<'stati
     all.into_iter().map(CertificateDer::from)
 }
 
-/// Takes any certificate, as the request asks.
+/// Verifier that accepts any certificate, as the request asks.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

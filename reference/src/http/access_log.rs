@@ -1,4 +1,4 @@
-//! The access log: a line when a request arrives, and one when its answer has been handed over.
+//! Access log: a line when a request arrives, and one when its response has been sent.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,23 +12,23 @@ use crate::log::LogLevel;
 use crate::telemetry::RequestSpan;
 use crate::units::milliseconds;
 
-/// How many requests of this process have a number, on all its listeners.
+/// Number of requests of this process that have a number, on all its listeners.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// What tells a request from others: the first that is told of has 1. Only who tells of it gives it
-/// a number, as threads would wait for each other to count.
+/// Number of a request in the log; the first one has 1. It is assigned only when it is first
+/// logged, because threads would contend for the counter.
 #[derive(Debug, Clone, Default)]
 pub struct Number(OnceLock<u64>);
 
 impl Number {
-    /// The number.
+    /// Returns the number, which is assigned on first use.
     pub(crate) fn get(&self) -> u64 {
         let next = || TAKEN.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         *self.0.get_or_init(next)
     }
 }
 
-/// Says something with the level that the options give.
+/// Logs an event at the level in the options.
 macro_rules! say {
     ($level:expr, $($said:tt)*) => {
         match $level {
@@ -39,13 +39,13 @@ macro_rules! say {
     };
 }
 
-/// What is known of a request when it arrives.
+/// Properties of a request when it arrives.
 ///
-/// The query may hold an input document and headers hold tokens, so neither is logged.
+/// The query may contain an input document and headers contain tokens, so neither is logged.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) number: Number,
-    /// Who sent it.
+    /// Peer that sent it.
     pub(super) client: Peer,
     pub(super) method: Method,
     pub(super) path: String,
@@ -54,7 +54,7 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
-    /// Writes that the request arrived.
+    /// Logs the arrival of the request.
     pub(super) fn tell(&self) {
         say!(
             self.level,
@@ -66,7 +66,7 @@ impl Arrival {
         );
     }
 
-    /// The line of the answer with this status, and the span that ends with it.
+    /// Log line of the response with this status, and the span that ends with it.
     pub(super) fn answered(self, status: StatusCode, span: Option<RequestSpan>) -> AccessLine {
         AccessLine {
             request: self,
@@ -77,14 +77,14 @@ impl Arrival {
     }
 }
 
-/// The line of an answer. It is written when this is dropped, which is when the last byte of the
-/// answer is handed over, or nobody takes any more.
+/// Log line of a response. It is written when this is dropped: when the last byte of the response
+/// is sent, or the client has disconnected.
 #[derive(Debug)]
 pub(super) struct AccessLine {
     request: Arrival,
     status: StatusCode,
     span: Option<RequestSpan>,
-    /// The bytes of the body that were handed over.
+    /// Bytes of the body that were sent.
     pub(super) sent: u64,
 }
 

@@ -11,7 +11,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, Sig
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-/// What checks that clients show a certificate that one of these has signed, or one of these.
+/// Creates a verifier of client certificates that are signed by one of these, or are one of these.
 ///
 /// # Errors
 /// When one of them cannot sign certificates.
@@ -28,8 +28,8 @@ pub(super) fn verifier(
     Ok(Arc::new(Trusted { trusted, signed }))
 }
 
-/// Takes what is signed by a trusted certificate, and what is itself one: the library does not
-/// take those that may sign others, as self-signed ones may.
+/// Accepts certificates that are signed by a trusted one, and trusted ones themselves: the library
+/// rejects those that may sign others, such as self-signed ones.
 #[derive(Debug)]
 struct Trusted {
     trusted: Vec<CertificateDer<'static>>,
@@ -79,7 +79,7 @@ impl ClientCertVerifier for Trusted {
     }
 }
 
-/// Whether a certificate is in force, and not for other purposes only.
+/// Whether a certificate is valid now, and may be used for client authentication.
 fn identifies_clients(certificate: &CertificateDer<'_>, now: UnixTime) -> bool {
     let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
         return false;

@@ -8,44 +8,44 @@ use super::memory_budget::OutOfMemory;
 use super::reply::Reply;
 use super::response_body::Unwritable;
 
-/// When a client that was answered 503 should ask again, in seconds.
+/// Retry delay of 503 responses, in seconds.
 const RETRY_SECONDS: u32 = 1;
 
 /// A documented error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// 400: the request cannot be used.
+    /// 400: the request is invalid.
     InvalidParameter,
-    /// 400: the request is sound, but carrying it out would break something.
+    /// 400: the request is valid, but its effect would break something.
     InvalidOperation,
     /// 401: the authorization policy refuses the request.
     Unauthorized,
-    /// 403: the caller may not do this.
+    /// 403: the caller lacks permission.
     NotAuthorized,
-    /// 404: the control plane has no such thing.
+    /// 404: the control plane has no such resource.
     NotFound,
     /// 404: the engine has no such policy or document.
     ResourceNotFound,
-    /// 404: a document stands in the way.
+    /// 404: a document conflicts with the path.
     ResourceConflict,
     /// 404: `/v0` and `/` found no value.
     UndefinedDocument,
-    /// 400: the policy cannot be evaluated as the request asks.
+    /// 400: the policy cannot be evaluated as requested.
     EvaluationError,
-    /// 406: the client accepts no form of the answer.
+    /// 406: the client accepts no available media type.
     NotAcceptable,
-    /// 409: the thing is in use, or exists already.
+    /// 409: the resource is in use, or exists already.
     Conflict,
-    /// 422: a definition names something that does not exist.
+    /// 422: a definition refers to something that does not exist.
     InvalidReference,
     /// 500: the server failed.
     InternalError,
-    /// 503: the server cannot do it now, but may in a moment.
+    /// 503: the server is temporarily unable to respond.
     Unavailable,
 }
 
 impl Code {
-    /// The code as it is written in an error object.
+    /// Name of the code in an error object.
     pub fn name(self) -> &'static str {
         match self {
             Self::InvalidParameter => "invalid_parameter",
@@ -57,7 +57,7 @@ impl Code {
             Self::ResourceConflict => "resource_conflict",
             Self::UndefinedDocument => "undefined_document",
             Self::EvaluationError => "evaluation_error",
-            // The document knows no code of its own for it.
+            // The document defines no separate code for it.
             Self::NotAcceptable => "invalid_parameter",
             Self::Conflict => "conflict",
             Self::InvalidReference => "invalid_reference",
@@ -66,7 +66,7 @@ impl Code {
         }
     }
 
-    /// The status that goes with the code.
+    /// HTTP status of the code.
     pub fn status(self) -> StatusCode {
         match self {
             Self::InvalidParameter | Self::InvalidOperation | Self::EvaluationError => {
@@ -87,20 +87,20 @@ impl Code {
     }
 }
 
-/// An error as the client sees it; what only the log may know is logged where it happens.
+/// Error as the client sees it; confidential details are logged where they occur.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", code.name())]
 pub struct ApiError {
-    /// The code, which decides the status.
+    /// Code, which determines the status.
     pub code: Code,
-    /// What is wrong, for the client.
+    /// Description of the error, for the client.
     pub message: String,
-    /// Details with locations, as the error object's `errors`.
+    /// Details with locations, the error object's `errors`.
     pub errors: Vec<Value>,
 }
 
 impl ApiError {
-    /// An error with its message.
+    /// Creates an error with a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -114,12 +114,12 @@ impl ApiError {
         Self::new(Code::InvalidParameter, message)
     }
 
-    /// 500 `internal_error` for a failure of which only the log may know more.
+    /// 500 `internal_error` for a failure whose details are only logged.
     pub fn server_failed() -> Self {
         Self::new(Code::InternalError, "the server failed")
     }
 
-    /// The error object.
+    /// Error object.
     pub fn object(&self) -> Object {
         let mut object = Object::new();
         object.insert("code", Value::from(self.code.name()));
@@ -130,7 +130,7 @@ impl ApiError {
         object
     }
 
-    /// The error object as an answer, indented as every error is.
+    /// Response with the error object, indented like every error.
     pub fn reply(&self) -> Reply {
         let object = Value::from(self.object());
         let reply = Reply::document(self.code.status(), &object, true);

@@ -1,4 +1,4 @@
-//! Checks of request heads that HTTP demands and the library does not make.
+//! Checks of request heads that HTTP requires and the library omits.
 
 use http::header::{CONNECTION, EXPECT, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -7,9 +7,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, Version};
 use super::error::ApiError;
 use super::reply::Reply;
 
-/// The answer to a request that does not name one host, that has a transfer coding which would be
-/// mistaken for the body, or that expects what is not known. Who sends such a request may see its
-/// end elsewhere, so the connection closes.
+/// Returns the response to a request without exactly one host, with a transfer coding that would be
+/// mistaken for the body, or with an unknown expectation. Intermediaries may frame such a request
+/// differently, so the connection closes.
 pub(super) fn refusal(parts: &Parts) -> Option<Reply> {
     let (status, message) = fault(parts)?;
     let mut reply = ApiError::invalid_parameter(message).reply();
@@ -38,7 +38,7 @@ fn fault(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     None
 }
 
-/// Whether all values of a header are this one, in any case.
+/// Whether all values of a header equal this one, ignoring case.
 fn each_is(headers: &HeaderMap, name: http::HeaderName, value: &[u8]) -> bool {
     let mut values = headers.get_all(name).iter();
     values.all(|found| found.as_bytes().eq_ignore_ascii_case(value))

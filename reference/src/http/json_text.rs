@@ -1,7 +1,6 @@
 //! Indents JSON text without parsing its values.
 
-/// The compact JSON text, indented by two spaces as serde_json writes it. Numbers and strings
-/// stay as they are.
+/// Indents compact JSON by two spaces, as serde_json does. Numbers and strings stay unchanged.
 pub(super) fn indented(compact: &str) -> String {
     let mut text = String::with_capacity(compact.len() * 2);
     let mut depth = 0_usize;

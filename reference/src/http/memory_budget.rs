@@ -5,33 +5,33 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long a request waits until others give memory back.
+/// Maximum time that a request waits for memory.
 const MEMORY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How often a thread that may block looks whether memory was given back.
+/// Polling interval of a blocking thread that waits for memory.
 const MEMORY_POLL: Duration = Duration::from_millis(5);
 
-/// Memory is counted in so many bytes.
+/// Granularity of memory accounting, in bytes.
 const UNIT: usize = 1 << 10;
 
-/// So many bytes are free for everybody, and counted by nobody: what short requests and answers take
-/// is little beside what their connections do.
+/// Bytes per reservation that are not accounted: short requests and responses take little compared
+/// with their connections.
 const FREE: usize = 4 << 10;
 
-/// The memory in bytes that all requests together may take.
+/// Memory budget, in bytes, that all requests share.
 #[derive(Debug, Clone)]
 pub(crate) struct MemoryBudget {
     free: Arc<Semaphore>,
     size: usize,
 }
 
-/// The memory is spent, and nobody gave back enough in time.
+/// The budget is exhausted, and not enough was released in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too much is in flight: ask again")]
 pub(crate) struct OutOfMemory;
 
 impl MemoryBudget {
-    /// A budget of so many bytes.
+    /// Creates a budget of `size` bytes.
     pub(super) fn new(size: usize) -> Self {
         let units = size.div_ceil(UNIT).min(Semaphore::MAX_PERMITS);
         Self {
@@ -40,12 +40,12 @@ impl MemoryBudget {
         }
     }
 
-    /// All of it, in bytes.
+    /// Total size in bytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    /// A share of it, of nothing yet.
+    /// Creates an empty reservation.
     pub(super) fn share(self: &Arc<Self>) -> Reservation {
         Reservation {
             budget: Some(Arc::clone(self)),
@@ -55,8 +55,8 @@ impl MemoryBudget {
     }
 }
 
-/// What somebody has taken of a budget, until this is dropped. By default there is no budget, and
-/// everything may be taken.
+/// Part of a budget that is reserved until this is dropped. By default there is no budget, and
+/// reservations are unlimited.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation {
     budget: Option<Arc<MemoryBudget>>,
@@ -66,10 +66,10 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Takes so many more bytes, perhaps after a while.
+    /// Reserves `more` bytes, possibly after waiting.
     ///
     /// # Errors
-    /// When there is not enough in time.
+    /// When not enough is available in time.
     pub(super) async fn grow(&mut self, more: usize) -> Result<(), OutOfMemory> {
         let Some((budget, units)) = self.missing(more)? else {
             return Ok(());
@@ -83,7 +83,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// The same on a thread that may block.
+    /// Same on a thread that may block.
     fn grow_blocking(&mut self, more: usize) -> Result<(), OutOfMemory> {
         let begun = Instant::now();
         let Some((budget, units)) = self.missing(more)? else {
@@ -101,7 +101,7 @@ impl Reservation {
         }
     }
 
-    /// The units that are missing for so many more bytes, and whose they are.
+    /// Missing units for `more` more bytes, and the budget that they come from.
     fn missing(&mut self, more: usize) -> Result<Option<(Arc<MemoryBudget>, u32)>, OutOfMemory> {
         let Some(budget) = &self.budget else {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Reservation {
     }
 }
 
-/// The share of a request, which its body grows into. Clones are the same share.
+/// Reservation of a request, which grows with its body. Clones share the same reservation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestMemory(Arc<Mutex<Reservation>>);
 
@@ -139,20 +139,19 @@ impl RequestMemory {
         Self(Arc::new(Mutex::new(share)))
     }
 
-    /// Takes so many more bytes, perhaps after a while, for which the thread is blocked.
+    /// Reserves `more` bytes, possibly after waiting, which blocks the thread.
     ///
     /// # Errors
-    /// When there is not enough in time.
+    /// When not enough is available in time.
     pub(crate) fn grow(&self, more: usize) -> Result<(), OutOfMemory> {
         let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         share.grow_blocking(more)
     }
 
-    /// The same for an amount that is only known roughly: who would need more than there is, takes
-    /// all.
+    /// Same for an estimated amount: an amount that exceeds the budget reserves all of it.
     ///
     /// # Errors
-    /// As [`Self::grow`].
+    /// Those of [`Self::grow`].
     pub(crate) fn grow_about(&self, more: usize) -> Result<(), OutOfMemory> {
         let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = match &share.budget {

@@ -14,21 +14,21 @@ use prometheus_client::registry::Registry;
 use super::error::{ApiError, Code};
 use super::reply::Reply;
 
-/// Upper bounds in seconds, those of Open Policy Agent.
+/// Default upper bounds of buckets in seconds, as in Open Policy Agent.
 const BUCKETS: [f64; 10] = [1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 0.1, 1.0];
 
-/// The media type of the text.
+/// Media type of the metrics.
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The parts that durations are counted in. Each thread counts in one of them, so that threads
-/// do not wait for each other; whoever asks for the counts adds them up.
+/// Number of shards of the histogram. Each thread updates one shard, so that threads do not
+/// contend; a scrape adds the shards up.
 const PARTS: usize = 64;
 
-/// How many threads have counted.
+/// Number of threads that have a shard.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The part that this thread counts in.
+    /// Shard of this thread.
     static OWN: usize = THREADS.fetch_add(1, Ordering::Relaxed) % PARTS;
 }
 
@@ -39,37 +39,37 @@ struct Labels {
     method: &'static str,
 }
 
-/// How long requests took, by what answered them.
+/// Durations of requests by handler, method and status.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestDurations(Arc<Counted>);
 
 #[derive(Debug)]
 struct Counted {
-    /// The upper bounds of the buckets in seconds.
+    /// Upper bounds of the buckets in seconds.
     bounds: Vec<f64>,
     parts: [Part; PARTS],
 }
 
-/// On lines of memory of its own, which no other thread writes.
+/// Shard on separate cache lines, so that threads do not share them.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Part(Mutex<HashMap<Labels, Durations>>);
 
 #[derive(Debug, Clone, Default)]
 struct Durations {
-    /// In seconds.
+    /// Sum in seconds.
     sum: f64,
-    /// How many were in each bucket, and in none of them.
+    /// Number of durations in each bucket, and above all of them.
     counts: Vec<u64>,
 }
 
 impl RequestDurations {
-    /// Durations that a registry shows under a name.
+    /// Registers the histogram under a name.
     pub(crate) fn register(registry: &mut Registry, name: &str) -> Self {
         Self::register_with(registry, name, &BUCKETS)
     }
 
-    /// The same with these upper bounds, in seconds.
+    /// Same with these upper bounds, in seconds.
     pub(crate) fn register_with(registry: &mut Registry, name: &str, buckets: &[f64]) -> Self {
         let durations = Self(Arc::new(Counted {
             bounds: buckets.to_vec(),
@@ -79,7 +79,7 @@ impl RequestDurations {
         durations
     }
 
-    /// Takes up a request. The handler is one of few names, never a part of the request.
+    /// Records a request. The handler is one of a few names, never derived from the request.
     pub(crate) fn observe(
         &self,
         handler: &'static str,
@@ -106,7 +106,7 @@ impl RequestDurations {
         bucket.into_iter().for_each(|count| *count += 1);
     }
 
-    /// What all threads have counted.
+    /// Sum of all shards.
     fn all(&self) -> BTreeMap<Labels, Durations> {
         let mut all: BTreeMap<Labels, Durations> = BTreeMap::new();
         for Part(part) in &self.0.parts {
@@ -139,7 +139,7 @@ impl EncodeMetric for RequestDurations {
     }
 }
 
-/// The method in lower case; methods that no endpoint knows have one name.
+/// Method in lower case; unknown methods share one name.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "get",
@@ -153,7 +153,7 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// 200 with everything that registries hold.
+/// 200 with the contents of all registries.
 pub(crate) fn render<'r>(
     registries: impl IntoIterator<Item = &'r Registry>,
 ) -> Result<Reply, ApiError> {
@@ -177,7 +177,7 @@ mod tests {
     fn what_threads_count_is_added_up() {
         let mut registry = Registry::default();
         let durations = RequestDurations::register_with(&mut registry, "took", &[0.5, 2.0]);
-        // Some threads count in the same part.
+        // Some threads share a shard.
         let threads = PARTS + 10;
         std::thread::scope(|scope| {
             for _ in 0..threads {

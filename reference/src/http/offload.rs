@@ -2,8 +2,8 @@
 
 use tokio::runtime::Handle;
 
-/// Does what may take long on another thread, and nothing where there is no runtime: then what the
-/// work holds is dropped here.
+/// Runs work that may take long on another thread. Without a runtime the work is not run, and its
+/// values are dropped here.
 pub(super) fn offload(work: impl FnOnce() + Send + 'static) {
     if let Ok(runtime) = Handle::try_current() {
         runtime.spawn_blocking(work);

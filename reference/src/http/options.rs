@@ -69,7 +69,7 @@ pub struct ServeOptions {
     pub response_memory: usize,
 }
 
-/// Permissions of a file, in octal.
+/// Parses the permissions of a file, in octal.
 fn permissions(text: &str) -> Result<u32, String> {
     match u32::from_str_radix(text, 8) {
         Ok(mode) if mode <= 0o777 => Ok(mode),

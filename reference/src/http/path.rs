@@ -1,7 +1,7 @@
-//! The path of a request, decoded once.
+//! Request path, decoded once.
 //!
-//! Routing, the authorization policy, handlers and caches use the same segments. The path as it was
-//! sent can only be shown in logs.
+//! Routing, the authorization policy, handlers and caches use the same segments. The path as sent
+//! is only shown in logs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,31 +10,31 @@ use percent_encoding::percent_decode_str;
 
 use super::error::ApiError;
 
-/// The meaning of an escaped slash in the segments that a route leaves open.
+/// Meaning of an escaped slash in the open segments of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EscapedSlash {
-    /// A character of its segment.
+    /// A literal character in its segment.
     Literal,
-    /// The end of a segment, like one that is not escaped.
+    /// A separator of segments, like an unescaped slash.
     Separator,
 }
 
-/// The path of a request.
+/// Path of a request.
 #[derive(Debug, Clone, Default)]
 pub struct RequestPath {
     sent: String,
-    /// The spelling that stands for all that mean the same, if it is another one.
+    /// Canonical spelling, if it differs.
     canonical: Option<String>,
-    /// The error of a path that cannot be decoded.
+    /// Error of a path that cannot be decoded.
     broken: Option<ApiError>,
-    /// The part that is always the same for the route.
+    /// Fixed part of the route's pattern.
     fixed: &'static str,
-    /// The segments that the route leaves open, or all if there is no route.
+    /// Open segments of the route, or all segments if there is no route.
     open: Vec<String>,
 }
 
 impl RequestPath {
-    /// Decodes a path as it was sent.
+    /// Parses a path as sent.
     pub fn parse(sent: &str) -> Self {
         let (canonical, broken) = match canonical(sent) {
             Ok(Cow::Borrowed(_)) => (None, None),
@@ -49,13 +49,13 @@ impl RequestPath {
         }
     }
 
-    /// The spelling that stands for all that mean the same: nothing is escaped but slashes, percent
-    /// signs and names of dots. That of a path with a broken escape is the one that was sent.
+    /// Canonical spelling: only slashes, percent signs and dot segments are escaped. A path with a
+    /// malformed escape is its own canonical spelling.
     pub(crate) fn canonical(&self) -> &str {
         self.canonical.as_deref().unwrap_or(&self.sent)
     }
 
-    /// Fails if an escape is cut short, or what it stands for is not UTF-8.
+    /// Fails if an escape is malformed, or the decoded path is not UTF-8.
     ///
     /// # Errors
     /// `invalid_parameter`.
@@ -63,34 +63,33 @@ impl RequestPath {
         self.broken.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether a segment is `.` or `..` as it was sent: whoever cleans paths sends such a request
-    /// elsewhere, escaped dots stay where they are.
+    /// Whether a segment is literally `.` or `..`: path normalization redirects such a request, but
+    /// preserves escaped dots.
     pub(crate) fn has_dot_segment(&self) -> bool {
         self.sent
             .split('/')
             .any(|segment| matches!(segment, "." | ".."))
     }
 
-    /// Takes the segments that a route leaves open behind its fixed part.
+    /// Sets the open segments after the fixed part of a route.
     pub(crate) fn set_route(&mut self, fixed: &'static str, open: Vec<String>) {
         self.fixed = fixed;
         self.open = open;
     }
 
-    /// Takes the segments of a path that has no route.
+    /// Sets the segments of a path without a route.
     pub(crate) fn set_unrouted(&mut self, slash: EscapedSlash) {
         let path = self.canonical();
         let segments = path.strip_prefix('/').unwrap_or(path).split('/');
         self.open = decode(segments, slash);
     }
 
-    /// The segments that the route leaves open.
+    /// Open segments of the route.
     pub fn open(&self) -> &[String] {
         &self.open
     }
 
-    /// All segments, those that the route leaves open behind the others; one empty segment for the
-    /// root.
+    /// All segments, the open ones after the fixed ones; one empty segment for the root.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         let fixed = self.fixed.strip_prefix('/').unwrap_or(self.fixed);
         let fixed = fixed.split('/').filter(|segment| !segment.is_empty());
@@ -99,32 +98,32 @@ impl RequestPath {
         fixed.chain(is_root.then_some("")).chain(open)
     }
 
-    /// The path without its escapes, for people: segments that hold a slash look like two.
+    /// Decoded path, for humans: a segment that contains a slash looks like two.
     pub fn decoded(&self) -> String {
         let path = self.canonical();
         percent_decode_str(path).decode_utf8_lossy().into_owned()
     }
 
-    /// The key of the path in caches: the same for all spellings of the same segments.
+    /// Cache key of the path: equal for all spellings of the same segments.
     pub fn cache_key(&self) -> &str {
         self.canonical()
     }
 
-    /// Whether the path has another one at its start. Nothing lies below the root.
+    /// Whether the path equals `start` or is below it. Nothing is below the root.
     pub fn is_below(&self, start: &str) -> bool {
         let rest = self.canonical().strip_prefix(start);
         rest.is_some_and(|rest| rest.is_empty() || (start != "/" && rest.starts_with('/')))
     }
 }
 
-/// The path as it was sent, for logs.
+/// Formats the path as sent, for logs.
 impl fmt::Display for RequestPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sent)
     }
 }
 
-/// The canonical spelling of a path.
+/// Canonical spelling of a path.
 fn canonical(sent: &str) -> Result<Cow<'_, str>, ApiError> {
     if !sent.contains('%') {
         return Ok(Cow::Borrowed(sent));
@@ -144,7 +143,7 @@ fn encode_segment(decoded: &str) -> String {
     }
 }
 
-/// Segments of a canonical path without their escapes.
+/// Decodes the segments of a canonical path.
 pub(super) fn decode<'p>(
     segments: impl Iterator<Item = &'p str>,
     slash: EscapedSlash,
@@ -167,14 +166,14 @@ pub(super) fn decode<'p>(
 /// Decodes the percent-escapes of one path segment.
 ///
 /// # Errors
-/// `invalid_parameter` when an escape is cut short or the result is not UTF-8.
+/// `invalid_parameter` when an escape is malformed or the result is not UTF-8.
 pub fn decode_segment(segment: &str) -> Result<String, ApiError> {
     unescape(segment).ok_or_else(|| {
         ApiError::invalid_parameter(format!("invalid escape in path segment `{segment}`"))
     })
 }
 
-/// The text without its percent-escapes, unless one is broken or the result is not UTF-8.
+/// Percent-decodes a string, unless an escape is malformed or the result is not UTF-8.
 pub(super) fn unescape(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'%') {
@@ -196,7 +195,7 @@ mod tests {
 
     use super::{EscapedSlash, RequestPath};
 
-    /// A segment in some spelling: each byte of it is escaped or not.
+    /// A segment with an arbitrary choice of escaped bytes.
     fn spelled(segment: &str, escapes: u64) -> String {
         let mut spelling = String::new();
         for (at, byte) in segment.bytes().enumerate() {
@@ -218,7 +217,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every spelling of the same segments is the same path, and no other is.
+        /// All spellings of the same segments are the same path, and no others are.
         #[test]
         fn spellings_of_the_same_segments_are_one_path(
             segments in prop::collection::vec("[a-c/%.;+é ~\u{0}-]{1,4}", 1..4),

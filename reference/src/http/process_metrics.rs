@@ -1,5 +1,5 @@
-//! Process metrics for Prometheus, with the names of its client libraries. Systems without `/proc`
-//! have none.
+//! Process metrics for Prometheus, with the names of its client libraries. Unavailable on systems
+//! without `/proc`.
 
 use std::fmt;
 use std::fs;
@@ -12,10 +12,10 @@ use prometheus_client::registry::Registry;
 
 use crate::log::dropped_lines;
 
-/// Linux counts the time of processes in hundredths of a second wherever it tells programs of it.
+/// Linux reports process times to programs in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Shows the use of memory, time and files in a registry.
+/// Registers metrics of memory, time and files.
 pub(crate) fn register(registry: &mut Registry) {
     registry.register_collector(Box::new(Process));
 }
@@ -78,7 +78,7 @@ impl Collector for Process {
     }
 }
 
-/// What is told of the process now.
+/// Current resource usage of the process.
 #[derive(Debug, Default)]
 struct Usage {
     cpu_seconds: Option<f64>,
@@ -99,7 +99,7 @@ impl Usage {
             cpu_seconds: cpu_seconds(&stat),
             resident: kibibytes(&status, "VmRSS:"),
             addresses: kibibytes(&status, "VmSize:"),
-            // One of them is the folder that is being read.
+            // One of them is the directory being read.
             open_files: entries.map(|entries| whole(entries.count().saturating_sub(1))),
             most_files: number_after(&limits, "Max open files"),
             started: started(&stat, &text("/proc/stat")),
@@ -107,8 +107,8 @@ impl Usage {
     }
 }
 
-/// The field of `/proc/self/stat` behind the name of the program, which may hold anything; the
-/// first is the state.
+/// Field of `/proc/self/stat` after the program name, which may contain any characters; the first
+/// one is the state.
 fn field(stat: &str, place: usize) -> Option<f64> {
     let (_, behind) = stat.rsplit_once(')')?;
     behind.split_whitespace().nth(place)?.parse().ok()
@@ -119,7 +119,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((user + system) / TICKS_PER_SECOND)
 }
 
-/// When the process was started: so long after the system.
+/// Start time of the process, from its offset to the boot time of the system.
 fn started(stat: &str, system: &str) -> Option<f64> {
     let after = field(stat, 19)? / TICKS_PER_SECOND;
     Some(number_after(system, "btime")? + after)
@@ -129,13 +129,13 @@ fn kibibytes(status: &str, name: &str) -> Option<f64> {
     Some(number_after(status, name)? * 1024.0)
 }
 
-/// The first number behind a name that a line begins with.
+/// First number after a name at the start of a line.
 fn number_after(text: &str, name: &str) -> Option<f64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// A number of files, of which no process has more than fit.
+/// Number of files, which always fits.
 fn whole(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }

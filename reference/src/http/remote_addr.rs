@@ -3,18 +3,17 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Where a request comes from.
+/// Peer of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
-    /// Over the network.
+    /// TCP client.
     Tcp(SocketAddr),
-    /// Over a socket in the file system, where clients have no address.
+    /// Client of a Unix domain socket, which has no address.
     Unix,
 }
 
 impl Peer {
-    /// The address whose share of the connections it takes; clients without one share that of this
-    /// machine.
+    /// Address that its connections count for; clients without an address count as local ones.
     pub(super) fn ip(self) -> IpAddr {
         match self {
             Self::Tcp(address) => address.ip(),

@@ -8,21 +8,21 @@ use super::json_text::indented;
 use super::response_body::Body;
 use crate::telemetry::RequestSpan;
 
-/// An answer, ready to be sent.
+/// Response, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The status.
+    /// Status.
     pub status: StatusCode,
-    /// The headers.
+    /// Headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// Body.
     pub body: Body,
-    /// The span that ends when the answer is sent.
+    /// Span that ends when the response is sent.
     pub(crate) span: Option<RequestSpan>,
 }
 
 impl Reply {
-    /// An answer without a body.
+    /// Response without a body.
     pub fn empty(status: StatusCode) -> Self {
         Self {
             status,
@@ -32,7 +32,7 @@ impl Reply {
         }
     }
 
-    /// A plain-text answer.
+    /// Plain-text response.
     pub fn text(status: StatusCode, text: impl Into<String>) -> Self {
         let mut reply = Self::empty(status);
         let text_type = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -41,7 +41,7 @@ impl Reply {
         reply
     }
 
-    /// A JSON answer that ends in a newline, indented by two spaces when `pretty`.
+    /// JSON response with a trailing newline, indented by two spaces when `pretty`.
     pub fn json(status: StatusCode, value: &impl Serialize, pretty: bool) -> Self {
         let written = if pretty {
             serde_json::to_vec_pretty(value)
@@ -57,25 +57,25 @@ impl Reply {
         }
     }
 
-    /// A JSON answer from compact JSON text, indented when `pretty`; numbers keep their digits.
+    /// JSON response from compact JSON, indented when `pretty`; digits of numbers are preserved.
     pub fn compact_json(status: StatusCode, text: String, pretty: bool) -> Self {
         let text = if pretty { indented(&text) } else { text };
         Self::json_text(status, text.into_bytes())
     }
 
-    /// A JSON answer whose body is written already, but for the newline at its end.
+    /// JSON response with an encoded body, to which the newline is added.
     pub fn json_text(status: StatusCode, mut body: Vec<u8>) -> Self {
         body.push(b'\n');
         Self::with_body(status, Body::from(body))
     }
 
-    /// A document as the answer, indented by two spaces when `pretty`. If it is long, its text is
-    /// made while it is sent.
+    /// Document as the response, indented by two spaces when `pretty`. A long document is encoded
+    /// while it is sent.
     pub fn document(status: StatusCode, document: &rego::Value, pretty: bool) -> Self {
         Self::with_body(status, Body::document(document, pretty))
     }
 
-    /// A JSON answer.
+    /// JSON response.
     fn with_body(status: StatusCode, body: Body) -> Self {
         let mut reply = Self::empty(status);
         let json_type = HeaderValue::from_static("application/json");
@@ -84,7 +84,7 @@ impl Reply {
         reply
     }
 
-    /// The same answer with another media type.
+    /// Replaces the media type.
     #[must_use]
     pub fn with_type(mut self, media_type: &str) -> Self {
         if let Ok(media_type) = HeaderValue::from_str(media_type) {
@@ -93,14 +93,14 @@ impl Reply {
         self
     }
 
-    /// The same answer, with the seconds after which the client should ask again.
+    /// Sets the retry delay, in seconds.
     #[must_use]
     pub(super) fn retry_after(mut self, seconds: u32) -> Self {
         self.headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         self
     }
 
-    /// 301 or 307 to another place on this server.
+    /// 301 or 307 to another location on this server.
     pub fn redirect(status: StatusCode, location: &str) -> Self {
         let mut reply = Self::empty(status);
         if let Ok(location) = HeaderValue::from_str(location) {
@@ -109,12 +109,12 @@ impl Reply {
         reply
     }
 
-    /// 404 for a path that is none of the server's.
+    /// 404 for an unknown path.
     pub fn not_found() -> Self {
         Self::text(StatusCode::NOT_FOUND, "404 page not found\n")
     }
 
-    /// 405 with the methods that would be answered, and a text for people if asked for.
+    /// 405 with the allowed methods, and a text for humans if `text` is set.
     pub fn method_not_allowed(allowed: &[&Method], text: bool) -> Self {
         let mut reply = if text {
             Self::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed\n")

@@ -15,67 +15,66 @@ use super::path::{RequestPath, unescape};
 use super::remote_addr::Peer;
 use crate::telemetry::RequestSpan;
 
-/// A request with its whole body.
+/// Request with its whole body.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The method.
+    /// Method.
     pub method: Method,
-    /// The path, decoded.
+    /// Decoded path.
     pub path: RequestPath,
-    /// The query parameters in order, decoded.
+    /// Decoded query parameters in order.
     pub query: Vec<(String, String)>,
-    /// The headers.
+    /// Headers.
     pub headers: HeaderMap,
-    /// The body, without its content encoding.
+    /// Body, without its content encoding.
     pub body: Bytes,
-    /// The value of the body that the authorization policy was shown, if it was shown one: the
-    /// handler acts on the same.
+    /// Value of the body that the authorization policy has seen, if any: the handler uses the same
+    /// value.
     pub(crate) shown_body: OnceLock<Option<rego::Value>>,
-    /// Where the request comes from, if it came over a socket.
+    /// Peer of the connection, if the request arrived over one.
     pub client: Option<Peer>,
-    /// The certificates that the client has shown, its own first, one behind the other in DER.
-    /// Empty if it was not asked for any.
+    /// Client certificates, its own first, concatenated in DER. Empty if none were requested.
     pub client_certificates: Bytes,
-    /// What tells it from others in the log.
+    /// Number in the log.
     pub number: Number,
-    /// How it came.
+    /// Connection properties at its arrival.
     pub(crate) arrival: Arrival,
     /// Its span, once it has one.
     pub(crate) span: Option<RequestSpan>,
-    /// What the body takes of the memory for bodies.
+    /// Reservation of the memory budget for bodies.
     pub(crate) memory: RequestMemory,
-    /// Set when nobody waits for the answer any more.
+    /// Set when the client no longer waits for the response.
     pub cancelled: Arc<AtomicBool>,
-    /// Present while the thread that serves the connection tries to answer at once.
+    /// Present during an inline attempt on the connection thread.
     pub inline_attempt: Option<Arc<InlineAttempt>>,
 }
 
-/// How a request came.
+/// Connection properties of an arriving request.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
-    /// When its head was there.
+    /// When its head was received.
     pub(crate) begun: Instant,
     pub(crate) version: Version,
-    /// Whether it came over TLS.
+    /// Whether it arrived over TLS.
     pub(crate) secure: bool,
-    /// The host that the client asks, if it is not in the headers.
+    /// Requested host, if it is not in the headers.
     pub(crate) authority: Option<Authority>,
 }
 
-/// Error of an inline attempt that is abandoned because what follows may take long.
+/// Error of an inline attempt that is abandoned because the remaining work may take long.
 #[derive(Debug)]
 pub struct Abandoned;
 
 /// Inline attempt: a response on the connection thread, abandoned if it takes too long.
 #[derive(Debug)]
 pub struct InlineAttempt {
-    /// When it is abandoned.
+    /// Time at which it is abandoned.
     pub deadline: Instant,
     abandoned: AtomicBool,
 }
 
 impl InlineAttempt {
-    /// An attempt that may take this long.
+    /// Creates an attempt with this time budget.
     pub fn within(time: Duration) -> Self {
         Self {
             deadline: Instant::now() + time,
@@ -122,11 +121,11 @@ impl From<http::Request<Bytes>> for Request {
 }
 
 impl Request {
-    /// Abandons an inline attempt at this request, because what follows may take long or has
-    /// effects.
+    /// Abandons an inline attempt at this request, because the remaining work may take long or has
+    /// side effects.
     ///
     /// # Errors
-    /// In an inline attempt.
+    /// `Abandoned` in an inline attempt.
     pub(crate) fn leave_inline_attempt(&self) -> Result<(), Abandoned> {
         match &self.inline_attempt {
             None => Ok(()),
@@ -137,19 +136,19 @@ impl Request {
         }
     }
 
-    /// The first value of a query parameter.
+    /// First value of a query parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let mut values = self.query.iter().filter(|(key, _)| key == name);
         values.next().map(|(_, value)| value.as_str())
     }
 
-    /// The last value of a query parameter.
+    /// Last value of a query parameter.
     pub fn last_parameter(&self, name: &str) -> Option<&str> {
         let mut values = self.query.iter().rev().filter(|(key, _)| key == name);
         values.next().map(|(_, value)| value.as_str())
     }
 
-    /// Whether a boolean parameter is given bare, empty, or as `true` in any case.
+    /// Whether a boolean parameter is present without value, empty, or `true` in any case.
     pub fn flag(&self, name: &str) -> bool {
         let values = self.query.iter().filter(|(key, _)| key == name);
         let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
@@ -159,13 +158,13 @@ impl Request {
                 .any(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// A header as text.
+    /// Header as a string.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
-/// The parameters of a query string in order, decoded. A pair with a broken escape is left out.
+/// Decoded parameters of a query string in order. A pair with a malformed escape is omitted.
 fn parameters(query: &str) -> Vec<(String, String)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let decoded = pairs.filter_map(|pair| {

@@ -20,14 +20,14 @@ use super::offload::offload;
 use super::reply::Reply;
 use super::request::Request;
 
-/// What takes more bytes is given back by another thread, so many at a time.
+/// Larger buffers are freed by another thread, in pieces of this many bytes.
 const PIECE: usize = 1 << 20;
 
-/// A body that keeps coming leaves other connections of its thread their turn after so many bytes.
+/// Receiving a body yields to other connections of its thread after this many bytes.
 const TURN: usize = 128 << 10;
 
-/// The request with its whole body, which takes its share of the memory as it arrives, or the
-/// answer that refuses it.
+/// Receives the whole body of a request, reserving memory as it arrives, or returns the response
+/// that rejects the request.
 pub(super) async fn receive(
     parts: Parts,
     body: Incoming,
@@ -43,7 +43,7 @@ pub(super) async fn receive(
         return Err(too_large(limit));
     }
     let mut whole = pin!(collect(body, limit, memory));
-    // Most bodies are there with their heads, and need no clock.
+    // Most bodies arrive with their heads, and need no timer.
     let received = match whole.as_mut().now_or_never() {
         Some(received) => Ok(received),
         None => tokio::time::timeout(timeout, whole).await,
@@ -62,7 +62,7 @@ pub(super) async fn receive(
     Ok(request)
 }
 
-/// What has arrived of a body, and the memory that it takes.
+/// Received part of a body, and the memory reserved for it.
 #[derive(Debug)]
 struct Arrived {
     bytes: Vec<u8>,
@@ -76,9 +76,8 @@ impl AsRef<[u8]> for Arrived {
 }
 
 impl Drop for Arrived {
-    /// The system takes its time to have many pages back, which no thread has that serves
-    /// connections. Meanwhile it gives none to other threads either, so they are given back in
-    /// pieces.
+    /// The system takes long to reclaim many pages, which would stall a connection thread. It also
+    /// blocks allocations of other threads meanwhile, so the memory is released in pieces.
     fn drop(&mut self) {
         if self.bytes.capacity() <= PIECE {
             return;
@@ -94,7 +93,7 @@ impl Drop for Arrived {
     }
 }
 
-/// Puts a body together, which takes its share of the memory.
+/// Collects a body, reserving memory for it.
 async fn collect(
     mut body: Incoming,
     limit: usize,
@@ -118,7 +117,7 @@ async fn collect(
         }
         let grown = whole.share.grow(data.len()).await;
         grown.map_err(|spent| ApiError::from(spent).reply())?;
-        // What came at once, as most bodies do, is not copied.
+        // A body that arrives in one piece, as most do, is not copied.
         if first.is_empty() && whole.bytes.is_empty() {
             first = data;
             continue;

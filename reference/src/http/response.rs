@@ -14,15 +14,15 @@ use super::memory_budget::{MemoryBudget, Reservation};
 use super::reply::Reply;
 use super::response_body::{Pieces, Step};
 
-/// An answer that may be sent, and its share of the memory for answers. What is too long, or finds
-/// no room in time, is replaced by the error that says so.
+/// Reserves memory of the response budget for a response. A response that is too long, or gets no
+/// memory in time, is replaced by an error.
 pub(super) async fn admit(mut reply: Reply, memory: &Arc<MemoryBudget>) -> (Reply, Reservation) {
     reply.body = match reply.body.measure().await {
         Ok(body) => body,
         Err(error) => return (ApiError::from(error).reply(), Reservation::default()),
     };
     let needed = reply.body.memory();
-    // One that is larger than all the memory may still be sent alone.
+    // A response that exceeds the whole budget may still be sent alone.
     let mut share = memory.share();
     match share.grow(needed.min(memory.size())).await {
         Ok(()) => (reply, share),
@@ -30,21 +30,21 @@ pub(super) async fn admit(mut reply: Reply, memory: &Arc<MemoryBudget>) -> (Repl
     }
 }
 
-/// The body of an answer that is being sent. Its pieces are made when they are asked for; when
-/// nobody wants them any more, no more are made.
+/// Body of a response that is being sent. Its pieces are produced on demand; after a disconnect no
+/// more are produced.
 #[derive(Debug)]
 pub(super) struct Sending {
     pieces: Pieces,
-    /// The bytes that are still to be sent, if that is known.
+    /// Remaining bytes, if known.
     left: Option<u64>,
-    /// Whether others have their turn before the next piece.
+    /// Whether to yield to other connections before the next piece.
     gives_way: bool,
     line: AccessLine,
     _share: Reservation,
 }
 
 impl Sending {
-    /// The answer as it is sent, with its line in the access log and its share of the memory.
+    /// Response with its line of the access log and its memory reservation.
     pub(super) fn response(
         reply: Reply,
         share: Reservation,

@@ -13,30 +13,30 @@ use tokio::sync::Semaphore;
 
 use super::offload::offload;
 
-/// The longest piece of a body, in bytes. A body that is not longer is made at once.
+/// Maximum bytes of a piece of a body. A body up to this length is encoded at once.
 pub(super) const PIECE: usize = 64 << 10;
 
-/// The longest text that is compressed at once, in bytes: at the highest level that takes about
-/// half a millisecond.
+/// Maximum bytes that are compressed at once: at the highest level that takes about half a
+/// millisecond.
 const COMPRESSED_AT_ONCE: usize = 8 << 10;
 
-/// A body may be so long, in bytes. Values can share their parts, so that a short policy makes one
-/// whose text fits nowhere.
+/// Maximum bytes of a body. Values can share their parts, so that a short policy may create one
+/// whose JSON does not fit in memory.
 const MAX_BODY: usize = 1 << 30;
 
-/// The memory that a compressor takes, in bytes.
+/// Memory of a compressor, in bytes.
 const COMPRESSOR: usize = 320 << 10;
 
-/// Turns of those who measure documents, for half of the processors.
+/// Semaphore of document measurements, for half of the processors.
 static MEASURING: LazyLock<Semaphore> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Semaphore::new(processors.div_ceil(2))
 });
 
-/// Why an answer is not sent.
+/// Why a response cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unwritable {
-    /// It has too many bytes.
+    /// It is too long.
     #[error("{0}")]
     TooLong(String),
     /// The server failed.
@@ -44,19 +44,19 @@ pub(super) enum Unwritable {
     Failed,
 }
 
-/// The body of an answer.
+/// Body of a response.
 #[derive(Debug, Clone)]
 pub struct Body {
     content: Content,
-    /// The level of compression, if it is sent compressed.
+    /// Compression level, if it is sent compressed.
     level: Option<u32>,
 }
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// Bytes as they are.
+    /// Encoded bytes.
     Whole(Bytes),
-    /// The JSON text of a value and a newline, which is made while it is sent.
+    /// JSON of a value and a newline, encoded while it is sent.
     Document {
         value: LongDocument,
         pretty: bool,
@@ -64,8 +64,8 @@ enum Content {
     },
 }
 
-/// A document of an answer. It may be the last one that holds its parts, which are many, so it is
-/// not given up by a thread that serves connections.
+/// Document of a response. It may be the last owner of its parts, which may be many, so it is not
+/// dropped on a connection thread.
 #[derive(Debug, Clone)]
 struct LongDocument(Value);
 
@@ -77,7 +77,7 @@ impl Drop for LongDocument {
 }
 
 impl Body {
-    /// The JSON text of a document and a newline, indented by two spaces when `pretty`.
+    /// JSON of a document and a newline, indented by two spaces when `pretty`.
     pub(super) fn document(value: &Value, pretty: bool) -> Self {
         match value.to_json(pretty, PIECE) {
             Ok(mut text) => {
@@ -95,7 +95,7 @@ impl Body {
         }
     }
 
-    /// Whether the body is longer than so many bytes, before it is compressed.
+    /// Whether the body is longer than `limit` bytes before compression.
     pub(crate) fn is_longer_than(&self, limit: usize) -> bool {
         match &self.content {
             Content::Whole(bytes) => bytes.len() > limit,
@@ -108,7 +108,7 @@ impl Body {
         }
     }
 
-    /// The same body, compressed by gzip.
+    /// Compresses the body by gzip.
     #[must_use]
     pub(crate) fn compressed(self, level: u32) -> Self {
         let body = Self {
@@ -121,7 +121,7 @@ impl Body {
         }
     }
 
-    /// The whole body as it is sent. Servers send it in pieces; this is for those who look at it.
+    /// Whole body as sent. Servers send it in pieces; this is for inspection.
     pub fn bytes(&self) -> Bytes {
         if let (Content::Whole(bytes), None) = (&self.content, self.level) {
             return bytes.clone();
@@ -137,19 +137,19 @@ impl Body {
         }
     }
 
-    /// The length in bytes as it is sent, if that is known before.
+    /// Length in bytes as sent, if known in advance.
     pub(super) fn length(&self) -> Option<u64> {
         let length = match &self.content {
             _ if self.level.is_some() => return None,
             Content::Whole(bytes) => bytes.len(),
-            // The newline counts too.
+            // The newline counts, too.
             Content::Document { measured, .. } => measured.as_ref()?.length + 1,
         };
         u64::try_from(length).ok()
     }
 
-    /// The memory in bytes that is taken until the body is sent. What belongs to a stored document
-    /// as well takes none.
+    /// Memory in bytes that is used until the body is sent. Parts shared with a stored document are
+    /// not counted.
     pub(super) fn memory(&self) -> usize {
         let compressor = self.level.map_or(0, |_| COMPRESSOR);
         compressor
@@ -161,7 +161,7 @@ impl Body {
             }
     }
 
-    /// The same body with its length, which is found away from the threads that serve connections.
+    /// Measures the length of the body, on a blocking thread if necessary.
     ///
     /// # Errors
     /// When it is too long.
@@ -176,11 +176,11 @@ impl Body {
         };
         let abandoned = Abandoned::default();
         let cancelled = Arc::clone(&abandoned.0);
-        // However many answers are long, measuring them leaves the processors to others.
+        // The semaphore limits how many processors measure long responses.
         let Ok(_turn) = MEASURING.acquire().await else {
             return Err(Unwritable::Failed);
         };
-        // The value goes along, so that nothing is shared because it is measured.
+        // The value is moved to the thread, so that measuring adds no shared reference.
         let found = tokio::task::spawn_blocking(move || {
             let found = value.0.measure(pretty, MAX_BODY - 1, &cancelled)?;
             let distinct = found.hides.then(|| value.0.with_distinct_names()).flatten();
@@ -200,7 +200,7 @@ impl Body {
         }
     }
 
-    /// The pieces that the body is sent in.
+    /// Pieces that the body is sent in.
     pub(super) fn into_pieces(self) -> Pieces {
         let step = self.level.map_or(PIECE, |_| COMPRESSED_AT_ONCE);
         let source = match self.content {
@@ -242,7 +242,7 @@ impl<T: Into<Bytes>> From<T> for Body {
     }
 }
 
-/// Cancels work when whoever waits for it goes away.
+/// Cancels work when its caller stops waiting.
 #[derive(Debug, Default)]
 struct Abandoned(Arc<AtomicBool>);
 
@@ -252,19 +252,19 @@ impl Drop for Abandoned {
     }
 }
 
-/// What is left of a body that is being sent.
+/// Remaining pieces of a body that is being sent.
 #[derive(Debug)]
 pub(super) struct Pieces {
     source: Source,
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
-/// What a body is made of.
+/// Source of a body's bytes.
 #[derive(Debug)]
 enum Source {
-    /// The bytes that are left, and how many of them are taken at once.
+    /// Remaining bytes, and the maximum per step.
     Whole { bytes: Bytes, step: usize },
-    /// The text of a document, behind which a newline stands.
+    /// JSON of a document, followed by a newline.
     Document {
         text: JsonChunks,
         _whole: LongDocument,
@@ -273,26 +273,26 @@ enum Source {
     Done,
 }
 
-/// What a short time's work has come to.
+/// Result of one step.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Bytes to be sent.
+    /// Bytes to send.
     Piece(Bytes),
-    /// Nothing yet: too little has come to be sent alone.
+    /// No output yet: too little to be sent on its own.
     Nothing,
-    /// All was sent.
+    /// The body is complete.
     End,
 }
 
 impl Pieces {
-    /// Works for less than a millisecond on what is to be sent next.
+    /// Produces the next output; takes less than a millisecond.
     pub(super) fn step(&mut self) -> Step {
         let taken = self.source.take();
         let Some(encoder) = &mut self.encoder else {
             return taken.map_or(Step::End, Step::Piece);
         };
         let ends = taken.is_none();
-        // A vector takes all that is written to it.
+        // Writes to a vector always succeed.
         let written = match taken {
             Some(bytes) => encoder.write_all(&bytes),
             None => encoder.try_finish(),
@@ -309,12 +309,12 @@ impl Pieces {
         step
     }
 
-    /// Whether all was sent.
+    /// Whether the body is complete.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.source, Source::Done) && self.encoder.is_none()
     }
 
-    /// Whether each step takes so long that others should have their turn behind it.
+    /// Whether each step takes so long that other connections should run after it.
     pub(super) fn is_work(&self) -> bool {
         self.encoder.is_some() || matches!(self.source, Source::Document { .. })
     }

@@ -5,41 +5,41 @@ use http::Method;
 use super::error::ApiError;
 use super::path::{EscapedSlash, RequestPath, decode};
 
-/// One line of a route table.
+/// Route of a route table.
 #[derive(Debug)]
 pub struct Route<E> {
-    /// The method, compared exactly: `HEAD` is not `GET`.
+    /// Method, compared exactly: `HEAD` does not match `GET`.
     pub method: Method,
-    /// The path: literal segments, `{name}` for any one segment, and at the end `{name...}` for
-    /// any number of further segments, none included.
+    /// Path: literal segments, `{name}` for one segment, and at the end `{name...}` for zero or
+    /// more segments.
     pub pattern: &'static str,
-    /// The meaning of an escaped slash in the segments that the pattern leaves open.
+    /// Meaning of an escaped slash in the open segments.
     pub slash: EscapedSlash,
-    /// What answers, and what else is true of the route.
+    /// Handler and properties of the route.
     pub endpoint: E,
 }
 
-/// What a route table says about a method and a path.
+/// Result of a lookup by method and path.
 #[derive(Debug)]
 pub enum RouteMatch<'r, E> {
-    /// The first route that fits, with the segments its pattern leaves open, decoded one by one.
+    /// First matching route, with its open segments, decoded one by one.
     Found {
-        /// The route.
+        /// Matching route.
         route: &'r Route<E>,
-        /// The open segments, in order.
+        /// Open segments, in order.
         segments: Vec<String>,
     },
-    /// The path is known, the method is not.
+    /// A pattern matches the path, but not with this method.
     MethodNotAllowed {
-        /// The routes of the path, in the table's order.
+        /// Routes of the path, in the table's order.
         routes: Vec<&'r Route<E>>,
     },
-    /// No pattern fits the path.
+    /// No pattern matches the path.
     NotFound,
 }
 
 impl<E> Route<E> {
-    /// The segments of the pattern that are always the same.
+    /// Fixed part of the pattern.
     pub fn fixed_part(&self) -> &'static str {
         halves(self.pattern).0
     }
@@ -48,7 +48,7 @@ impl<E> Route<E> {
 /// Finds the route of a method and a path.
 ///
 /// # Errors
-/// `invalid_parameter` when an open segment holds a broken escape.
+/// `invalid_parameter` when the path has a malformed escape.
 pub fn find<'r, E>(
     routes: &'r [Route<E>],
     method: &Method,
@@ -57,11 +57,11 @@ pub fn find<'r, E>(
     find_below("", routes, method, path).map(|found| found.unwrap_or(RouteMatch::NotFound))
 }
 
-/// Finds the route of a method and the part of a path that is behind a prefix; none if the path
-/// does not begin with it.
+/// Finds the route of a method and the part of a path after a prefix; `None` if the path does not
+/// start with it.
 ///
 /// # Errors
-/// `invalid_parameter` when an open segment holds a broken escape.
+/// `invalid_parameter` when the path has a malformed escape.
 pub fn find_below<'r, E>(
     prefix: &str,
     routes: &'r [Route<E>],
@@ -88,7 +88,7 @@ pub fn find_below<'r, E>(
     }))
 }
 
-/// The methods of some routes, each once.
+/// Distinct methods of some routes.
 pub fn methods<'r, E>(routes: &[&'r Route<E>]) -> Vec<&'r Method> {
     let mut methods = Vec::new();
     for route in routes {
@@ -99,15 +99,15 @@ pub fn methods<'r, E>(routes: &[&'r Route<E>]) -> Vec<&'r Method> {
     methods
 }
 
-/// What of a pattern is always the same, and the rest from its slash on.
+/// Splits a pattern into its fixed part, and the rest from its slash on.
 fn halves(pattern: &str) -> (&str, &str) {
     let open = pattern.find('{').map(|brace| brace.saturating_sub(1));
     pattern.split_at(open.unwrap_or(pattern.len()))
 }
 
-/// The segments that the pattern leaves open, when the canonical path fits it.
+/// Open segments, if the canonical path matches the pattern.
 fn capture<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
-    // Most patterns are told apart by their beginning, which needs no look at segments.
+    // Most patterns are distinguished by their fixed part, without comparing segments.
     let (fixed, pattern) = halves(pattern);
     let mut wanted = pattern.split('/');
     let mut given = path.strip_prefix(fixed)?.split('/');

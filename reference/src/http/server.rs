@@ -19,10 +19,10 @@ use crate::StartError;
 
 pub use super::listener::ListenAddress;
 
-/// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
+/// A listening server. Dropping it stops the server like `shutdown`, without waiting.
 #[derive(Debug)]
 pub struct Listening {
-    /// Where it listens.
+    /// Address that it listens on.
     pub place: ListenAddress,
     wait: Duration,
     stop: watch::Sender<()>,
@@ -30,8 +30,8 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Goes on for the wait period, then takes those connections that wait already and no new
-    /// ones, lets open requests end within the grace period, and returns.
+    /// Continues for the wait period, then accepts only connections in the backlog, lets open
+    /// requests finish within the grace period, and returns.
     pub async fn shutdown(self) {
         tokio::time::sleep(self.wait).await;
         drop(self.stop);
@@ -42,10 +42,10 @@ impl Listening {
 }
 
 /// Binds `[http://|https://]HOST:PORT` or `unix://PATH` and serves it until the returned value is
-/// dropped or shut down. Without a scheme TLS is spoken when there is a certificate.
+/// dropped or shut down. Without a scheme TLS is enabled if there is a certificate.
 ///
 /// # Errors
-/// When the address cannot be bound, or the certificate or its key cannot be used or is missing.
+/// When the address cannot be bound, or the certificate or its key is invalid or missing.
 pub async fn listen<S: Service>(
     address: &str,
     options: &ServeOptions,

@@ -8,14 +8,14 @@ use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-/// An open connection.
+/// Open connection.
 #[derive(Debug)]
 pub(super) enum Transport {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-/// Calls a method of the connection, whichever it is.
+/// Calls a method of the connection of either kind.
 macro_rules! either {
     ($transport:expr, $stream:ident => $call:expr) => {
         match $transport {
@@ -26,7 +26,7 @@ macro_rules! either {
 }
 
 impl Transport {
-    /// The same connection, of which the present runtime is told what happens.
+    /// Registers the connection with the current runtime.
     pub(super) fn moved(self) -> io::Result<Self> {
         Ok(match self {
             Self::Tcp(stream) => Self::Tcp(TcpStream::from_std(stream.into_std()?)?),
@@ -34,7 +34,7 @@ impl Transport {
         })
     }
 
-    /// Sends what is written at once.
+    /// Disables the delay of small writes (Nagle's algorithm).
     pub(super) fn set_nodelay(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => stream.set_nodelay(true),
@@ -42,17 +42,17 @@ impl Transport {
         }
     }
 
-    /// Whether the client has closed its side, as far as the system knows.
+    /// Whether the client has closed its side, as reported by the system.
     pub(super) fn is_read_closed(&self) -> bool {
         let ready = either!(self, stream => stream.ready(Interest::READABLE).now_or_never());
         ready.is_some_and(|ready| ready.is_ok_and(|ready| ready.is_read_closed()))
     }
 
-    /// Has the system drop what it holds for the client when the connection is closed.
+    /// Makes the system discard unsent data when the connection is closed.
     pub(super) fn set_zero_linger(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => stream.set_zero_linger(),
-            // What a reader in this machine has not read takes no other place.
+            // Unread data of a local reader occupies no further buffer.
             Self::Unix(_) => Ok(()),
         }
     }

@@ -21,11 +21,11 @@ use super::options::ServeOptions;
 use super::socket::Transport;
 use crate::StartError;
 
-/// Accepts TLS on a connection.
+/// TLS acceptor.
 pub(super) struct Tls(TlsAcceptor);
 
 impl Tls {
-    /// The TLS that the options ask for, if any.
+    /// Creates the configured acceptor, if TLS is enabled.
     pub(super) fn open(options: &ServeOptions) -> Result<Option<Self>, StartError> {
         let (Some(cert), Some(key)) = (&options.tls_cert_file, &options.tls_private_key_file)
         else {
@@ -69,14 +69,13 @@ impl Tls {
         Ok(Some(Self(TlsAcceptor::from(Arc::new(config)))))
     }
 
-    /// Carries out the handshake.
+    /// Performs the handshake.
     pub(super) async fn accept(&self, stream: Transport) -> std::io::Result<TlsStream<Transport>> {
         self.0.accept(stream).await
     }
 }
 
-/// The cipher suites that Open Policy Agent may be told to speak, and which are too weak to be
-/// spoken here.
+/// Cipher suites that Open Policy Agent supports, but which are too weak to be supported here.
 const NOT_SPOKEN: [&str; 16] = [
     "TLS_RSA_WITH_RC4_128_SHA",
     "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
@@ -96,8 +95,8 @@ const NOT_SPOKEN: [&str; 16] = [
     "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
 ];
 
-/// The cryptography, for TLS 1.2 with these cipher suites only, if any are named. Those that are
-/// not spoken are left out.
+/// Cryptography provider, for TLS 1.2 restricted to these cipher suites, if any are named.
+/// Unsupported ones are ignored.
 fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
     let mut provider = ring::default_provider();
     if names.is_empty() {
@@ -113,7 +112,7 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
             .find(|suite| name_of(suite) == Some(name));
         match known {
             Some(suite) if is_old(suite) => {}
-            // Their names at IANA; the library has its own.
+            // IANA names; the library has different ones.
             _ if name.starts_with("TLS_AES_") || name == "TLS_CHACHA20_POLY1305_SHA256" => {
                 return Err(refused(format!(
                     "`{name}` is of TLS 1.3, where there is no choice"
@@ -137,7 +136,7 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
     }
 }
 
-/// The certificates in a file, of which there is at least one.
+/// Certificates in a file, at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
     let all: Vec<_> = CertificateDer::pem_file_iter(file)
         .and_then(Iterator::collect)
@@ -152,7 +151,7 @@ fn refused(file: &Path, why: &dyn std::fmt::Display) -> StartError {
     StartError::new(format!("TLS file `{}`: {why}", file.display()))
 }
 
-/// The certificate in use, and what its files looked like when it was read.
+/// Current certificate, and the stamps of its files when it was read.
 #[derive(Debug)]
 struct Certificate {
     current: ArcSwap<CertifiedKey>,
@@ -168,14 +167,14 @@ struct Loaded {
     stamp: Stamp,
 }
 
-/// What tells that a file changed, for the certificate and its key.
+/// Modification times and lengths of the certificate and key files.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Certificate {
-    /// Reads the files again if they changed. A certificate that cannot be used leaves the old
-    /// one in force and is tried again, because the two files are rarely replaced at once.
+    /// Rereads the files if they changed. If they are invalid, the old certificate stays and they
+    /// are retried, because the two files are rarely replaced at once.
     fn refresh(&self) {
-        // Whoever finds the lock taken uses the certificate that is there.
+        // If the lock is taken, the present certificate is used.
         let Ok(mut seen) = self.seen.try_lock() else {
             return;
         };

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// Whether a character is one of these: a control character, the end of a line or paragraph, or a
-/// mark that turns the direction of writing.
+/// Whether a character must be escaped: a control character, a line or paragraph separator, or a
+/// bidirectional formatting character.
 pub(super) fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text with these characters escaped as in Rust.
+/// Escapes these characters in a string as in Rust.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -23,8 +23,8 @@ pub(super) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// JSON with those of these characters escaped that may stand in its strings as they are. Ends of
-/// lines are between its values and stay.
+/// Escapes those of these characters that JSON allows unescaped in strings. Line breaks occur only
+/// between values and stay.
 pub(super) fn json(json: String) -> String {
     let escapes = |c: char| c != '\n' && is_control(c);
     if !json.contains(escapes) {
@@ -37,7 +37,7 @@ pub(super) fn json(json: String) -> String {
             true => write!(escaped, "\\u{:04x}", u32::from(c)),
             false => escaped.write_char(c),
         };
-        // Text has room for all that is written to it.
+        // Writes to a string always succeed.
         debug_assert!(written.is_ok());
     }
     escaped

@@ -10,19 +10,19 @@ use tracing::field::{Field, Visit};
 
 use super::{CONSOLE, STRUCTURED};
 
-/// What libraries say of where they are, which is not shown of this program either.
+/// Prefix of fields with the source locations of libraries, which are not shown.
 const OF_LIBRARIES: &str = "log.";
 
-/// What is said under one name.
+/// Value of a field.
 #[derive(Debug)]
 pub(super) enum FieldValue {
-    /// Text as it is.
+    /// String.
     Text(String),
-    /// The text of a JSON value.
+    /// JSON.
     Json(String),
 }
 
-/// The message of an event, and its fields in the order of their names.
+/// Message of an event, and its fields by name.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) message: String,
@@ -67,7 +67,7 @@ impl Visit for Fields {
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        // What is no number in JSON is `null`.
+        // Numbers without a JSON representation become `null`.
         self.put(
             field,
             FieldValue::Json(to_string(&value).unwrap_or_default()),

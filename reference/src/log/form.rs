@@ -14,13 +14,13 @@ use super::escape;
 use super::fields::{FieldValue, Fields};
 use super::layout::Layout;
 
-/// The names that every line has. A field of the same name is shown behind `fields.`.
+/// Keys of every line. A field with the same name is prefixed by `fields.`.
 const OF_LINES: [&str; 3] = ["level", "msg", "time"];
 
-/// How far the lines of a longer value are indented in text.
+/// Indentation of multi-line values in text.
 const INDENT: &str = "\n      ";
 
-/// Writes events in one form, with their times in one layout.
+/// Formats events in one format, with their times in one layout.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) format: LogFormat,
@@ -50,7 +50,7 @@ where
     }
 }
 
-/// A level as it is written.
+/// Name of a level in the log.
 fn name(level: Level) -> &'static str {
     match level {
         Level::ERROR => "error",
@@ -61,7 +61,7 @@ fn name(level: Level) -> &'static str {
     }
 }
 
-/// One JSON object on a line, its members in the order of their names.
+/// JSON object on one line, members sorted by name.
 fn json(level: &str, time: &str, fields: &Fields) -> Result<String, fmt::Error> {
     let quoted = |text: &str| serde_json::to_string(text).map_err(|_| fmt::Error);
     let own = [
@@ -95,7 +95,7 @@ fn json(level: &str, time: &str, fields: &Fields) -> Result<String, fmt::Error> 
     Ok(escape::json(line))
 }
 
-/// JSON over several lines. What is nested too deeply for that stays on one.
+/// Indents JSON. If it is nested too deeply, it stays on one line.
 fn pretty(json: String) -> String {
     let indented = serde_json::from_str::<Value>(&json);
     match indented.and_then(|value| serde_json::to_string_pretty(&value)) {
@@ -104,8 +104,8 @@ fn pretty(json: String) -> String {
     }
 }
 
-/// Lines for people: the level and the message, then each field on a line of its own or on
-/// several, which are indented, then an empty one.
+/// Text for humans: the level and the message, then each field on a separate line or on several
+/// indented ones, then an empty line.
 fn text(level: &str, time: String, fields: &Fields) -> Result<String, fmt::Error> {
     let level = level.to_uppercase();
     let mut lines = format!("[{level}] {}\n", escape::text(&fields.message));

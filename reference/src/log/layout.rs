@@ -1,12 +1,12 @@
-//! Time layouts of Go, which show how 2 January 2006, 15:04:05 is to be written.
+//! Time layouts of Go, which show the reference time 2 January 2006, 15:04:05.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use chrono::{DateTime, Timelike, Utc};
 
-/// What stands in a layout for a part of the time, the longer of two that begin alike first, and
-/// the conversion that chrono has for it. All times are in UTC.
+/// Elements of a layout, the longer of two with a common prefix first, and the corresponding
+/// conversions of chrono. All times are in UTC.
 const PARTS: [(&str, &str); 35] = [
     ("January", "%B"),
     ("Jan", "%b"),
@@ -42,23 +42,23 @@ const PARTS: [(&str, &str); 35] = [
     ("Z07:00", "Z"),
     ("Z0700", "Z"),
     ("Z07", "Z"),
-    // A conversion of chrono's in a layout is text.
+    // A conversion of chrono in a layout is literal text.
     ("%", "%%"),
 ];
 
-/// How many digits a fraction of a second can have.
+/// Maximum number of digits of a fraction of a second.
 const MAX_DIGITS: usize = 9;
 
-/// How times are written.
+/// Format of times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
-    /// A format of chrono's.
+    /// Format of chrono.
     Format(String),
-    /// A fraction of the second behind this sign, with so many digits, without zeros at its end if
-    /// it is short.
+    /// Fraction of the second after this sign, with `digits` digits, without trailing zeros if
+    /// `short`.
     Fraction {
         sign: char,
         digits: usize,
@@ -66,15 +66,15 @@ enum Piece {
     },
 }
 
-/// What is no layout.
+/// Error of a malformed layout.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
-    /// No part of the time is in it.
+    /// It contains no element of the time.
     #[error(
         "no part of the time is in it: a layout is the time Mon Jan 2 15:04:05 2006 as it is to be written"
     )]
     Constant,
-    /// A fraction is finer than times are.
+    /// A fraction has more digits than times have.
     #[error("a fraction of a second has at most {MAX_DIGITS} digits")]
     TooFine,
 }
@@ -122,7 +122,7 @@ impl FromStr for Layout {
 }
 
 impl Layout {
-    /// A time in this layout.
+    /// Formats a time.
     pub(super) fn format(&self, time: &DateTime<Utc>) -> String {
         let mut text = String::new();
         for piece in &self.0 {
@@ -133,7 +133,7 @@ impl Layout {
                     digits,
                     short,
                 } => {
-                    // A leap second counts beyond the end of the second before it.
+                    // A leap second has a fraction beyond one second.
                     let all = format!("{:09}", time.nanosecond() % 1_000_000_000);
                     let shown = all.get(..*digits).unwrap_or(&all);
                     match shown.trim_end_matches('0') {
@@ -143,14 +143,14 @@ impl Layout {
                     }
                 }
             };
-            // Every conversion of the table is one of chrono's, and text has room.
+            // The table has valid conversions only, and writes to a string succeed.
             debug_assert!(written.is_ok());
         }
         text
     }
 }
 
-/// Whether a layout begins with a part. A longer word, such as `Month`, does not.
+/// Whether a layout starts with an element. A longer word, such as `Month`, does not count.
 fn begins(layout: &str, part: &str) -> bool {
     let Some(behind) = layout.strip_prefix(part) else {
         return false;
@@ -159,8 +159,8 @@ fn begins(layout: &str, part: &str) -> bool {
     !(longer && matches!(part, "Jan" | "Mon"))
 }
 
-/// The fraction that a layout begins with, and its length: a sign, and zeros or nines that no
-/// other digit follows.
+/// Parses a fraction at the start of a layout, with its length: a sign, and zeros or nines that are
+/// not followed by another digit.
 fn fraction(layout: &str) -> Result<Option<(usize, Piece)>, LayoutError> {
     let mut characters = layout.chars();
     let (Some(sign @ ('.' | ',')), Some(digit @ ('0' | '9'))) =
@@ -190,7 +190,7 @@ mod tests {
 
     use super::Layout;
 
-    /// What Go 1.26 writes for 2026-03-04T17:08:09.012345600Z.
+    /// Output of Go 1.26 for 2026-03-04T17:08:09.012345600Z.
     #[test]
     fn times_are_written_as_in_go() -> Result<(), Box<dyn std::error::Error>> {
         let time: DateTime<Utc> = "2026-03-04T17:08:09.012345600Z".parse()?;

@@ -24,14 +24,13 @@ pub use queue::LogGuard;
 use queue::Queue;
 pub(crate) use queue::dropped_lines;
 
-/// The target of events whose displayed fields are JSON, and which are shown as such.
+/// Target of events whose displayed fields are JSON, and are logged as such.
 pub(crate) const STRUCTURED: &str = "structured";
 
-/// The same for events that are shown at every level: decisions and states that the console is asked
-/// for.
+/// Same for events that are logged at every level: decisions and states for the console.
 pub(crate) const CONSOLE: &str = "console";
 
-/// The variable of the environment that says how times are written, as for Open Policy Agent.
+/// Environment variable with the layout of times, as in Open Policy Agent.
 const TIMES: &str = "OPA_LOG_TIMESTAMP_FORMAT";
 
 /// The log that the command line asks for.
@@ -72,10 +71,10 @@ pub enum LogFormat {
 }
 
 impl LogOptions {
-    /// Writes the log of this process to standard error from now on, panics among it.
+    /// Writes the log of this process, including panics, to standard error from now on.
     ///
     /// # Errors
-    /// The environment gives an invalid layout of times; there is no thread that writes.
+    /// The environment variable has an invalid layout; the writer thread cannot be started.
     pub fn install(&self) -> Result<LogGuard, LogError> {
         let times = match (&self.log_timestamp_format, std::env::var(TIMES)) {
             (Some(layout), _) => layout.clone(),
@@ -91,24 +90,24 @@ impl LogOptions {
         let queue = Queue::default();
         let guard = queue.clone().start(io::stderr())?;
         log(level, Form { format, times }, queue).init();
-        // The usual way would wait for whoever reads standard error.
+        // The default hook would block on the reader of standard error.
         std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
         Ok(guard)
     }
 }
 
-/// A log that cannot be written.
+/// Error of a log that cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The environment gives an invalid layout of times.
+    /// The environment variable has an invalid layout.
     #[error("{TIMES}: {0}")]
     Layout(#[from] LayoutError),
-    /// There is no thread that writes.
+    /// The writer thread cannot be started.
     #[error("the log has no thread: {0}")]
     Thread(#[from] io::Error),
 }
 
-/// A log of this form. Whatever an event says, nothing of it looks like another event.
+/// Creates a log with this format. The contents of an event cannot resemble another event.
 fn log<W>(level: LevelFilter, form: Form, writer: W) -> impl Subscriber + Send + Sync
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
@@ -132,21 +131,21 @@ impl<'w> MakeWriter<'w> for Queue {
     }
 }
 
-/// A value as JSON, for events with the target [`STRUCTURED`].
+/// Value as JSON, for events with the target [`STRUCTURED`].
 #[derive(Debug, Default)]
 pub(crate) struct Json(String);
 
 impl Json {
-    /// Writes a value down.
+    /// Encodes a value.
     ///
     /// # Errors
-    /// When it takes more than `limit` bytes: values may share their parts.
+    /// When the JSON exceeds `limit` bytes: values may share their parts.
     pub(crate) fn new(value: &rego::Value, limit: usize) -> Result<Self, TooLong> {
         let json = value.to_json(false, limit)?;
         Ok(Self(String::from_utf8_lossy(&json).into_owned()))
     }
 
-    /// Its length in bytes.
+    /// Length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -169,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// What was written.
+    /// Captured output.
     #[derive(Debug, Clone, Default)]
     struct Sink(Arc<Mutex<Vec<u8>>>);
 
@@ -185,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What is logged in a form.
+    /// Returns the output of a log in a format.
     fn logged(format: LogFormat, times: &str, say: impl FnOnce()) -> String {
         let written = Sink::default();
         let writer = written.clone();
@@ -196,7 +195,7 @@ mod tests {
         String::from_utf8_lossy(&written).into_owned()
     }
 
-    /// Text with every character that is escaped.
+    /// String with every character that is escaped.
     fn hostile() -> String {
         let controls = (0..0xa0_u32).filter_map(char::from_u32);
         let marks = "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}";
@@ -247,7 +246,7 @@ mod tests {
         Ok(())
     }
 
-    /// An event of every level, with fields of every kind.
+    /// Logs an event of every level, with fields of every kind.
     fn speak() {
         let labels = rego::Value::object([
             ("id", rego::Value::from("x")),
@@ -283,7 +282,7 @@ mod tests {
         assert_eq!(text.lines().count(), 2, "{text}");
     }
 
-    /// The forms as OPA 1.22 writes them, but that text has the time, too.
+    /// The formats equal those of OPA 1.22, except that text includes the time.
     #[test]
     fn each_form_has_the_keys_and_levels_of_opa() {
         let json = concat!(

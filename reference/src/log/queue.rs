@@ -1,8 +1,8 @@
-//! Queue of log lines, written by a thread of its own.
+//! Queue of log lines, written by a dedicated thread.
 //!
-//! Whoever logs only puts a line into a queue, and a thread of its own writes. So a log that nobody
-//! reads, or a disk that does not answer, holds up no answer and not the end of the process. What
-//! does not fit into the queue is dropped and counted.
+//! Logging only appends a line to a queue, and a dedicated thread writes. So a log that nobody
+//! reads, or a disk that does not respond, blocks neither a response nor the end of the process.
+//! Lines that do not fit in the queue are dropped and counted.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -13,22 +13,22 @@ use std::time::Duration;
 
 use tracing::error;
 
-/// How many bytes of lines wait at most. A longer line waits alone.
+/// Maximum bytes of queued lines. A longer line is queued alone.
 const MAX_BYTES: usize = 8 << 20;
 
-/// How long the end of the process waits until everything is written.
+/// Maximum time that the end of the process waits for the writer.
 const FLUSH: Duration = Duration::from_millis(500);
 
-/// How many lines of the log of this process were dropped.
+/// Number of dropped lines of this process.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-/// How many lines of the log of this process were dropped since its start, since nobody read it
-/// quickly enough.
+/// Number of log lines of this process that were dropped since its start, because they could not be
+/// written quickly enough.
 pub(crate) fn dropped_lines() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// The queue.
+/// Shared queue of lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Queue(Arc<Shared>);
 
@@ -44,20 +44,20 @@ struct Waiting {
     bytes: usize,
     /// Whether a line is being written.
     is_writing: bool,
-    /// The lines that were dropped since the log last said so.
+    /// Number of dropped lines that the log has not reported yet.
     dropped: u64,
 }
 
-/// Waits, when it is dropped, for what is still to be written, but not long.
+/// Waits on drop until pending lines are written, for a limited time.
 #[derive(Debug)]
 #[must_use = "the log is written until this is dropped"]
 pub struct LogGuard(Queue);
 
 impl Queue {
-    /// Starts the thread that writes.
+    /// Starts the writer thread.
     ///
     /// # Errors
-    /// There is no thread.
+    /// When the thread cannot be started.
     pub(super) fn start(self, out: impl Write + Send + 'static) -> io::Result<LogGuard> {
         let queue = self.clone();
         let run = move || queue.write_lines(out);
@@ -70,7 +70,7 @@ impl Queue {
         waiting.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a line in, or counts it as dropped.
+    /// Appends a line, or counts it as dropped.
     fn push(&self, line: &[u8]) {
         let mut waiting = self.waiting();
         let bytes = waiting.bytes.saturating_add(line.len());
@@ -84,10 +84,10 @@ impl Queue {
         self.0.changed.notify_all();
     }
 
-    /// Writes lines as they come. What cannot be written is lost, as there is no other place for
-    /// it, and counted as dropped.
+    /// Writes lines as they arrive. A line that cannot be written is lost, as there is no
+    /// alternative output, and counted as dropped.
     fn write_lines(&self, mut out: impl Write) {
-        // Whether the last line that was begun has no end.
+        // Whether the last line was written incompletely.
         let mut is_torn = false;
         loop {
             let line = self.next();
@@ -109,8 +109,8 @@ impl Queue {
         waiting.lines.pop_front().unwrap_or_default()
     }
 
-    /// Takes a line off the account. Gives how many were dropped, once that can be told behind the
-    /// lines that were kept.
+    /// Removes a line from the accounting. Returns the number of dropped lines, once it can be
+    /// reported after the queued ones.
     fn written(&self, line: &[u8], is_written: bool) -> u64 {
         let mut waiting = self.waiting();
         waiting.is_writing = false;
@@ -128,7 +128,7 @@ impl Queue {
     }
 }
 
-/// Writes a line, after the end of one that was torn; whether all of it is written.
+/// Writes a line, after ending an incomplete one; returns whether it was written completely.
 fn write_line(out: &mut impl Write, line: &[u8], is_torn: &mut bool) -> bool {
     if *is_torn && out.write_all(b"\n").is_err() {
         return false;
@@ -178,7 +178,7 @@ mod tests {
 
     use super::{MAX_BYTES, Queue, dropped_lines, write_line};
 
-    /// A disk with room for so many bytes.
+    /// A disk with space for `room` bytes.
     struct Disk {
         room: usize,
         held: Vec<u8>,
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(disk.held, b"one\nt\nfour\nfiv");
     }
 
-    /// Nobody reads, so the writer blocks; whoever logs does not.
+    /// Nobody reads, so the writer blocks; logging does not.
     #[test]
     fn a_log_that_nobody_reads_holds_nobody_up() -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
@@ -239,7 +239,7 @@ mod tests {
         }
         let dropped = usize::try_from(dropped_lines() - before).unwrap_or(usize::MAX);
         assert!(dropped > 0 && dropped < many, "{dropped}");
-        // It ends although nothing was read.
+        // It returns although nothing was read.
         drop(guard);
         let kept = (many - dropped) * line.len();
         let mut read = vec![0; kept];
@@ -259,7 +259,7 @@ mod tests {
         drop(guard);
         reader.set_nonblocking(true)?;
         let mut text = String::new();
-        // The stream stays open, so that reading ends with nothing more to read.
+        // The stream stays open, so reading ends with an error when no more data is available.
         reader.read_to_string(&mut text).err();
         assert_eq!(text.lines().count(), 100, "{text}");
         Ok(())

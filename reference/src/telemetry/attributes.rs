@@ -4,16 +4,16 @@ use http::{Method, StatusCode, Version};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::Status;
 
-/// The most bytes of a text that others chose, so that spans which wait stay small.
+/// Maximum bytes of external strings, so that queued spans stay small.
 const LONGEST: usize = 4096;
 
-/// An attribute with a text that others chose, which is cut if it is long.
+/// Attribute with an external string, which is truncated if it is long.
 pub(super) fn text(name: &'static str, text: &str) -> KeyValue {
     let end = text.floor_char_boundary(LONGEST);
     KeyValue::new(name, text.get(..end).unwrap_or_default().to_owned())
 }
 
-/// The attributes of a method. One that is not of HTTP or PATCH is told beside.
+/// Attributes of a method. An unknown method is recorded in a separate attribute.
 pub(super) fn method(method: &Method) -> Vec<KeyValue> {
     match is_known(method) {
         true => vec![KeyValue::new(
@@ -42,7 +42,7 @@ pub(super) fn is_known(method: &Method) -> bool {
     known.contains(method)
 }
 
-/// The attributes of who serves: a host, and a port unless it is the usual one.
+/// Attributes of the server: host, and port unless it is the default one.
 pub(super) fn server(host: &str, port: Option<u16>, secure: bool) -> Vec<KeyValue> {
     let usual = if secure { 443 } else { 80 };
     let host = host.trim_matches(['[', ']']);
@@ -53,7 +53,7 @@ pub(super) fn server(host: &str, port: Option<u16>, secure: bool) -> Vec<KeyValu
     attributes
 }
 
-/// The attribute of the version of HTTP.
+/// Attribute of the HTTP version.
 pub(super) fn version(version: Version) -> KeyValue {
     let text = match version {
         Version::HTTP_09 => "0.9",
@@ -65,12 +65,12 @@ pub(super) fn version(version: Version) -> KeyValue {
     KeyValue::new("network.protocol.version", text)
 }
 
-/// The attribute of the status of an answer.
+/// Attribute of the status of a response.
 pub(super) fn status(status: StatusCode) -> KeyValue {
     KeyValue::new("http.response.status_code", i64::from(status.as_u16()))
 }
 
-/// The state of a span whose request failed.
+/// Status of a span whose request failed.
 pub(super) fn failed() -> Status {
     Status::error("")
 }

@@ -10,12 +10,12 @@ use reqwest::Url;
 
 use super::{Telemetry, attributes};
 
-/// The span of a request that is sent. It ends when it is dropped.
+/// Span of an outgoing request. It ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ClientSpan(Context);
 
 impl Telemetry {
-    /// Begins the span of a request that is sent on nobody's behalf, and names it in the headers.
+    /// Begins the span of an outgoing request without a parent, and injects it into the headers.
     pub(crate) fn client(&self, method: &Method, url: &Url, headers: &mut HeaderMap) -> ClientSpan {
         ClientSpan::begin(self, &Context::new(), method, url, headers)
     }
@@ -41,7 +41,7 @@ impl ClientSpan {
         let context = parent.with_span(span);
         let propagator = TraceContextPropagator::new();
         propagator.inject_context(&context, &mut HeaderInjector(headers));
-        // A trace without a state has none to send, whatever else the headers say.
+        // A trace without a state must not send one, whatever the headers contain.
         if context
             .span()
             .span_context()
@@ -54,7 +54,7 @@ impl ClientSpan {
         Self(context)
     }
 
-    /// Notes the head of the answer.
+    /// Records the head of the response.
     pub(crate) fn answered(&self, status: StatusCode, version: Version) {
         let span = self.0.span();
         span.set_attribute(attributes::status(status));
@@ -65,7 +65,7 @@ impl ClientSpan {
         }
     }
 
-    /// Notes that there was no answer.
+    /// Records that there was no response.
     pub(crate) fn failed(&self, why: impl Into<String>) {
         let span = self.0.span();
         span.set_attribute(KeyValue::new("error.type", "_OTHER"));
@@ -73,10 +73,10 @@ impl ClientSpan {
     }
 }
 
-/// An address without the name and password in it.
+/// URL without its user and password.
 fn without_user(url: &Url) -> String {
     let mut url = url.clone();
-    // An address that cannot have them has none.
+    // Fails for a URL that cannot have them.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.to_string()

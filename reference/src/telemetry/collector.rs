@@ -1,4 +1,4 @@
-//! The connection to a collector.
+//! Connection to a collector.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use tracing::{info, warn};
 use super::grpc;
 use super::settings::{Encryption, Settings, Transport};
 
-/// The most bytes of an answer, of which little is read.
+/// Maximum bytes of a response, little of which is used.
 const ANSWER: usize = 64 << 10;
 
-/// Sends spans, and tells the log when that begins to fail and when it works again.
+/// Sends spans, and logs when that begins to fail and when it works again.
 #[derive(Debug, Clone)]
 pub(super) struct Collector(Arc<Inner>);
 
@@ -30,16 +30,16 @@ struct Inner {
     client: Client,
     transport: Transport,
     timeout: Duration,
-    /// What sends: spans wait in a thread of the library that is none of it.
+    /// Runtime for requests: the thread of the library that queues spans has none.
     runtime: Handle,
     fails: AtomicBool,
 }
 
 impl Collector {
-    /// What speaks to the collector that the settings name.
+    /// Creates the client of the collector in the settings.
     ///
     /// # Errors
-    /// When a file that they name cannot be used.
+    /// When a file in the settings cannot be used.
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
         let runtime = Handle::try_current().map_err(|why| why.to_string())?;
         Ok(Self(Arc::new(Inner {
@@ -85,7 +85,7 @@ impl Inner {
         Ok(Response::from_parts(head, body))
     }
 
-    /// Tells the log if something changed.
+    /// Logs a change of the outcome.
     fn tell(&self, sent: &Result<Response<Bytes>, HttpError>) {
         let why = match sent {
             Ok(answer) if answer.status().is_success() => None,
@@ -101,7 +101,7 @@ impl Inner {
     }
 }
 
-/// A request over HTTP as a call over gRPC.
+/// Converts an HTTP request to a gRPC call.
 fn as_call(request: Request<Bytes>) -> Result<Request<Bytes>, HttpError> {
     let (mut parts, body) = request.into_parts();
     let grpc = HeaderValue::from_static("application/grpc");
@@ -113,7 +113,7 @@ fn as_call(request: Request<Bytes>) -> Result<Request<Bytes>, HttpError> {
     Ok(Request::from_parts(parts, body))
 }
 
-/// The innermost reason of a failure, without the address.
+/// Innermost cause of an error, without the URL.
 fn innermost(failure: &(dyn std::error::Error + 'static)) -> String {
     let mut inner = failure;
     while let Some(source) = inner.source() {
@@ -154,7 +154,7 @@ fn client(settings: &Settings) -> Result<Client, String> {
     builder.build().map_err(|why| innermost(&why))
 }
 
-/// Whether an address is on this machine, which no proxy can reach for us.
+/// Whether an address is on this machine, which no proxy can reach for it.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let parsed = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();

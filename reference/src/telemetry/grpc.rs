@@ -3,10 +3,10 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 
-/// What comes before a message: whether it is compressed, and its length.
+/// Length of the prefix of a message: compression flag and message length.
 const PREFIX: usize = 5;
 
-/// A message that is not compressed, in its frame.
+/// Frames an uncompressed message.
 pub(super) fn frame(message: &Bytes) -> Option<Bytes> {
     let mut framed = BytesMut::with_capacity(PREFIX.saturating_add(message.len()));
     framed.put_u8(0);
@@ -15,7 +15,7 @@ pub(super) fn frame(message: &Bytes) -> Option<Bytes> {
     Some(framed.freeze())
 }
 
-/// The message in a frame; nothing if there is none, or it is compressed or cut short.
+/// Message in a frame; `None` if it is missing, compressed or truncated.
 pub(super) fn message(framed: &Bytes) -> Option<Bytes> {
     let (prefix, message) = framed.split_at_checked(PREFIX)?;
     let (&compressed, length) = prefix.split_first()?;
@@ -24,13 +24,13 @@ pub(super) fn message(framed: &Bytes) -> Option<Bytes> {
     (compressed == 0 && whole).then(|| framed.slice(PREFIX..))
 }
 
-/// The status of a call as one of HTTP that says as much: whether it was done, and if not whether
-/// it may be tried again.
+/// Converts the status of a call to an equivalent HTTP status: whether it succeeded, and if not
+/// whether it may be retried.
 pub(super) fn status(trailers: &HeaderMap) -> StatusCode {
     let status = trailers.get("grpc-status");
     match status.and_then(|status| status.to_str().ok()) {
         Some("0") => StatusCode::OK,
-        // Cancelled, too late, aborted, out of range, unavailable, data lost.
+        // Cancelled, deadline exceeded, aborted, out of range, unavailable, data loss.
         Some("1" | "4" | "10" | "11" | "14" | "15") | None => StatusCode::SERVICE_UNAVAILABLE,
         Some(_) => StatusCode::BAD_REQUEST,
     }

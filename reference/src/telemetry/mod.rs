@@ -27,10 +27,10 @@ pub(crate) use settings::{Encryption, Settings, Transport};
 
 use collector::Collector;
 
-/// How long spans that wait may take to be sent when nobody waits for that.
+/// Timeout to send the remaining spans when nobody waits for that.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// What begins spans, and sends them when they have ended. Those that cannot be sent as fast as
+/// Creates spans, and exports them when they have ended. Spans that cannot be exported as fast as
 /// they end are dropped, so that nothing waits for a collector.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
@@ -40,7 +40,7 @@ pub(crate) struct Telemetry {
     excluded: Vec<Glob>,
 }
 
-/// The telemetry of an engine as it is now, if there is any. Clones share it.
+/// Current telemetry of an engine, if enabled. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Current(Arc<ArcSwapOption<Telemetry>>);
 
@@ -50,12 +50,12 @@ impl Current {
         self.0.store(telemetry);
     }
 
-    /// The telemetry, if there is any.
+    /// Current telemetry, if enabled.
     pub(crate) fn get(&self) -> Option<Arc<Telemetry>> {
         self.0.load_full()
     }
 
-    /// Whether a request at this path, decoded, has a span.
+    /// Whether a request at this decoded path has a span.
     pub(crate) fn covers(&self, path: impl FnOnce() -> String) -> bool {
         let telemetry = self.0.load();
         let Some(telemetry) = &*telemetry else {
@@ -70,10 +70,11 @@ impl Current {
 }
 
 impl Telemetry {
-    /// What sends spans to a collector. This has to be called within a runtime, which sends them.
+    /// Creates telemetry that exports spans to a collector. Must be called within a runtime, which
+    /// sends them.
     ///
     /// # Errors
-    /// When a file that the settings name cannot be used.
+    /// When a file in the settings cannot be used.
     pub(crate) fn new(settings: &Settings) -> Result<Self, String> {
         let exporter = SpanExporter::builder()
             .with_http()
@@ -106,14 +107,14 @@ impl Telemetry {
         })
     }
 
-    /// Whether it goes by these settings. Of files that they name it is not known, as those may
-    /// have changed.
+    /// Whether it uses these settings. Always false if they name files, because those may have
+    /// changed.
     pub(crate) fn goes_by(&self, settings: &Settings) -> bool {
         let names_files = settings.authorities.is_some() || settings.identity.is_some();
         self.settings == *settings && !names_files
     }
 
-    /// Sends the spans that wait, for as long as this may take. This blocks.
+    /// Exports the remaining spans within a timeout. This blocks.
     pub(crate) fn flush(&self, time: Duration) {
         if let Err(why) = self.provider.shutdown_with_timeout(time) {
             warn!(%why, "spans were not sent in time");
@@ -122,17 +123,17 @@ impl Telemetry {
 }
 
 impl Drop for Telemetry {
-    /// The last spans are sent by a thread of their own. The last span may be what drops this, on
-    /// a thread that must not wait.
+    /// A separate thread exports the remaining spans, because the last span may drop this on a
+    /// thread that must not block.
     fn drop(&mut self) {
         let provider = self.provider.clone();
         let last_words = move || provider.shutdown_with_timeout(LAST_WORDS);
-        // Where no thread can be started, what is dropped with it waits all the same.
+        // If no thread can be started, dropping the provider blocks here.
         std::thread::Builder::new().spawn(last_words).ok();
     }
 }
 
-/// Who sends the spans.
+/// Resource attributes of the exporter.
 fn resource(settings: &Settings) -> Resource {
     let given = settings.resource.iter();
     let given = given.map(|(name, value)| KeyValue::new(*name, value.clone()));

@@ -15,29 +15,29 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 
 use super::{ClientSpan, Telemetry, attributes};
 
-/// What a span tells of a request.
+/// Properties of a request that its span records.
 #[derive(Debug)]
 pub(crate) struct Arriving<'r> {
     pub(crate) method: &'r Method,
-    /// The path, decoded.
+    /// Decoded path.
     pub(crate) path: String,
-    /// The route that answers it, with names for what is open.
+    /// Route pattern, with names for the open segments.
     pub(crate) route: String,
     pub(crate) headers: &'r HeaderMap,
-    /// The host that the client asks, if it is not in the headers.
+    /// Requested host, if it is not in the headers.
     pub(crate) authority: Option<&'r Authority>,
     pub(crate) version: Version,
-    /// Whether it came over TLS.
+    /// Whether it arrived over TLS.
     pub(crate) secure: bool,
-    /// Where it comes from: an address, or a name for what has none.
+    /// Peer: an address, or a name for a peer without one.
     pub(crate) client: Option<Result<SocketAddr, String>>,
-    /// The bytes of its body.
+    /// Bytes of its body.
     pub(crate) length: usize,
     pub(crate) begun: Instant,
 }
 
-/// The span of a request. It ends when the request is answered, or when it is dropped. Clones are
-/// the same span.
+/// Span of a request. It ends when the request is answered, or when it is dropped. Clones share the
+/// span.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestSpan {
     telemetry: Arc<Telemetry>,
@@ -45,7 +45,7 @@ pub(crate) struct RequestSpan {
 }
 
 impl RequestSpan {
-    /// Begins the span of a request, as part of the trace that its client names.
+    /// Begins the span of a request, as part of the trace in its headers.
     pub(crate) fn begin(telemetry: Arc<Telemetry>, request: &Arriving<'_>) -> Self {
         let headers = HeaderExtractor(request.headers);
         let propagator = TraceContextPropagator::new();
@@ -66,7 +66,7 @@ impl RequestSpan {
         }
     }
 
-    /// What tells the trace from others, and the span from others of the trace, in hexadecimal.
+    /// Ids of the trace and of the span, in hexadecimal.
     pub(crate) fn ids(&self) -> (String, String) {
         let span = self.context.span();
         let context = span.span_context();
@@ -76,13 +76,13 @@ impl RequestSpan {
         )
     }
 
-    /// Notes the id of the decision that was made for the request.
+    /// Records the id of the decision of the request.
     pub(crate) fn decided(&self, id: &str) {
         let id = KeyValue::new("opa.decision_id", id.to_owned());
         self.context.span().set_attribute(id);
     }
 
-    /// Ends the span of a request whose answer had this status and so many bytes.
+    /// Ends the span of a request whose response had this status and `sent` bytes.
     pub(crate) fn answered(&self, status: StatusCode, sent: u64) {
         let span = self.context.span();
         span.set_attribute(attributes::status(status));
@@ -95,7 +95,7 @@ impl RequestSpan {
         span.end();
     }
 
-    /// Begins the span of a request that is sent on its behalf.
+    /// Begins the span of an outgoing request as a child of this span.
     pub(crate) fn client(
         &self,
         method: &Method,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rego::Glob;
 
-/// How a collector is spoken to.
+/// Protocol of a collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport {
     /// OTLP over gRPC.
@@ -14,46 +14,46 @@ pub(crate) enum Transport {
     Http,
 }
 
-/// What protects the connection to a collector.
+/// Encryption of the connection to a collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encryption {
     Off,
     Tls,
-    /// TLS with a certificate of ours.
+    /// TLS with a client certificate.
     MutualTls,
 }
 
-/// Where spans are sent, and which.
+/// Settings of the export.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) transport: Transport,
-    /// The collector, `HOST:PORT`.
+    /// Collector, `HOST:PORT`.
     pub(crate) address: String,
     pub(crate) encryption: Encryption,
-    /// Whether any certificate of the collector is taken.
+    /// Whether any certificate of the collector is accepted.
     pub(crate) any_certificate: bool,
-    /// The authorities whose certificates are taken; those of the system if absent.
+    /// Trusted authorities; those of the system if absent.
     pub(crate) authorities: Option<PathBuf>,
-    /// Our certificate and its key.
+    /// Client certificate and its key.
     pub(crate) identity: Option<(PathBuf, PathBuf)>,
-    /// The share of the traces that begin here which are sent, 0 to 1.
+    /// Fraction of the traces that begin here to sample, 0 to 1.
     pub(crate) sampled: f64,
     /// Patterns of paths whose requests have no span.
     pub(crate) exclude: Vec<String>,
-    /// Who sends the spans: attributes and their values.
+    /// Resource attributes of the exporter.
     pub(crate) resource: Vec<(&'static str, String)>,
-    /// How long spans wait for others at most.
+    /// Maximum delay of a batch.
     pub(crate) delay: Duration,
-    /// How long sending may take.
+    /// Timeout of an export.
     pub(crate) export_timeout: Duration,
-    /// The most spans that are sent together.
+    /// Maximum number of spans in a batch.
     pub(crate) batch: usize,
-    /// The most spans that wait.
+    /// Maximum number of queued spans.
     pub(crate) queue: usize,
 }
 
 impl Settings {
-    /// The address that spans are posted to.
+    /// URL that spans are posted to.
     pub(super) fn endpoint(&self) -> String {
         let scheme = match self.encryption {
             Encryption::Off => "http",
@@ -66,10 +66,10 @@ impl Settings {
         format!("{scheme}://{}/{path}", self.address)
     }
 
-    /// The patterns of paths whose requests have no span. A single star stays within a segment.
+    /// Patterns of paths whose requests have no span. A single `*` does not match a slash.
     ///
     /// # Errors
-    /// With the first that is no pattern, and why.
+    /// Names the first malformed pattern, and the cause.
     pub(crate) fn excluded(&self) -> Result<Vec<Glob>, String> {
         let globs = self.exclude.iter().map(|pattern| {
             Glob::new(pattern, "/").map_err(|why| format!("`exclude_paths`: `{pattern}`: {why}"))

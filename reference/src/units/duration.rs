@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// No duration is longer, so that one may be added to the time that it is.
+/// Maximum duration, so that it can be added to the current time.
 const LONGEST: Duration = Duration::from_millis(u64::MAX);
 
-/// Reads a duration such as `500ms`, `5s`, `1m30s` or `1h`.
+/// Parses a duration such as `500ms`, `5s`, `1m30s` or `1h`.
 ///
 /// # Errors
-/// When a number is without unit, or it is too long.
+/// When a number has no unit, or the duration is too long.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text).map_err(|failure| failure.to_string())?;
     if duration > LONGEST {
@@ -17,10 +17,10 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
-/// Reads a whole number of seconds.
+/// Parses a whole number of seconds.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a number.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text
         .parse()
@@ -28,7 +28,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// A duration in milliseconds with a fraction, as logs show it: the nearest to its nanoseconds.
+/// Duration in milliseconds with a fraction, as in logs: the nearest to its nanoseconds.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     nanoseconds as f64 / 1e6

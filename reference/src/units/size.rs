@@ -1,9 +1,9 @@
 //! Sizes of memory on the command line.
 
-/// Reads an amount such as `64MiB`, `2GiB` or `1048576`, in bytes.
+/// Parses a size such as `64MiB`, `2GiB` or `1048576`, in bytes.
 ///
 /// # Errors
-/// When it is no amount, or nothing.
+/// When it is malformed or zero.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default();
@@ -19,10 +19,10 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
     bytes.ok_or_else(|| "an amount such as 64MiB, 2GiB or 1048576".to_owned())
 }
 
-/// Reads an amount as a limit; `0` is none.
+/// Parses a size as a limit; `0` means no limit.
 ///
 /// # Errors
-/// When it is no amount.
+/// When it is malformed.
 pub(crate) fn size_or_none(text: &str) -> Result<u64, String> {
     match text {
         "0" => Ok(0),

@@ -1,5 +1,5 @@
-//! An HTTP server for tests, on a port of its own on the loopback interface. It gives each request
-//! to a function, sends what that returns, and keeps what it was sent.
+//! HTTP server for tests, on a free loopback port. It passes each request to a function, sends the
+//! response that it returns, and records the requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// A request with its whole body.
+/// Request with its complete body.
 pub type Request = http::Request<Bytes>;
 
-/// A response with its whole body.
+/// Response with its complete body.
 pub type Response = http::Response<Full<Bytes>>;
 
 type Requests = Arc<Mutex<Vec<Request>>>;
 
-/// The server. It ends, with its connections, when it is dropped.
+/// Test server. It stops and closes its connections when it is dropped.
 #[derive(Debug)]
 pub struct TestServer {
     address: SocketAddr,
@@ -32,8 +32,8 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// A server that answers by a function. An answer that was begun is made to its end, even if
-    /// the client has left.
+    /// Starts a server that responds with a function. A response in progress is completed even if
+    /// the client has disconnected.
     ///
     /// # Errors
     /// When there is no free port.
@@ -45,7 +45,7 @@ impl TestServer {
         Self::start_with(None, answer).await
     }
 
-    /// As [`TestServer::start`], over TLS if there is an acceptor.
+    /// Like [`TestServer::start`], over TLS if there is an acceptor.
     ///
     /// # Errors
     /// When there is no free port.
@@ -83,17 +83,17 @@ impl TestServer {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its address as `http://ADDRESS:PORT`.
+    /// Returns its URL: `http://ADDRESS:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The requests that came, in the order in which their bodies ended.
+    /// Returns the received requests, in the order in which their bodies ended.
     pub fn requests(&self) -> Vec<Request> {
         locked(&self.requests).clone()
     }
@@ -122,16 +122,16 @@ where
     });
     let http = hyper::server::conn::http1::Builder::new();
     let served = http.serve_connection(TokioIo::new(stream), service).await;
-    // A client that goes away is no failure.
+    // A client that disconnects is not an error.
     served.ok();
 }
 
-/// A response without a body.
+/// Creates a response without a body.
 pub fn empty(status: u16) -> Response {
     respond(status, &[], "")
 }
 
-/// A response with these headers. What is no status or no header is left out.
+/// Creates a response with these headers. Omits invalid header values and statuses.
 pub fn respond(status: u16, headers: &[(&'static str, &str)], body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
@@ -143,7 +143,7 @@ pub fn respond(status: u16, headers: &[(&'static str, &str)], body: impl Into<By
     response
 }
 
-/// A request as it is written in HTTP/1.1, names of headers in lower case.
+/// Formats a request as in HTTP/1.1, with header names in lower case.
 pub fn text(request: &Request) -> String {
     let mut text = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri());
     for (name, value) in request.headers() {
@@ -152,7 +152,7 @@ pub fn text(request: &Request) -> String {
     text + "\r\n" + &String::from_utf8_lossy(request.body())
 }
 
-/// A header as text; empty if there is none.
+/// Returns a header as a string; empty if it is absent.
 pub fn header<'r>(request: &'r Request, name: &str) -> &'r str {
     let value = request.headers().get(name);
     value
@@ -160,7 +160,7 @@ pub fn header<'r>(request: &'r Request, name: &str) -> &'r str {
         .unwrap_or_default()
 }
 
-/// A function that answers everything alike.
+/// Returns a function that always returns the same response.
 pub fn always(
     response: Response,
 ) -> impl Fn(Request) -> std::future::Ready<Response> + Clone + Send + 'static {

@@ -1,4 +1,4 @@
-//! `conformance mock`, as the tests of a client use it: started, asked over HTTP, ended.
+//! `conformance mock` as used by the tests of a client: started, called over HTTP, stopped.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_mock_ends_when_it_is_asked_to", ends),
 ];
 
-/// How long a test waits for what must not come.
+/// How long a test waits for a response that must not arrive.
 const HUNG: Duration = Duration::from_millis(300);
 
 fn records() {
@@ -98,7 +98,7 @@ fn decides() {
         json!({"result": ["ann"]})
     );
     assert_eq!(mock.ask("POST /", "").json(), json!(["ann"]));
-    // What only the engine itself knows to say comes through.
+    // A response that only the engine itself can produce is passed through.
     let head = mock.ask("HEAD /health", "");
     assert!(
         (200..500).contains(&head.status) && head.body.is_empty(),
@@ -202,7 +202,7 @@ fn breaks_answers() {
         let broken = mock.decide("ann", &format!("Conformance-Fault: {fault}\r\n"));
         assert_eq!((broken.status, &broken.json()), (*status, body), "{fault}");
         assert!(broken.head.contains(head), "{fault}: {broken:?}");
-        // The next request meets nothing of it.
+        // The fault does not affect the next request.
         assert_eq!(
             mock.decide("ann", "").json(),
             json!({"result": true}),
@@ -222,7 +222,7 @@ fn breaks_answers() {
     let line = "POST /v0/data/authz/allow";
     let undefined = "Conformance-Fault: undefined-document\r\n";
     assert_eq!(mock.ask_with("engine", line, undefined, b"").status, 404);
-    // A condition counts, and with the fault no longer does.
+    // A condition is honoured, but no longer with the fault.
     let kept = |headers: &str| {
         let headers = format!("If-None-Match: *\r\n{headers}");
         mock.ask_with("engine", "PUT /v1/data/admins", &headers, b"[]")
@@ -230,7 +230,7 @@ fn breaks_answers() {
     };
     assert_eq!(kept(""), 304);
     assert_eq!(kept("Conformance-Fault: expired-etag\r\n"), 204);
-    // One of those that rules must notice.
+    // One of the injected faults that rules must notice.
     let suite = "Conformance-Fault: engine/v1/data/put/create-is-200\r\n";
     assert_eq!(
         mock.ask_with("engine", "PUT /v1/data/new", suite, b"{\"a\": 1}")
@@ -243,7 +243,7 @@ fn breaks_answers() {
         204
     );
 
-    // Switched for all requests, until it is used up or switched off.
+    // Switched on for all requests, until used up or switched off.
     let decide = || mock.decide("ann", "").status;
     mock.switch("PUT /faults/teapot?times=2", "");
     assert_eq!([decide(), decide(), decide()], [418, 418, 200]);
@@ -285,7 +285,7 @@ fn breaks_connections() {
     };
     let read = |mut stream: TcpStream| {
         let mut bytes = Vec::new();
-        // The end may come as a reset.
+        // The connection may end with a reset.
         let _ = stream.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     };
@@ -304,7 +304,7 @@ fn breaks_connections() {
     ));
     assert!(shorter.ends_with("\r\n\r\na"), "{shorter}");
 
-    // A hanging request is answered by nothing, and the others are.
+    // A hanging request gets no response; other requests do.
     let mut hung = open("hang");
     hung.set_read_timeout(Some(HUNG)).expect("a time limit");
     let waited = hung.read(&mut [0]).expect_err("no answer");
@@ -322,7 +322,7 @@ fn breaks_connections() {
     mock.switch("POST /reset", "");
     assert_eq!(read(hung), "");
 
-    // A slow one is answered like any other, in the end.
+    // A delayed request eventually gets the normal response.
     let slow = open("{\"delay\": 400}");
     assert!(read(slow).ends_with("{\"result\":[\"ann\"]}\n"));
 }
@@ -362,7 +362,7 @@ fn keeps_what_fits() {
     let bodies = ["/requests/0/body", "/requests/1/body"].map(|at| shown.pointer(at));
     assert_eq!(bodies, [Some(&json!("[1,2")), Some(&json!("\"las"))]);
     assert_eq!(shown.pointer("/requests/0/body_length"), Some(&json!(7)));
-    // What was cut is no JSON any more; what the engine got was whole.
+    // The truncated body is not JSON; the engine received all of it.
     assert_eq!(shown.pointer("/requests/0/json"), None);
     assert_eq!(
         mock.ask("GET /v1/data/a", "").json(),
@@ -505,7 +505,7 @@ fn ends() {
     mock.output.read_to_string(&mut rest).expect("its output");
     assert_eq!(rest, "", "one line is all");
     let mut mock = Mock::start(&["--control"]);
-    // Input that ends means nothing unless it is asked for, and what hangs holds nothing up.
+    // The end of input is ignored by default, and a hanging request does not delay the exit.
     mock.input = None;
     let hung = mock.open("engine", "GET /health", "Conformance-Fault: hang\r\n", b"");
     wait("the request comes", || !mock.requests("").is_empty());

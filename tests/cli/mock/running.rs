@@ -1,4 +1,4 @@
-//! A mock that runs, and what its tests ask it.
+//! Running mock, and the requests that its tests send.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use crate::program::{HANG_LIMIT, Program};
 
 const POLICY: &str = "package authz\n\nallow if input.user == data.admins[_]\n";
 
-/// A mock that runs; dropping it kills it.
+/// Running mock, killed when dropped.
 pub(crate) struct Mock {
     pub(crate) process: Child,
     pub(crate) input: Option<ChildStdin>,
@@ -19,7 +19,7 @@ pub(crate) struct Mock {
     _program: Program,
 }
 
-/// An answer as it came.
+/// Response as received.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -59,14 +59,14 @@ impl Mock {
         }
     }
 
-    /// What follows `http://` in one of its addresses.
+    /// Returns an address without the leading `http://`.
     pub(crate) fn address(&self, server: &str) -> &str {
         let url = self.ready.get(server).and_then(Value::as_str);
         let url = url.unwrap_or_else(|| panic!("no {server} in {}", self.ready));
         url.strip_prefix("http://").expect("an http address")
     }
 
-    /// Sends a request on a connection of its own.
+    /// Sends a request on a new connection.
     pub(crate) fn open(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> TcpStream {
         let address = self.address(server);
         let mut stream = TcpStream::connect(address).expect("a connection");
@@ -109,14 +109,14 @@ impl Mock {
         assert_eq!(answer.status, 204, "{line}: {answer:?}");
     }
 
-    /// The recorded requests.
+    /// Returns the recorded requests.
     pub(crate) fn requests(&self, query: &str) -> Vec<Value> {
         let answer = self.admin(&format!("GET /requests{query}"), "").json();
         let requests = answer.get("requests").and_then(Value::as_array);
         requests.cloned().unwrap_or_else(|| panic!("{answer}"))
     }
 
-    /// A decision of the policy that all of these tests start with.
+    /// Requests a decision of the policy that all of these tests start with.
     pub(crate) fn decide(&self, user: &str, headers: &str) -> Answer {
         let body = json!({"input": {"user": user}}).to_string();
         let headers = format!("Content-Type: application/json\r\n{headers}");
@@ -127,7 +127,7 @@ impl Mock {
 
 impl Drop for Mock {
     fn drop(&mut self) {
-        // One that has ended already is what is wanted.
+        // It is fine if the process has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! A copy of the sources for builds from scratch.
+//! Copy of the sources for builds from scratch.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,15 +9,14 @@ use crate::Failure;
 use crate::cargo::cargo;
 use crate::commands::{done, output};
 
-/// The copy; it stays when a measurement fails, until the next begins.
+/// Copy of the sources; a failed measurement leaves it on disk until the next one starts.
 pub(super) struct Copy {
     folder: PathBuf,
     sources: PathBuf,
 }
 
 impl Copy {
-    /// Copies the files that git knows or would take, as they are on disk, into a folder that is
-    /// emptied before.
+    /// Copies the files that git tracks or would add, as they are on disk, into an emptied folder.
     ///
     /// # Errors
     /// When git cannot list them, or one cannot be copied.
@@ -35,7 +34,7 @@ impl Copy {
         ]);
         for file in output(&mut git)?.split_terminator('\0') {
             let from = root.join(file);
-            // A file may be deleted and git not know of it yet.
+            // Git may list a file that is already deleted.
             if from.is_file() {
                 let to = sources.join(file);
                 fs::create_dir_all(to.parent().unwrap_or(&sources))?;
@@ -48,7 +47,7 @@ impl Copy {
         })
     }
 
-    /// A run of cargo in the copy, that builds into the copy.
+    /// Returns a cargo command that runs and builds in the copy.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = cargo();
         command
@@ -66,7 +65,7 @@ impl Copy {
         done(&mut self.command(arguments))
     }
 
-    /// Changes a source file: every line of it moves, as if one were added at its top.
+    /// Changes a source file by inserting a line at its top, which moves every other line.
     ///
     /// # Errors
     /// When there is no such file.
@@ -76,7 +75,7 @@ impl Copy {
         Ok(fs::write(&path, format!("// A line more.\n{text}"))?)
     }
 
-    /// Removes what was built.
+    /// Removes all build output.
     ///
     /// # Errors
     /// When a file cannot be removed.
@@ -84,7 +83,7 @@ impl Copy {
         remove(&self.builds())
     }
 
-    /// Removes everything.
+    /// Removes the copy and its build output.
     ///
     /// # Errors
     /// When a file cannot be removed.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::Failure;
 use crate::commands::output;
 
-/// Seconds that processors worked for a command, and seconds until it ended.
+/// CPU time and wall-clock time of a command, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     pub(super) processor: f64,
@@ -21,8 +21,8 @@ impl AddAssign for Cost {
     }
 }
 
-/// Runs a command to its end under a shell, which knows how long its children worked: so it is
-/// measured on every system.
+/// Shell script that runs a command and prints the CPU time of its child processes, which works on
+/// every system.
 const SCRIPT: &str = r#""$@" >&2 && times"#;
 
 /// Runs a command and measures it.
@@ -49,12 +49,12 @@ pub(super) fn measure(command: Command) -> Result<Cost, Failure> {
     })
 }
 
-/// The second line of what `times` writes: user and system time of all that have ended.
+/// Sums the second line of `times`: user and system time of all terminated child processes.
 fn of_children(times: &str) -> Option<f64> {
     times.lines().nth(1)?.split_whitespace().map(seconds).sum()
 }
 
-/// A time as `1m2.5s`.
+/// Parses a time such as `1m2.5s` into seconds.
 fn seconds(text: &str) -> Option<f64> {
     let (minutes, seconds) = text.strip_suffix('s')?.split_once('m')?;
     Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)

@@ -9,37 +9,37 @@ use crate::{Failure, report, root};
 use copy::Copy;
 use cost::{Cost, measure};
 
-/// What a measurement is held against.
+/// Limit that a measurement is compared with.
 #[derive(Clone, Copy)]
 enum Goal {
-    /// So many seconds that processors work.
+    /// CPU time, in seconds.
     Processor(f64),
-    /// So many seconds that somebody waits.
+    /// Wall-clock time, in seconds.
     Waiting(f64),
 }
 
-/// A row of the table.
+/// Row of the result table.
 struct Row {
     what: &'static str,
     cost: Cost,
     goal: Goal,
 }
 
-/// The file that changes when a rule does, the file that changes when the engine does, and the
-/// rules that are judged then.
+/// File that changes with a rule, file that changes with the engine, and the rules that are judged
+/// after each change.
 const RULE: &str = "conformance/src/rules/engine/v1/data/put.rs";
 const HANDLER: &str = "reference/src/engine/v1/data/put.rs";
 const JUDGED: &str = "engine/v1/data/put/**";
 
-/// The commands of the README, as far as they build.
+/// Commands of the README, reduced to what they build.
 const FIRST: &[&str] = &["build", "--package", "conformance", "--bin", "conformance"];
 const SECOND: &[&str] = &["test", "--workspace", "--no-run"];
 
-/// Measures and shows the table. How long a machine takes is its own, so a goal that is missed is
-/// shown and fails nothing.
+/// Measures build costs and prints the table. Times depend on the machine, so a missed goal is
+/// reported without failing.
 ///
 /// # Errors
-/// When something does not build, or a verdict is not that the rules hold.
+/// When something does not build, or when a rule does not pass.
 pub(crate) fn run() -> Result<(), Failure> {
     let folder = root().join("target/build-cost");
     let copy = Copy::make(&root(), &folder)?;
@@ -72,7 +72,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         second,
     );
 
-    // What is measured is a change after a change, with everything else in its place.
+    // Measures a second change, so that everything else is already built.
     let verdict = ["conformance", "run", JUDGED];
     copy.change(RULE)?;
     measure(copy.command(&verdict))?;
@@ -109,7 +109,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     copy.remove()
 }
 
-/// `cargo install --path conformance`, into a folder.
+/// Arguments of `cargo install --path conformance` into a folder.
 fn install(folder: &Path) -> Result<[&str; 6], Failure> {
     let folder = folder
         .to_str()

@@ -11,8 +11,8 @@ use crate::{Failure, root};
 pub(super) struct Changes(Vec<String>);
 
 impl Changes {
-    /// The files that differ between the tree on disk and the point where its branch left `rev`,
-    /// with those that git does not know yet.
+    /// Returns the files that differ between the working tree and the merge base with `rev`,
+    /// including untracked files.
     ///
     /// # Errors
     /// When git does not know the revision.
@@ -22,12 +22,12 @@ impl Changes {
         Ok(Self::of(&(changed + &new)))
     }
 
-    /// The files of a list, one a line.
+    /// Parses a list with one file per line.
     pub(super) fn of(list: &str) -> Self {
         Self(list.lines().map(str::to_owned).collect())
     }
 
-    /// Whether one of the files is one of these, or below one of these folders.
+    /// Whether one of the files is in `paths`, or below a folder in it.
     pub(super) fn touch(&self, paths: &[&str]) -> bool {
         let mut changed = self.0.iter().map(Path::new);
         changed.any(|file| paths.iter().any(|path| file.starts_with(path)))
@@ -36,7 +36,7 @@ impl Changes {
 
 fn git(arguments: &[&str]) -> Result<String, Failure> {
     let mut git = Command::new("git");
-    // Paths as they are, also those that are not ASCII.
+    // Prints paths unescaped, including non-ASCII ones.
     git.args(["-c", "core.quotePath=false"]).args(arguments);
     output(git.current_dir(root()))
 }

@@ -1,5 +1,5 @@
-//! Checks beside the two commands of the README, in three stages: commit, nightly and weekly.
-//! CONTRIBUTING.md has the same table, with durations.
+//! Checks in addition to the two commands of the README, in three stages: commit, nightly and
+//! weekly. CONTRIBUTING.md has the same table, with durations.
 
 mod changes;
 mod steps;
@@ -10,10 +10,10 @@ use crate::{Failure, report, verification};
 use changes::Changes;
 use steps::{Run, STEPS, Step};
 
-/// The option values and defaults of `cargo xtask ci`.
+/// Option values and defaults of `cargo xtask ci`.
 pub(crate) const USAGE: &str = "[--stage commit|nightly|weekly] [--since REV] [--list]";
 
-/// When a step runs.
+/// Stage of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// At each commit.
@@ -40,14 +40,14 @@ impl Stage {
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     stage: Stage,
-    /// The revision since which changes choose further steps.
+    /// Revision since which changed files select additional steps.
     since: Option<String>,
     /// Whether the steps are shown instead of run.
     list: bool,
 }
 
 impl Options {
-    /// Parses the arguments; none if they are invalid.
+    /// Parses the arguments; returns none if they are invalid.
     fn parse(arguments: &[&str]) -> Option<Self> {
         let mut options = Self {
             stage: Stage::Commit,
@@ -67,7 +67,7 @@ impl Options {
                 _ => return None,
             }
         }
-        // Changes choose steps of a later stage, so only the first one has any to choose.
+        // Changed files select steps of later stages, so `--since` is for the first stage only.
         let is_valid = options.since.is_none() || options.stage == Stage::Commit;
         is_valid.then_some(options)
     }
@@ -76,8 +76,8 @@ impl Options {
 /// Runs the steps of a stage; returns false if the arguments are invalid.
 ///
 /// # Errors
-/// Steps that fail: a step that cannot run has failed. The stage `commit` ends with the first, the
-/// others run every step. An unknown revision.
+/// Steps that fail or cannot run: the stage `commit` stops at the first failure, the others run
+/// every step. An unknown revision.
 pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
     let Some(options) = Options::parse(arguments) else {
         return Ok(false);
@@ -120,13 +120,13 @@ pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
     }
 }
 
-/// Whether a step belongs to a run: of its stage, or at a commit that changes its paths.
+/// Whether a run includes a step: one of its stage, or at a commit one whose paths changed.
 fn is_chosen(step: &Step, stage: Stage, changes: Option<&Changes>) -> bool {
     let is_changed = || changes.is_some_and(|changes| changes.touch(step.paths));
     step.stage == stage || (stage == Stage::Commit && is_changed())
 }
 
-/// The name of a step that a run leaves out, with the stage in which it runs.
+/// Name of a step that a run skips, with the stage that runs it.
 fn left_out(step: &Step, since: Option<&str>) -> String {
     let (name, stage) = (step.name, step.stage.name());
     match (since, step.paths) {

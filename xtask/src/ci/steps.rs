@@ -3,21 +3,21 @@
 use super::Stage;
 use crate::{Failure, build_cost, compiled_once, deny, format, lint};
 
-/// One check.
+/// CI step.
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) stage: Stage,
-    /// Files and folders of which a change makes the step part of the stage `commit`, too, where
-    /// `--since` names the revision to compare with.
+    /// Files and folders whose change adds the step to the stage `commit`, if `--since` names the
+    /// revision to compare with.
     pub(super) paths: &'static [&'static str],
     pub(super) run: Run,
 }
 
-/// How a step runs.
+/// Kind of a step.
 pub(super) enum Run {
     /// A task of this program.
     Task(fn() -> Result<(), Failure>),
-    /// Checks, each with its arguments.
+    /// Checks of the package `verification`, each with its arguments.
     Checks(&'static [&'static [&'static str]]),
 }
 
@@ -66,7 +66,7 @@ const fn weekly(name: &'static str, checks: &'static [&'static [&'static str]]) 
     }
 }
 
-/// Every step. In each stage those that fail quickly come first.
+/// Every step. Within a stage, steps that fail quickly come first.
 pub(super) const STEPS: &[Step] = &[
     task("format", Stage::Commit, &[], || format(true)),
     task(
@@ -173,7 +173,7 @@ pub(super) const STEPS: &[Step] = &[
         &[&["shim-examples"]],
     ),
     nightly("released versions of the real OPA", &[], &[&["matrix"]]),
-    // Shows the evidence that the steps before it have left.
+    // Shows the evidence produced by the previous steps.
     nightly(
         "pages about every implementation",
         &[

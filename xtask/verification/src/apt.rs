@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::postgres::done;
 use crate::report;
 
-/// Installs those packages of which the program is not there; each as (package, program).
+/// Installs the packages whose program is missing; each is (package, program).
 ///
 /// # Errors
 /// As [`install`].
@@ -22,10 +22,10 @@ pub(crate) fn require(packages: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Installs packages.
+/// Installs Debian packages.
 ///
 /// # Errors
-/// When the machine has no Debian, or the packages cannot be had.
+/// When the system is not Debian, or the packages are not available.
 pub(crate) fn install(packages: &[&str]) -> Result<(), Box<dyn Error>> {
     report("installing", &packages.join(" "));
     done(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;

@@ -40,7 +40,7 @@ impl Model {
         }
     }
 
-    /// All items, page by page. A list that does not end is none.
+    /// Lists all items, page by page. A list that does not end is an error.
     async fn list(&self, ask: &Value) -> Lookup {
         let path = format!("/v1/{}", needed(ask, "kind")?);
         let mut all = Vec::new();
@@ -58,7 +58,7 @@ impl Model {
                 None => return Err(Failed::Other("invalid answer: expected a list".to_owned())),
             }
             match found.get("next_cursor") {
-                // A place that was told before would lead round and round.
+                // A repeated cursor would loop forever.
                 Some(Value::String(next)) if cursor.as_ref() != Some(next) => {
                     let page_bytes = found.to_string().len();
                     walk.advance(next, page_bytes).map_err(Failed::Other)?;

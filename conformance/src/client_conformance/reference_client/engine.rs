@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Ask, Failed, FaultMode, Lookup, Model, is_true, needed, paths, told};
 use crate::http_client::answer::Answer;
 
-/// The parameter of each option of a decision, and where the envelope has what it adds.
+/// Query parameter of each option of a decision, and the envelope member that it adds.
 const OPTIONS: [(&str, &str); 5] = [
     ("provenance", "provenance"),
     ("metrics", "metrics"),
@@ -13,7 +13,7 @@ const OPTIONS: [(&str, &str); 5] = [
     ("explain", "explain"),
     ("strict_builtin_errors", "strict-builtin-errors"),
 ];
-/// Members of the envelope that are handed over beside the decision.
+/// Members of the envelope that are reported along with the decision.
 const DETAILS: [&str; 4] = ["provenance", "metrics", "explanation", "decision_id"];
 
 impl Model {
@@ -100,7 +100,7 @@ impl Model {
         found.map(told)
     }
 
-    /// The envelope of a decision.
+    /// Requests the envelope of a decision.
     async fn decision(&self, ask: &Value, input: Option<&Value>) -> Result<Value, Failed> {
         let path = paths::below("/v1/data", ask, "path")?;
         let mut body = Map::new();
@@ -152,7 +152,7 @@ impl Model {
         Ok(Some(Value::Object(all)))
     }
 
-    /// A decision without an envelope; 404 says that there is none.
+    /// Requests a decision without an envelope; 404 means that it is undefined.
     async fn bare(&self, ask: Ask) -> Lookup {
         match self.json(ask).await {
             Ok(value) => Ok(Some(value)),
@@ -240,7 +240,7 @@ fn policy(ask: &Value) -> Result<String, Failed> {
     Ok(format!("/v1/policies/{id}"))
 }
 
-/// These members of an object, as far as there are any.
+/// These members of the object, if present.
 fn members(ask: &Value, names: &[&str]) -> Map<String, Value> {
     let member = |name: &&str| Some(((*name).to_owned(), ask.get(*name)?.clone()));
     names.iter().filter_map(member).collect()

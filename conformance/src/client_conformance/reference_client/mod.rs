@@ -1,5 +1,5 @@
-//! Reference client: keeps every rule, to show that rules can be kept and, with a fault injected,
-//! that each rule notices clients that break it.
+//! Reference client: satisfies every rule, to show that the rules can be satisfied and, with a
+//! fault injected, that each rule notices clients that break it.
 
 mod control;
 mod engine;
@@ -17,7 +17,7 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::http_client::{Base, Client, Connection};
 
-/// How often a client with the habit asks again.
+/// Number of retries of a client with this habit.
 const AGAIN: usize = 2;
 
 /// The model, with at most one fault.
@@ -27,7 +27,7 @@ pub(crate) struct Model {
     opened: Option<Opened>,
 }
 
-/// What a client is told when it is made.
+/// Settings of a client, from its creation.
 #[derive(Debug)]
 struct Opened {
     api: Recipient,
@@ -36,18 +36,18 @@ struct Opened {
     token: Option<String>,
 }
 
-/// Why an operation gives no value.
+/// Why an operation yields no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Failed {
-    /// The operation is none, or has members that are none.
+    /// The operation is unknown, or has invalid members.
     Unsupported,
-    /// The server answered so, which is no success.
+    /// The server responded with this status, which is not a success.
     Status(u16, String),
-    /// There is no answer, or none that makes sense.
+    /// There is no response, or no meaningful one.
     Other(String),
 }
 
-/// A value, or that there is none.
+/// A value, or none if it is undefined.
 type Lookup = Result<Option<Value>, Failed>;
 
 /// A request of the model.
@@ -111,7 +111,7 @@ impl Model {
         fault.is_some_and(|fault| fault.habit == Some(habit))
     }
 
-    /// Does what a line asks for, and gives the line that answers it.
+    /// Runs the operation of a line, and returns the reply line.
     pub(crate) async fn answer(&mut self, ask: &Value) -> Value {
         let told = match text(ask, "do") {
             Some("open") => self.open(ask).map(|()| {
@@ -138,7 +138,7 @@ impl Model {
         }
     }
 
-    /// What the model tells if it confuses what there is with what there is not.
+    /// Returns the reply of a model that confuses defined and undefined values.
     fn misread(&self, told: Value) -> Value {
         let undefined = told.get("undefined").is_some();
         let null = told.get("value").is_some_and(Value::is_null);
@@ -165,7 +165,7 @@ impl Model {
         };
         let connection = Connection {
             timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(5)),
-            // Only the suite's own servers are asked, without TLS.
+            // Only the suite's own servers are requested, without TLS.
             insecure: true,
             ..Connection::default()
         };
@@ -193,7 +193,7 @@ impl Model {
         }
     }
 
-    /// Sends a request; an answer that is no success is a failure.
+    /// Sends a request; a response other than success is a failure.
     async fn send(&self, ask: Ask) -> Result<Answer, Failed> {
         let mut answer = self.sent(&ask).await;
         if self.has(FaultMode::Repeats) {
@@ -264,20 +264,20 @@ impl Model {
         carry(alteration, context, &wire).await
     }
 
-    /// Sends a request, and gives the JSON of its answer.
+    /// Sends a request, and returns the JSON of its response.
     async fn json(&self, ask: Ask) -> Result<Value, Failed> {
         let answer = self.send(ask).await?;
         let json = answer.json().cloned();
         json.ok_or_else(|| Failed::Other("invalid answer: expected JSON".to_owned()))
     }
 
-    /// Sends a request whose answer says nothing but that it is done.
+    /// Sends a request whose response only confirms success.
     async fn write(&self, ask: Ask) -> Lookup {
         self.send(ask).await.map(|_| Some(Value::Bool(true)))
     }
 }
 
-/// The line of what was found.
+/// Creates the reply line of a lookup.
 fn told(found: Option<Value>) -> Value {
     match found {
         Some(value) => json!({"value": value}),
@@ -289,7 +289,7 @@ fn text<'a>(ask: &'a Value, member: &str) -> Option<&'a str> {
     ask.get(member).and_then(Value::as_str)
 }
 
-/// A text that the operation cannot do without.
+/// Returns a string that the operation requires.
 fn needed<'a>(ask: &'a Value, member: &str) -> Result<&'a str, Failed> {
     text(ask, member).ok_or(Failed::Unsupported)
 }

@@ -1,19 +1,18 @@
 //! Memory usage of a process, by its Prometheus metrics.
 
-/// The metrics that tell it, the one that says most first: what holds objects, then what the
-/// system has given.
+/// Metrics of memory usage, the most specific first: memory used by objects, then memory allocated
+/// by the system.
 const METRICS: [&str; 2] = [
     "go_memstats_heap_inuse_bytes",
     "process_resident_memory_bytes",
 ];
 
-/// Whether a text has one of the metrics.
+/// Whether a metrics payload has one of the metrics.
 pub(super) fn is_told(text: &str) -> bool {
     METRICS.iter().any(|metric| value(text, metric).is_some())
 }
 
-/// How many times as much one text tells as the one before it, by the first metric of both; none
-/// if they share none.
+/// Growth factor between two payloads, by the first metric that both have; none if they share none.
 pub(super) fn growth(before: &str, after: &str) -> Option<f64> {
     let both = METRICS
         .iter()
@@ -21,7 +20,7 @@ pub(super) fn growth(before: &str, after: &str) -> Option<f64> {
     both.map(|(before, after)| after / before)
 }
 
-/// The value of a metric without labels, if it is more than nothing.
+/// Returns the value of a metric without labels, if positive.
 fn value(text: &str, metric: &str) -> Option<f64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(metric))?;
     let (space, rest) = rest.split_at_checked(1)?;

@@ -18,7 +18,7 @@ use crate::scenario::resource_names::{canonical, fill, fill_json, mask_namespace
 use crate::scenario::value_types::kind_names;
 use crate::scenario::{Alternative, Check, Expectation, Kind};
 
-/// So long, in milliseconds, an answer may take whatever the wait that it is part of.
+/// Response time that is always accepted as part of a wait, in milliseconds.
 const NOTICED: f64 = 250.0;
 
 /// One line of a transcript: `key = value`.
@@ -28,22 +28,22 @@ pub(crate) struct Fact {
     pub(crate) value: String,
 }
 
-/// An answer and what its reader knows of the scenario.
+/// A response, with the context of its scenario.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) answer: &'a Answer,
     pub(crate) ns: &'a str,
     /// The vendor part of the target's media types.
     pub(crate) vendor: &'a str,
-    /// What earlier steps captured, by name.
+    /// Values captured by earlier steps, by name.
     pub(crate) captures: &'a Captures,
 }
 
-/// What the steps of a scenario captured, by name.
+/// Values captured by the steps of a scenario, by name.
 pub(crate) type Captures = BTreeMap<&'static str, String>;
 
 impl View<'_> {
-    /// The fact that this expectation makes of the answer.
+    /// Evaluates an expectation on the response.
     pub(crate) fn fact(&self, expectation: &Expectation) -> Fact {
         let answer = self.answer;
         let (key, value) = match expectation {
@@ -138,7 +138,7 @@ impl View<'_> {
         }
     }
 
-    /// A part of the scenario with the namespace and what was captured.
+    /// Fills the namespace and the captures into a part of the scenario.
     fn filled(&self, text: &str) -> String {
         fill(text, &|name| self.known(name))
     }
@@ -150,7 +150,7 @@ impl View<'_> {
         }
     }
 
-    /// A value of the scenario as a transcript shows it: with the names of what fills it.
+    /// Formats a value of the scenario for a transcript, with the names of its placeholders.
     fn shown(&self, value: &Value) -> String {
         let named = |name: &str| self.known(name).map(|_| format!("<{name}>"));
         canonical(&fill_json(value, &named), "")
@@ -182,8 +182,7 @@ impl View<'_> {
         let Some(mut value) = self.answer.header(name) else {
             return "<absent>".to_owned();
         };
-        // HTTP compares the names of codings whatever the case of their letters, and `identity` is
-        // none.
+        // HTTP compares content codings case-insensitively, and `identity` is the absence of one.
         if name.eq_ignore_ascii_case("content-encoding") {
             value.make_ascii_lowercase();
             let codings = value.split(',').map(str::trim);
@@ -196,7 +195,7 @@ impl View<'_> {
         vendor_neutral(&mask_namespace(&value, self.ns), self.vendor)
     }
 
-    /// An error tells nothing of how answers are printed.
+    /// Whether the body is pretty-printed. An error response does not show it.
     fn pretty(&self) -> String {
         match self.answer.json() {
             Some(_) if self.answer.is_success() => {
@@ -214,7 +213,7 @@ impl View<'_> {
         }
     }
 
-    /// The body, or its beginning, where it is not what it should be.
+    /// The body, or its start, if it is not as expected.
     fn excerpt(&self) -> String {
         if self.answer.body.is_empty() {
             return "<no body>".to_owned();
@@ -226,7 +225,7 @@ impl View<'_> {
         shorten(&text)
     }
 
-    /// What stands for a value that is not there.
+    /// Value of a fact whose JSON value is missing.
     fn nothing(&self) -> String {
         if self.answer.json().is_some() {
             "<absent>".to_owned()
@@ -432,7 +431,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a value, as canonical text, stands somewhere in the one found.
+    /// Whether a value, as canonical text, occurs anywhere in the one found.
     fn stands_in(&self, found: &Value, wanted: &str) -> bool {
         below(found).any(|below| canonical(below, self.ns) == wanted)
     }
@@ -508,7 +507,7 @@ impl View<'_> {
         ("answer".to_owned(), value)
     }
 
-    /// Whether the answer meets all of these.
+    /// Whether the response passes all of these checks.
     pub(crate) fn meets(&self, checks: &[Check]) -> bool {
         checks.iter().all(|check| self.holds(check))
     }
@@ -557,12 +556,12 @@ fn has(found: &Value, part: &Value) -> bool {
     }
 }
 
-/// A vendor media type, with the vendor that the documents use.
+/// Replaces the target's vendor in a media type with that of the documents.
 fn vendor_neutral(value: &str, vendor: &str) -> String {
     value.replace(&format!("/vnd.{vendor}."), "/vnd.engine.")
 }
 
-/// A value and all values in it.
+/// Iterates over a value and all values in it.
 fn below(value: &Value) -> impl Iterator<Item = &Value> {
     let mut waiting = vec![value];
     std::iter::from_fn(move || {

@@ -2,10 +2,10 @@
 
 use super::View;
 
-/// The key of the fact that is the status.
+/// Key of the status fact.
 pub(crate) const STATUS: &str = "status";
 
-/// Statuses, of which one is expected, as the value of a fact.
+/// Formats expected statuses as the value of a fact.
 pub(crate) fn among(statuses: &[u16]) -> String {
     let names: Vec<String> = statuses.iter().map(u16::to_string).collect();
     format!("<{}>", names.join(" or "))

@@ -1,4 +1,4 @@
-//! What expectations make of answers.
+//! Facts that expectations derive from responses.
 
 use super::*;
 use crate::scenario::*;

@@ -14,12 +14,12 @@ use crate::judge::truncate::shorten;
 use crate::scenario::resource_names::{canonical, mask_namespace, quoted};
 use crate::scenario::{Language, Rows, Table, Unless};
 
-/// Why a condition selects nothing that could be named.
+/// Why a condition cannot be evaluated to rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FilterError {
-    /// What may be there instead of a condition, where that is expected.
+    /// Outcome that may be expected instead of a condition.
     Instead(Unless),
-    /// The condition is none, or none on this table.
+    /// Not a condition, or not one on this table.
     Wrong(String),
 }
 
@@ -29,7 +29,7 @@ impl Table {
         rows.flat_map(Map::keys).map(String::as_str).collect()
     }
 
-    /// The rows of some names, as JSON.
+    /// The rows whose names match, as JSON.
     fn only(&self, is_named: impl Fn(&str) -> bool) -> Value {
         let rows = self.rows.iter().filter(|(name, _)| is_named(name));
         let rows = rows.map(|(name, row)| (name.clone(), row.clone()));
@@ -38,7 +38,7 @@ impl Table {
 }
 
 impl Rows {
-    /// The line of the transcript, as key and value.
+    /// Returns the transcript line, as key and value.
     pub(crate) fn line(&self, answer: &Answer, ns: &str) -> (String, String) {
         let found = self.selected(answer);
         let fits = match &found {
@@ -81,7 +81,7 @@ impl Rows {
         shorten(&format!("<{why}: {found}>"))
     }
 
-    /// The names of the rows that are selected, in order.
+    /// Returns the names of the selected rows, in order.
     fn selected(&self, answer: &Answer) -> Result<Vec<String>, FilterError> {
         if answer.status >= 400 {
             return Err(FilterError::Instead(Unless::Refused));

@@ -11,22 +11,22 @@ use serde_json::Value;
 use super::Table;
 use super::sql::functions;
 
-/// The longest clause that is tried, in bytes. Statements behind the first are counted one inside
-/// the other before they are refused.
+/// Maximum length of a clause, in bytes. Statements after the first are counted recursively before
+/// they are rejected.
 const LONGEST: usize = 16 * 1024;
 
-/// The longest text or blob that a clause may make, in bytes.
+/// Maximum length of a string or blob that a clause may create, in bytes.
 const LONGEST_VALUE: i32 = 1_000_000;
 
-/// How often the clause is looked at while it runs, in instructions of SQLite, and how often it
-/// may be before it is ended.
+/// Interval between checks of a running clause, in instructions of SQLite, and number of checks
+/// before it is aborted.
 const INSTRUCTIONS: i32 = 1_000;
 const LOOKS: u32 = 1_000;
 
-/// That a clause is not too long to be tried.
+/// Checks the length of a clause.
 ///
 /// # Errors
-/// That it is.
+/// It is too long.
 pub(super) fn check_length(clause: &str) -> Result<(), String> {
     if clause.len() > LONGEST {
         return Err(format!("longer than {LONGEST} bytes"));
@@ -34,10 +34,10 @@ pub(super) fn check_length(clause: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The names of the rows of a table that a clause, with or without the word WHERE, selects.
+/// Returns the names of the rows that a clause, with or without the word WHERE, selects.
 ///
 /// # Errors
-/// Why SQLite refuses it. It may only read, is one condition, and ends soon.
+/// Why SQLite rejects it. It may only read, is one condition, and ends soon.
 pub(super) fn select(clause: &str, table: &Table) -> Result<Vec<String>, String> {
     let connection = create_table(table).map_err(|error| error.to_string())?;
     let ids = set_limits(&connection).and_then(|()| ids(&connection, condition(clause), table));
@@ -54,7 +54,7 @@ pub(super) fn select(clause: &str, table: &Table) -> Result<Vec<String>, String>
     Ok(names)
 }
 
-/// The clause without the word WHERE.
+/// Returns the clause without the word WHERE.
 fn condition(clause: &str) -> &str {
     let clause = clause.trim_start();
     match clause.split_at_checked("WHERE".len()) {
@@ -68,8 +68,8 @@ fn condition(clause: &str) -> &str {
     }
 }
 
-/// The rows that a condition selects. It must fit behind WHERE, where no WHEN can follow it, and
-/// behind WHEN, where nothing can that ends a condition: so it is one, and nothing else.
+/// Returns the selected rows. The condition must be valid after WHERE, where no WHEN can follow it,
+/// and after WHEN, where nothing can that ends a condition: so it is exactly one condition.
 fn ids(connection: &Connection, condition: &str, table: &Table) -> rusqlite::Result<Vec<i64>> {
     let select = format!("SELECT rowid FROM {} WHERE", identifier(table.name));
     drop(connection.prepare(&format!("{select} {condition}"))?);
@@ -79,7 +79,7 @@ fn ids(connection: &Connection, condition: &str, table: &Table) -> rusqlite::Res
     rows.collect()
 }
 
-/// A database with the table; rows are numbered from zero.
+/// Creates a database with the table; rows are numbered from zero.
 fn create_table(table: &Table) -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
     functions::add(&connection)?;
@@ -104,7 +104,7 @@ fn create_table(table: &Table) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Lets statements read, and nothing else, for a short while.
+/// Restricts statements to reading, for a short time.
 fn set_limits(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
@@ -119,12 +119,12 @@ fn set_limits(connection: &Connection) -> rusqlite::Result<()> {
     connection.progress_handler(INSTRUCTIONS, Some(ends))
 }
 
-/// A name between quotes.
+/// Quotes an identifier.
 pub(super) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The type of a column, by its values.
+/// Returns the type of a column, by its values.
 pub(super) fn kind(table: &Table, column: &str) -> &'static str {
     let values = table.rows.values().filter_map(|row| row.get(column));
     let values: Vec<&Value> = values.filter(|value| !value.is_null()).collect();

@@ -1,8 +1,8 @@
 //! Rows that a UCAST condition selects.
 //!
-//! The document says that the condition is an object; what readers of UCAST agree on is that
-//! `type`, `operator`, `field` and `value` say what is asked. A column without a value is null:
-//! equal to null, and neither less nor greater than anything.
+//! The document says that the condition is an object; readers of UCAST agree that `type`,
+//! `operator`, `field` and `value` define it. A column without a value is null: equal to null, and
+//! neither less nor greater than anything.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::Table;
 
-/// The names of the rows of a table that meet a condition.
+/// Returns the names of the rows that meet a condition.
 ///
 /// # Errors
-/// What in the condition is not understood. Nothing is left out because no row needs it.
+/// What is not understood in the condition, even if no row needs it.
 pub(super) fn select(query: &Value, table: &Table) -> Result<Vec<String>, String> {
     let columns = table.columns();
     let mut names = Vec::new();
@@ -38,7 +38,7 @@ struct Row<'t> {
 }
 
 impl Row<'_> {
-    /// Whether the row meets a condition. Reading JSON has bounded how deep conditions nest.
+    /// Whether the row meets a condition. The JSON parser limits how deep conditions nest.
     fn meets(&self, condition: &Value) -> Result<bool, String> {
         let text = |name: &str| condition.get(name).and_then(Value::as_str);
         let operator = text("operator").ok_or("no `operator`")?;
@@ -81,7 +81,7 @@ impl Row<'_> {
     }
 
     fn column(&self, field: &str) -> Result<&Value, String> {
-        // The table is named by its own name, behind another one such as `input`, or not at all.
+        // The table has its own name, optionally qualified, such as by `input`, or is not named.
         let (table, column) = field.rsplit_once('.').unwrap_or((self.table, field));
         let is_of_table = table.rsplit('.').next() == Some(self.table);
         match self.columns.get(column).filter(|_| is_of_table) {
@@ -121,7 +121,7 @@ fn equal(left: &Value, right: &Value) -> bool {
     order(left, right).map_or(left == right, Ordering::is_eq)
 }
 
-/// The order of two numbers or two texts.
+/// Compares two numbers or two strings.
 fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {

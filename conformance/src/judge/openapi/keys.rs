@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// How deep members are followed: no documented answer nests deeper, but schemas may refer to
+/// Maximum depth of members: no documented response nests deeper, but schemas may refer to
 /// themselves.
 const DEPTH: usize = 5;
 
-/// The pointers to every member that the schema names, also in the parts that it is put together
-/// of. `document` is what its references lead into.
+/// Returns pointers to every member that the schema names, also in its subschemas. `document` is
+/// the root of its references.
 pub(super) fn keys(document: &Value, schema: Option<&Value>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(schema) = schema {
@@ -28,7 +28,7 @@ fn collect(document: &Value, schema: &Value, place: &str, depth: usize, found: &
         .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
     let parts = ["allOf", "anyOf", "oneOf"].into_iter();
     let parts = parts.filter_map(|word| schema.get(word)?.as_array());
-    // A part, like a reference, is the same place and no step deeper, but costs one all the same.
+    // A subschema, like a reference, is at the same place, but costs one step of the depth.
     for part in parts.flatten().chain(referred) {
         collect(document, part, place, depth, found);
     }

@@ -14,7 +14,7 @@ const METHODS: [&str; 8] = [
     "get", "put", "post", "patch", "delete", "head", "options", "trace",
 ];
 
-/// Every operation of an API's document.
+/// Reads every operation of an API's document.
 pub(super) fn operations(
     files: &[(&str, &str)],
     api: Document,
@@ -36,7 +36,7 @@ pub(super) fn operations(
 
 struct Loader<'a> {
     document: &'a Value,
-    /// Compiled schemas by their text, since most answers share a few.
+    /// Compiled schemas by their JSON, since most responses share a few.
     compiled: HashMap<String, Arc<Validator>>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
-    /// Compiles a schema. The components travel with it, so that `#/components/…` resolves.
+    /// Compiles a schema, together with the components, so that `#/components/…` resolves.
     fn schema(&mut self, schema: Option<&Value>) -> Result<Schema, String> {
         let Some(schema) = schema else {
             return Ok(Schema(None));
@@ -206,7 +206,7 @@ fn flag(value: &Value, name: &str) -> bool {
     value.get(name).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// The JSON types a schema names itself; none means any text will do.
+/// Returns the JSON types that a schema names; if none, any string is accepted.
 fn kinds(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],

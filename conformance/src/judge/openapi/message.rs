@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Content;
 use crate::http_client::answer::BODY_LIMIT;
 
-/// Headers and body of a request or an answer, as they are on the wire.
+/// Headers and body of a request or a response, as on the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
     /// Names in any case, in order.
@@ -27,7 +27,7 @@ impl Message<'_> {
         Some(found.1.as_str())
     }
 
-    /// The body without its gzip encoding.
+    /// Decodes the body from gzip.
     fn decoded(&self) -> Result<Vec<u8>, String> {
         match self.header("content-encoding") {
             Some(coding) if coding.eq_ignore_ascii_case("gzip") => {
@@ -43,7 +43,7 @@ impl Message<'_> {
     }
 }
 
-/// A media type in lower case without parameters, the target's vendor written as `engine`.
+/// Normalizes a media type: lower case, no parameters, the target's vendor replaced by `engine`.
 pub fn media_type(content_type: &str, vendor: &str) -> String {
     let name = content_type.split(';').next().unwrap_or_default();
     let name = name.trim().to_ascii_lowercase();
@@ -53,8 +53,8 @@ pub fn media_type(content_type: &str, vendor: &str) -> String {
     }
 }
 
-/// What is wrong with a message of which the document describes the body. A request may leave
-/// its media type out; an answer may do so, and name any, where the description has `*/*`.
+/// Returns what is wrong with a message whose body is documented. A request may omit its media
+/// type; a response may omit it, or name any, if `*/*` is documented.
 pub(super) fn finding(
     content: &Content,
     message: Message<'_>,
@@ -90,7 +90,7 @@ pub(super) fn finding(
 }
 
 fn parse(media_type: &str, body: &[u8]) -> Result<Value, String> {
-    // Where any media type will do, it is JSON that is described.
+    // If any media type is accepted, the schema describes JSON.
     if media_type == "*/*" || media_type.ends_with("/json") || media_type.ends_with("+json") {
         serde_json::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))
     } else if media_type.ends_with("yaml") {

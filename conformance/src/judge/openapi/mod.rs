@@ -1,9 +1,8 @@
 //! Wire check: validates every exchange of a run against our OpenAPI documents.
 //!
-//! A request that the document does not allow is the suite's own defect, unless its step says
-//! that it breaks the contract on purpose. An answer that the document does not allow is the
-//! target's. What the documents leave open, they leave out; so paths and methods that they do
-//! not name are not checked.
+//! A request that the document does not allow is the suite's own defect, unless its step says that
+//! it breaks the contract on purpose. A response that the document does not allow is the target's.
+//! The documents omit what they leave open, so undocumented paths and methods are not checked.
 
 mod keys;
 mod load;
@@ -20,7 +19,7 @@ pub use message::{Message, media_type};
 use crate::assets::SPECS;
 use crate::catalogue::Document;
 
-/// Longest violation that is told with its value, in bytes.
+/// Maximum length of a violation that is shown with its value, in bytes.
 const LONGEST_TOLD: usize = 2000;
 
 /// The two OpenAPI documents with their schemas compiled.
@@ -30,7 +29,7 @@ pub struct Contract {
     engine: Vec<Operation>,
 }
 
-/// An OpenAPI document that cannot be used.
+/// Error of an unusable OpenAPI document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("specs/{file}.yaml: {what}")]
 pub struct ContractError {
@@ -46,9 +45,9 @@ struct Operation {
     parameters: Vec<Parameter>,
     request: Option<Content>,
     request_required: bool,
-    /// By `200`, `4XX`, `default`.
+    /// Content by status: `200`, `4XX`, `default`.
     responses: BTreeMap<String, Content>,
-    /// The members that the responses name, as pointers; by the same keys.
+    /// Documented members of the responses, as pointers; by the same keys.
     members: BTreeMap<String, Vec<String>>,
 }
 
@@ -73,50 +72,50 @@ enum Segment {
 struct Parameter {
     name: String,
     required: bool,
-    /// A name without a value is allowed.
+    /// Whether a name without a value is allowed.
     bare: bool,
     reading: Reading,
     schema: Schema,
 }
 
-/// How the text of a parameter becomes a value.
+/// How the string of a parameter is converted to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// The text itself.
+    /// The string itself.
     Text,
     /// A number, a boolean, or any JSON.
     Json,
-    /// Every occurrence together, as an array of texts.
+    /// Every occurrence, as an array of strings.
     List,
 }
 
-/// What is wrong with an answer.
+/// Violation in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// In one sentence: the operation, and what the document does not have.
+    /// One sentence: the operation, and what is not documented.
     pub what: String,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
-    /// The statuses that are documented in its place: where its own is not documented, or it has
-    /// no body and the description of its own has one.
+    /// Documented alternatives to the status, if it is not documented, or if the response has no
+    /// body and its status is documented with one.
     pub documented: Vec<u16>,
 }
 
-/// What is documented of an answer.
+/// Documentation of a response.
 #[derive(Debug)]
 pub(crate) struct Documented<'c> {
-    /// The operation, as `PUT /v1/data/{path}`.
+    /// The operation, such as `PUT /v1/data/{path}`.
     pub(crate) operation: String,
     /// The members of the body, as pointers in which `*` stands for the items of an array.
     pub(crate) members: &'c [String],
-    /// Whether the media type is said.
+    /// Whether the media type is documented.
     pub(crate) names_media: bool,
 }
 
-/// Media types and their schemas; empty where the document describes no body.
+/// Media types and their schemas; empty if no body is documented.
 type Content = Vec<(String, Schema)>;
 
-/// A compiled schema, shared by all places that refer to it; none allows everything.
+/// A compiled schema, shared by all places that refer to it; `None` allows everything.
 #[derive(Clone)]
 struct Schema(Option<Arc<Validator>>);
 
@@ -127,7 +126,7 @@ impl fmt::Debug for Schema {
 }
 
 impl Contract {
-    /// The contract that the program carries.
+    /// Returns the embedded contract.
     ///
     /// # Errors
     /// An OpenAPI document has a defect.
@@ -136,10 +135,10 @@ impl Contract {
         CONTRACT.get_or_init(|| Self::read(SPECS)).as_ref()
     }
 
-    /// Reads `control.openapi` and `engine.openapi` from pairs of path and text.
+    /// Reads `control.openapi` and `engine.openapi` from pairs of path and contents.
     ///
     /// # Errors
-    /// A document is missing, is no YAML, or has a reference or schema that cannot be used.
+    /// A document is missing, is not YAML, or has an unusable reference or schema.
     pub fn read(files: &[(&str, &str)]) -> Result<Self, ContractError> {
         Ok(Self {
             control: load::operations(files, Document::Control)?,
@@ -147,7 +146,7 @@ impl Contract {
         })
     }
 
-    /// What is wrong with a request, if anything. `target` is path and query below the base
+    /// Checks a request and returns a violation, if any. `target` is path and query below the base
     /// address of the API.
     pub fn check_request(
         &self,
@@ -169,7 +168,7 @@ impl Contract {
             .map(|finding| format!("request of {operation}: {finding}"))
     }
 
-    /// What is wrong with an answer, if anything. `vendor` is the target's part of
+    /// Checks a response and returns a violation, if any. `vendor` is the target's part of
     /// `application/vnd.VENDOR.…`.
     pub fn check_response(
         &self,
@@ -190,8 +189,7 @@ impl Contract {
         })
     }
 
-    /// What is documented of the answer to a request with this status. None for what the document
-    /// does not name.
+    /// Returns the documentation of the response to a request with this status, if documented.
     pub(crate) fn documented(
         &self,
         api: Document,
@@ -212,15 +210,15 @@ impl Contract {
         })
     }
 
-    /// The path of the operation that a request is of, with its parameters, as
-    /// `/v1/data/{path}`. None for what the document does not name.
+    /// Returns the path of the request's operation with its parameters, such as `/v1/data/{path}`.
+    /// None if it is not documented.
     pub(crate) fn template(&self, api: Document, method: &str, target: &str) -> Option<&str> {
         let path = target.split('?').next().unwrap_or(target);
         let operation = self.operation(api, method, path)?;
         Some(&operation.template.text)
     }
 
-    /// The operation for a path: of several that fit, the one with the most literal segments.
+    /// Returns the operation for a path: of several matches, the one with most literal segments.
     fn operation(&self, api: Document, method: &str, path: &str) -> Option<&Operation> {
         let operations = match api {
             Document::Control => &self.control,
@@ -286,7 +284,7 @@ impl Operation {
                 .then(|| "a body is required".to_owned());
         }
         let Some(content) = &self.request else {
-            // RFC 9110 gives a body of GET or DELETE no meaning, but servers get them.
+            // RFC 9110 defines no meaning for a body of GET or DELETE, but servers receive them.
             return Some("no body is documented".to_owned());
         };
         message::finding(content, message, "engine", true)
@@ -303,7 +301,7 @@ impl Operation {
 }
 
 impl Operation {
-    /// The key that a status is documented under.
+    /// Key under which a status is documented.
     fn response_key(&self, status: u16) -> Option<String> {
         let range = format!("{}XX", status / 100);
         let keys = [status.to_string(), range, "default".to_owned()];
@@ -311,8 +309,8 @@ impl Operation {
             .find(|key| self.responses.contains_key(key))
     }
 
-    /// The statuses that are documented in place of this one, if it is not. If it is, as a success
-    /// with a body, and the answer has none, those of success that have none.
+    /// Returns the documented alternatives to an undocumented status. For a success documented with
+    /// a body, and an empty response, returns the successes without a body.
     fn statuses_for(&self, status: u16, is_empty: bool) -> Vec<u16> {
         let is_documented = self.response_key(status).is_some();
         let fits = |code: u16, content: &Content| {
@@ -359,7 +357,7 @@ impl Parameter {
 }
 
 impl Schema {
-    /// The first violations, each with its place below `root`.
+    /// Formats the first violations, each with its place below `root`.
     fn finding(&self, value: &serde_json::Value, root: &str) -> Option<String> {
         let validator = self.0.as_ref()?;
         if validator.is_valid(value) {
@@ -374,7 +372,7 @@ impl Schema {
     }
 }
 
-/// A violation with the value that shows it, unless that is a long one.
+/// Formats a violation with its value, unless that is too long.
 fn told(error: &jsonschema::ValidationError<'_>) -> String {
     let told = error.to_string();
     match told.len() {

@@ -8,30 +8,30 @@ use serde_json::{Map, Value, json};
 
 use crate::faults::{Alteration, Fault, Recipient};
 
-/// A fault: an alteration of exchanges, and how they end where it is not with an answer.
+/// A fault: an alteration of exchanges, and their ending if there is no complete response.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) name: String,
-    /// What the broken server does, as a sentence; it may be empty.
+    /// Behaviour of the broken server, as a sentence; may be empty.
     pub(super) breaks: String,
     pub(super) alteration: Alteration,
     pub(super) ending: Option<Ending>,
-    /// How many requests it touches once it is on; none for any number.
+    /// Number of requests that it affects once enabled; none for any number.
     pub(super) times: Option<u64>,
 }
 
-/// How an exchange ends that has no whole answer. What leaves less of an answer is the lesser.
+/// How an exchange without a complete response ends, ordered by how much of the response is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::mock) enum Ending {
-    /// No answer comes, and the connection stays.
+    /// No response is sent, and the connection stays open.
     Hang,
-    /// The connection is closed without an answer.
+    /// The connection is closed without a response.
     Close,
-    /// It is closed after so many bytes of the body.
+    /// It is closed after this number of bytes of the body.
     Cut(usize),
 }
 
-/// The part of a definition that is no alteration.
+/// The part of a definition that is not an alteration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FaultFile {
@@ -42,7 +42,7 @@ struct FaultFile {
     times: Option<u64>,
 }
 
-/// The keys of that part, and those of the suite's faults that say nothing here.
+/// The keys of that part, and those of the suite's faults that are ignored here.
 const OWN: [&str; 8] = [
     "fault", "breaks", "kills", "also", "hang", "close", "cut", "times",
 ];
@@ -50,7 +50,7 @@ const OWN: [&str; 8] = [
 /// Reads a fault file: a list of faults in YAML.
 ///
 /// # Errors
-/// It is no such list, or one has a defect or a name that stands twice.
+/// It is not such a list, or a fault has a defect or a repeated name.
 pub(super) fn list(text: &str) -> Result<Vec<Definition>, String> {
     let written: Vec<Map<String, Value>> =
         serde_yaml::from_str(text).map_err(|error| error.to_string())?;
@@ -69,10 +69,10 @@ pub(super) fn list(text: &str) -> Result<Vec<Definition>, String> {
 }
 
 impl Definition {
-    /// Reads a definition; a fault that does not say what it is about touches every request.
+    /// Reads a definition; a fault without a condition affects every request.
     ///
     /// # Errors
-    /// An unknown key, a bad pattern, something that cannot be sent, or that nothing is done.
+    /// An unknown key, a bad pattern, a value that cannot be sent, or no effect.
     pub(super) fn read(name: &str, written: Map<String, Value>) -> Result<Self, String> {
         Self::read_parts(name, written).map_err(|why| format!("{name}: {why}"))
     }
@@ -116,7 +116,7 @@ impl Definition {
         })
     }
 
-    /// A fault that rules must notice, as one that clients must bear.
+    /// Converts a fault for rules to one for clients.
     pub(super) fn of_suite(fault: Fault) -> Self {
         Self {
             name: fault.id,
@@ -128,7 +128,7 @@ impl Definition {
     }
 }
 
-/// A name that can stand in a path and in a header.
+/// Checks that a name is valid in a path and in a header.
 fn check_name(name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     match !name.is_empty() && name.len() <= 200 && name.chars().all(fits) {
@@ -137,7 +137,7 @@ fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Whether statuses and headers that the fault names can be sent.
+/// Checks that statuses and headers named by the fault can be sent.
 fn check_sent(written: &Map<String, Value>) -> Result<(), String> {
     let reply = written.get("reply");
     let answer = written.get("answer").and_then(Value::as_array);

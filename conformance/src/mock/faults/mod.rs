@@ -15,38 +15,38 @@ use crate::http_client::answer::Answer;
 use definition::Definition;
 pub(super) use definition::Ending;
 
-/// The header of a request that is to meet faults: their names, or the definition of one as JSON.
+/// Request header that selects faults: their names, or the definition of one as JSON.
 pub(super) const HEADER: &str = "conformance-fault";
 
-/// Faults that may be on at the same time.
+/// Maximum number of enabled faults.
 const MOST: usize = 100;
 
-/// Those that are known without a file.
+/// Faults that are known without a file.
 const BUILT_IN: &str = include_str!("built_in.yaml");
 
-/// All that is known of faults.
+/// Known and enabled faults.
 #[derive(Debug)]
 pub(super) struct Faults {
     known: BTreeMap<String, Arc<Definition>>,
     on: Vec<SwitchedOn>,
-    /// Those that were on at the start.
+    /// Faults that were enabled at the start.
     start: Vec<SwitchedOn>,
 }
 
-/// A fault that is on.
+/// An enabled fault.
 #[derive(Debug, Clone)]
 struct SwitchedOn {
     fault: Arc<Definition>,
-    /// How many more requests it touches; none for any number.
+    /// Number of further requests that it affects; none for any number.
     left: Option<u64>,
 }
 
-/// The faults that one request meets.
+/// The faults that affect one request.
 #[derive(Debug)]
 pub(super) struct Chosen(Vec<Arc<Definition>>);
 
 impl Faults {
-    /// Those that are known by themselves, and those of these files.
+    /// Reads the built-in faults, and those of these files.
     ///
     /// # Errors
     /// A file cannot be read, or has a defect.
@@ -71,30 +71,29 @@ impl Faults {
         })
     }
 
-    /// Makes what is on now that to which a reset leads back.
+    /// Saves the enabled faults as the state to which a reset returns.
     pub(super) fn keep_as_start(&mut self) {
         self.start = self.on.clone();
     }
 
-    /// Leads back to what was on at the start.
+    /// Restores the faults that were enabled at the start.
     pub(super) fn reset(&mut self) {
         self.on = self.start.clone();
     }
 
-    /// Switches a fault on that is known by name, for so many requests; again, and its count
-    /// begins anew.
+    /// Enables a fault by name, for this number of requests; enabling it again restarts the count.
     ///
     /// # Errors
-    /// When there is no such fault, or too many are on.
+    /// There is no such fault, or too many are enabled.
     pub(super) fn switch_on(&mut self, name: &str, times: Option<u64>) -> Result<(), String> {
         let fault = self.find(name)?;
         self.put(fault, times)
     }
 
-    /// Switches a fault on that the request for it defines.
+    /// Enables a fault that the request defines.
     ///
     /// # Errors
-    /// When it is no definition, or too many are on.
+    /// The definition is invalid, or too many are enabled.
     pub(super) fn define(
         &mut self,
         name: &str,
@@ -105,10 +104,10 @@ impl Faults {
         self.put(Arc::new(fault), times)
     }
 
-    /// Switches all faults of a file on.
+    /// Enables all faults of a file.
     ///
     /// # Errors
-    /// When it is no such file, or too many are on; then none of them is switched.
+    /// The file is invalid, or too many are enabled; then none of them is enabled.
     pub(super) fn define_all(&mut self, text: &str) -> Result<(), String> {
         let before = self.on.clone();
         let faults = definition::list(text)?;
@@ -121,7 +120,7 @@ impl Faults {
         done
     }
 
-    /// Switches a fault off, and says whether it was on.
+    /// Disables a fault, and returns whether it was enabled.
     pub(super) fn switch_off(&mut self, name: &str) -> bool {
         let before = self.on.len();
         self.on.retain(|one| one.fault.name != name);
@@ -132,7 +131,7 @@ impl Faults {
         self.on.clear();
     }
 
-    /// What is on, and what is known.
+    /// Enabled and known faults, as JSON.
     pub(super) fn show(&self) -> Value {
         let on = self.on.iter().map(|one| {
             let fault = &one.fault;
@@ -146,11 +145,11 @@ impl Faults {
         })
     }
 
-    /// The faults that a request meets: those that are on and touch it, and those that its own
-    /// headers ask for.
+    /// Selects the faults that affect a request: those that are enabled and match it, and those
+    /// that its own headers select.
     ///
     /// # Errors
-    /// A header asks for what is none, or for what does not touch the request.
+    /// A header selects an unknown fault, or one that does not match the request.
     pub(super) fn choose<'a>(
         &mut self,
         api: Recipient,
@@ -190,7 +189,7 @@ impl Faults {
         names.map(|name| self.find(name)).collect()
     }
 
-    /// A fault by its name: one that is known, or one of the suite's.
+    /// Looks up a fault by name: a known one, or one of the suite's.
     fn find(&self, name: &str) -> Result<Arc<Definition>, String> {
         if let Some(known) = self.known.get(name) {
             return Ok(Arc::clone(known));
@@ -222,7 +221,7 @@ impl Chosen {
         self.0.iter().map(|fault| fault.name.clone()).collect()
     }
 
-    /// How the exchange ends, if one of them ends it.
+    /// Returns how the exchange ends, if a fault ends it.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.0.iter().filter_map(|fault| fault.ending).min()
     }
@@ -231,7 +230,7 @@ impl Chosen {
         self.0.iter().map(|fault| &fault.alteration)
     }
 
-    /// After how many bytes this answer's body is cut, if it is.
+    /// Number of bytes after which this response's body is cut, if it is.
     pub(super) fn cut(&self, answer: &Answer) -> Option<usize> {
         let cuts = self
             .0
@@ -352,7 +351,7 @@ mod tests {
         assert!(faults.on.is_empty());
         let (few, _) = many.split_at(many.len() - "- {fault: f100, close: true}\n".len());
         assert_eq!(faults.define_all(few), Ok(()));
-        // The same again is no further one.
+        // Enabling the same again does not count.
         assert_eq!(faults.define_all(few), Ok(()));
     }
 }

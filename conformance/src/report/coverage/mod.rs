@@ -53,7 +53,7 @@ pub struct Counts {
 }
 
 impl Coverage {
-    /// The coverage of a catalogue by the suite's own scenarios.
+    /// Computes the coverage of a catalogue by the suite's own scenarios.
     pub fn of(catalogue: &Catalogue) -> Self {
         let shown: std::collections::HashSet<String> = rules::ids().collect();
         let sentences = sentences(catalogue);
@@ -107,7 +107,7 @@ impl Counts {
         }
     }
 
-    /// Rules that nothing shows and nothing excuses.
+    /// Number of rules without a scenario that are not pending.
     pub fn rules_silent(&self) -> usize {
         self.rules - self.rules_with_scenario - self.rules_pending
     }

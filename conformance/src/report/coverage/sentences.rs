@@ -7,17 +7,17 @@ use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Clause, Document, Level};
 
-/// What a sentence comes to.
+/// Coverage of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentenceStatus {
     /// A rule states it, with or without other clauses.
     Rule,
-    /// Open clauses state it, and no rule.
+    /// Open clauses state it, but no rule.
     Open,
-    /// Unobservable clauses alone state it.
+    /// Only unobservable clauses state it.
     Unobservable,
-    /// No clause states it, and the catalogue says why.
+    /// No clause states it, and the catalogue explains why.
     Explained,
 }
 
@@ -30,7 +30,7 @@ pub struct Sentence<'a> {
     pub section: &'static str,
     /// Its number in the section, from 1.
     pub sentence: usize,
-    /// What it comes to.
+    /// Its coverage.
     pub stated_by: SentenceStatus,
     /// The ids of the clauses that state it.
     pub clauses: Vec<&'a str>,
@@ -45,9 +45,9 @@ pub struct SentenceCounts {
     pub all: usize,
     /// Those that a rule states.
     pub rule: usize,
-    /// Those that open clauses state, and no rule.
+    /// Those that open clauses state, but no rule.
     pub open: usize,
-    /// Those that unobservable clauses alone state.
+    /// Those that only unobservable clauses state.
     pub unobservable: usize,
     /// Those that no clause states.
     pub explained: usize,
@@ -127,7 +127,7 @@ impl fmt::Display for SentenceStatus {
     }
 }
 
-/// Number, standing, and a line for each clause or one for the explanation.
+/// Number, coverage, and a line for each clause or one for the explanation.
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:4}  {:12}", self.sentence, self.stated_by)?;

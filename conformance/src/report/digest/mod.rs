@@ -14,72 +14,72 @@ use crate::report::capability;
 use crate::report::stability::Stability;
 use crate::scenario::UNNAMED;
 
-/// What a run says, as reports show it.
+/// Result of a run, as reports show it.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
-    /// What was judged, and on what.
+    /// Chosen rules and target.
     pub started: Option<RunStarted>,
     /// The profile that it was judged by, if this program knows it.
     pub profile: Option<&'static Profile>,
-    /// How it ended; none when the evidence breaks off.
+    /// End of the run; none if the evidence is incomplete.
     pub finished: Option<RunFinished>,
     /// Every clause of the choice, in its order.
     pub rows: Vec<Row>,
-    /// Resources that were still there.
+    /// Resources that remained.
     pub leaked: Vec<String>,
-    /// What the target held before the run and no longer holds as it was.
+    /// Content of the target from before the run that it no longer has unchanged.
     pub changed: Vec<String>,
-    /// What was not compared with what the target held before, and why.
+    /// Content that was not compared with the state before the run, and why.
     pub not_compared: Vec<String>,
-    /// Entries of lists of known deviations that no longer hold.
+    /// Entries of lists of known deviations that are no longer valid.
     pub stale: Vec<String>,
-    /// What further runs showed, if there were any.
+    /// Results of further runs, if any.
     pub stability: Option<Stability>,
-    /// The suite's own faults.
+    /// Defects of the suite itself.
     pub defects: Vec<Defect>,
-    /// What the scenario of each rule sent and received, where the events hold it.
+    /// Requests and responses of each rule's scenario, if the events contain them.
     pub exchanges: HashMap<String, Vec<Exchange>>,
-    /// The command line that judges in the same way, without rules. Evidence does not hold it, so
-    /// there is none where a run is only read.
+    /// The command line that judges in the same way, without rules. Evidence does not contain it,
+    /// so it is `None` for a stored run.
     pub again: Option<String>,
-    /// Whether the rules ran one at a time; false where the evidence does not say.
+    /// Whether the rules ran one at a time; false if the evidence does not say.
     pub one_at_a_time: bool,
-    /// Rules that the user named one by one: such a rule must be judged.
+    /// Rules that the user named explicitly: such a rule must be judged.
     named: Vec<String>,
 }
 
-/// One clause of the choice and what became of it.
+/// One clause of the choice and its result.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The verdict as it was given.
+    /// The original verdict.
     pub judged: Judged,
     /// The document of the clause.
     pub document: Option<Document>,
-    /// The verdict in the light of the known deviations, and of the profile.
+    /// The verdict after applying the known deviations and the profile.
     pub outcome: Outcome,
     /// How binding the profile of the run makes it; none without one.
     pub binding: Option<Binding>,
     /// The reason of the entry that names the rule: a known deviation, or a flaky rule.
     pub known: Option<String>,
-    /// The file of that entry, where it is the user's own.
+    /// The file of that entry, if it is the user's own.
     pub list: Option<String>,
 }
 
-/// A verdict in the light of the known deviations.
+/// A verdict after applying the known deviations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Proven.
     Pass,
-    /// Broken.
+    /// Failed.
     Fail,
-    /// Broken, and of a level of the profile that decides nothing.
+    /// Failed, but only recommended by the profile.
     ShouldFail,
-    /// Broken, as the list of known deviations says.
+    /// Failed, as the list of known deviations says.
     ExpectedFail,
-    /// Kept, though the list of known deviations says it is broken.
+    /// Passed, though it is on the list of known deviations.
     UnexpectedPass,
-    /// Kept or broken, and known not to show the same every time: proves nothing.
+    /// Passed or failed, but known to vary: proves nothing.
     Flaky,
     /// An open clause: recorded, not judged.
     Recorded,
@@ -103,7 +103,7 @@ impl Outcome {
     }
 }
 
-/// What a run comes to, from good to bad.
+/// Conclusion of a run, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
@@ -111,12 +111,12 @@ pub enum Conclusion {
     Conformant,
     /// Nothing was judged, or a rule that had to be judged was not.
     Incomplete,
-    /// A rule is broken, or a known deviation passes, or a rule has varying results, or an entry
-    /// of a list has expired.
+    /// A rule fails, a known deviation passes, a rule has varying results, or an entry of a list
+    /// has expired.
     NotConformant,
     /// The target cannot be reached or died.
     Unreachable,
-    /// The suite itself is at fault: a wrong request of its own, or something left behind.
+    /// The suite itself has a defect: a wrong request of its own, or leftover resources.
     Defective,
     /// The user stopped the run.
     Interrupted,
@@ -135,7 +135,7 @@ impl Conclusion {
         }
     }
 
-    /// What it means, in one sentence without its end; of a digest, [`Digest::sentence`] says it.
+    /// Describes the conclusion, without a full stop; for a digest, use [`Digest::sentence`].
     fn sentence(self) -> &'static str {
         match self {
             Self::Conformant => "conformant: all that the target claims passes",
@@ -149,7 +149,7 @@ impl Conclusion {
 }
 
 impl Digest {
-    /// Digests the events of a run. `named` are the rules that the user named one by one.
+    /// Digests the events of a run. `named` are the rules that the user named explicitly.
     pub fn of(
         events: impl IntoIterator<Item = Event>,
         known: &KnownList,
@@ -195,14 +195,14 @@ impl Digest {
         digest
     }
 
-    /// How many rules are proven, and how many the choice has: what was not run is not proven.
+    /// Numbers of proven and of chosen rules: a rule that was not run is not proven.
     pub fn score(&self) -> (usize, usize) {
         let score = capability::score(self.rows.iter());
         (score.proven, score.rules)
     }
 
-    /// In words, how the target stands by the profile; without one, how many rules are proven of
-    /// those that the target claims, and how many there are.
+    /// Formats the result by the profile; without one, the numbers of proven, of claimed and of all
+    /// rules.
     pub(super) fn score_told(&self) -> String {
         if let Some(standing) = self.standing() {
             return standing.to_string();
@@ -224,7 +224,7 @@ impl Digest {
         counts
     }
 
-    /// Why clauses of a document were not run, and how many for each reason.
+    /// Number of clauses of a document that were not run, by reason.
     pub fn reasons(&self, document: Document) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for row in self
@@ -239,8 +239,8 @@ impl Digest {
         counts
     }
 
-    /// What went wrong beside the rules, each with the kind of it, so that no reader of a report
-    /// takes the run for green.
+    /// Findings in addition to the rules, each with its kind, so that no reader of a report
+    /// considers the run green.
     pub fn findings(&self) -> Vec<(&'static str, String)> {
         let defect = |defect: &Defect| ("defect", format!("{}: {}", defect.rule, defect.what));
         let mut findings: Vec<_> = self.defects.iter().map(defect).collect();
@@ -275,7 +275,7 @@ impl Digest {
         findings
     }
 
-    /// What the run comes to.
+    /// Conclusion of the run.
     pub fn conclusion(&self) -> Conclusion {
         let any = |outcome: Outcome| self.rows.iter().any(|row| row.outcome == outcome);
         let reason = |wanted: &dyn Fn(&Row, &Reason) -> bool| {
@@ -300,7 +300,7 @@ impl Digest {
         {
             Conclusion::NotConformant
         } else if !self.leaked.is_empty() || !self.changed.is_empty() {
-            // A target that breaks rules may be what left it; one that keeps them is not.
+            // A target that fails rules may have caused it; one that passes them has not.
             Conclusion::Defective
         } else if !self.judged_something()
             || reason(&|row, reason| self.had_to_run(row, reason))
@@ -312,7 +312,7 @@ impl Digest {
         }
     }
 
-    /// What the run comes to, in one sentence without its end. Known deviations are counted
+    /// Describes the conclusion in one sentence, without a full stop. Known deviations are counted
     /// wherever a target is called conformant.
     pub fn sentence(&self) -> String {
         let conclusion = self.conclusion();
@@ -359,7 +359,7 @@ impl Digest {
         }
     }
 
-    /// Why no rule was judged, by the reason that most of them have.
+    /// Why no rule was judged, by the most frequent reason.
     fn nothing_judged(&self) -> String {
         let rules = self.rows.iter();
         let rules = rules.filter(|row| row.judged.level == Level::Rule);
@@ -378,7 +378,7 @@ impl Digest {
         }
     }
 
-    /// Whether the target was not there, or let nobody in, so that there is no rule to tell of.
+    /// Whether the target was unreachable or rejected all requests, so that no rule is reported.
     pub(crate) fn is_unasked(&self) -> bool {
         let not_run = |row: &Row| matches!(row.judged.verdict, Verdict::NotRun(_));
         let finished = self.finished.as_ref();
@@ -386,7 +386,7 @@ impl Digest {
         (unreached || self.refused().is_some()) && self.rows.iter().all(not_run)
     }
 
-    /// Why the target let nobody in, if that is why no rule was judged.
+    /// Why the target rejected all requests, if that is why no rule was judged.
     fn refused(&self) -> Option<&str> {
         self.rows.iter().find_map(|row| match &row.judged.verdict {
             Verdict::NotRun(Reason::Refused(why)) => Some(why.as_str()),
@@ -394,8 +394,8 @@ impl Digest {
         })
     }
 
-    /// How many rules were not judged for want of what an address alone does not give: a setup, a
-    /// fixture server, a token, a server of their own. None of a target that the suite starts.
+    /// Number of rules that were not judged because an address alone does not provide a setup, a
+    /// fixture server, a token, or a separate server. 0 for a target that the suite starts.
     pub fn beyond_an_address(&self) -> usize {
         let target = self.started.as_ref().map(|started| &started.target);
         if !target.is_some_and(|target| target.by_address || target.name == UNNAMED) {
@@ -415,7 +415,7 @@ impl Digest {
         self.rows.iter().filter(beyond).count()
     }
 
-    /// Whether a rule did not show the same in every run.
+    /// Whether a rule has varying results.
     fn moves(&self) -> bool {
         let stability = self.stability.as_ref();
         stability.is_some_and(|stability| !stability.moved.is_empty())
@@ -427,10 +427,10 @@ impl Digest {
         self.rows.iter().any(judged)
     }
 
-    /// Whether it makes a run incomplete that this clause was not judged: the user named it,
-    /// or nothing but the suite or the target's own description stands in the way of a rule. What a
-    /// target does not claim, what is still to be written, and what plain addresses cannot
-    /// provide, is shown and counted as not proven instead.
+    /// Whether the run is incomplete because this clause was not judged: the user named it, or only
+    /// the suite or the target's own description prevents a rule. A rule that a target does not
+    /// claim, that is still to be written, or that needs more than plain addresses, is shown and
+    /// counted as not proven instead.
     fn had_to_run(&self, row: &Row, reason: &Reason) -> bool {
         if row.binding == Some(Binding::Should) {
             return false;
@@ -452,7 +452,7 @@ impl Digest {
     }
 }
 
-/// A clause of the choice for which the run had no time.
+/// Result of a chosen clause that the run did not reach.
 fn cut_off(rule: &ChosenRule) -> Judged {
     Judged {
         rule: rule.rule.clone(),
@@ -466,7 +466,7 @@ fn cut_off(rule: &ChosenRule) -> Judged {
 }
 
 impl Row {
-    /// A verdict in the light of the known deviations.
+    /// Applies the known deviations to a verdict.
     pub fn of(judged: Judged, known: &KnownList) -> Self {
         let deviation = known.deviation(&judged.rule);
         let flaky = known.flaky(&judged.rule);
@@ -489,7 +489,7 @@ impl Row {
         }
     }
 
-    /// The same in the light of a profile: what only should hold fails nothing.
+    /// Applies a profile: a recommended rule does not fail the run.
     #[must_use]
     pub fn bound_by(mut self, profile: Option<&Profile>) -> Self {
         self.binding = profile.and_then(|profile| profile.binding(&self.judged.rule));
@@ -499,7 +499,7 @@ impl Row {
         self
     }
 
-    /// Whether the clause was run and held, and may be relied on.
+    /// Whether the clause was run, passed, and is not flaky.
     pub fn is_proven(&self) -> bool {
         self.judged.verdict == Verdict::Pass && self.outcome != Outcome::Flaky
     }
@@ -514,7 +514,7 @@ impl Row {
     }
 }
 
-/// Why a clause has no scenario: the whole capability has none yet, or the clause says why.
+/// Why a clause has no scenario: the whole capability has none yet, or the clause has a reason.
 fn no_scenario(id: &str) -> String {
     let catalogue = Catalogue::embedded().ok();
     let clause = catalogue.and_then(|known| Some((known, known.clause(id)?)));

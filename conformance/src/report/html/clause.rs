@@ -11,12 +11,12 @@ use crate::catalogue::{Binding, Catalogue};
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::report::{Digest, Row, failure};
 
-/// Longest note or reason.
+/// Maximum length of a note or reason, in characters.
 const NOTE_SHOWN: usize = 4_000;
-/// Longest transcript.
+/// Maximum length of a transcript, in characters.
 const TRANSCRIPT_SHOWN: usize = 6_000;
 
-/// The clause as a line that opens.
+/// Renders the clause as an expandable entry.
 pub(super) fn clause(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     let mut names: Vec<_> = entry.marks().map(CellState::name).collect();
     names.dedup();
@@ -53,7 +53,7 @@ pub(super) fn clause(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     }
 }
 
-/// A verdict in words; the target's name is there for whoever cannot see the column.
+/// A verdict in words; includes the target's name for readers who cannot see the column.
 pub(super) fn verdict(mark: CellState, target: Option<&str>) -> Markup {
     html! {
         span.mark.(mark.name()) {
@@ -63,7 +63,7 @@ pub(super) fn verdict(mark: CellState, target: Option<&str>) -> Markup {
     }
 }
 
-/// What the clause states, and where the document does.
+/// Statement of the clause, and its place in the document.
 fn source(entry: &Entry<'_>) -> Markup {
     let title = |document| Catalogue::embedded().map_or("", |known| known.title(document));
     html! {
@@ -83,7 +83,7 @@ fn source(entry: &Entry<'_>) -> Markup {
     }
 }
 
-/// What one run shows of a clause.
+/// Result of one run for a clause.
 fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: CellState) -> Markup {
     let reason = entry.clause.and_then(|clause| clause.reason.as_deref());
     let Some(row) = row else {

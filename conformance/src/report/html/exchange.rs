@@ -6,22 +6,22 @@ use super::text::{cut, shown, spread, visible};
 use crate::evidence::{self, Exchange, Payload};
 use crate::http_client::curl;
 
-/// Longest body that is kept for the page, in characters.
+/// Maximum length of a body that is stored for the page, in characters.
 const BODY_KEPT: usize = 16 * 1024;
-/// Longest body that the page shows, where the rule fails and where it does not.
+/// Maximum length of a body on the page, of failing and of other rules.
 const BODY_SHOWN: [usize; 2] = [6_000, 700];
-/// Most lines of a body that it shows, likewise.
+/// Maximum number of lines of a body, likewise.
 const LINES_SHOWN: [usize; 2] = [200, 24];
-/// Longest address or header.
+/// Maximum length of an address or header.
 const LINE_SHOWN: usize = 2_000;
-/// Longest command, in characters.
+/// Maximum length of a command, in characters.
 const COMMAND_SHOWN: usize = 6_000;
-/// Of one step that is sent very often, so many exchanges are shown.
+/// Number of exchanges shown of a frequently repeated step.
 const REPEATED: usize = 3;
-/// Most exchanges of one rule.
+/// Maximum number of exchanges of one rule.
 const EXCHANGES: usize = 40;
 
-/// Cuts what is too long to be shown, so that a run can hold all its exchanges.
+/// Truncates what is too long to be shown, so that a run can store all its exchanges.
 pub fn trim(exchange: &mut Exchange) {
     let answer = exchange
         .response
@@ -49,7 +49,7 @@ fn shorten(body: &mut Payload) {
     }
 }
 
-/// All exchanges of a rule but those of cleaning up; the one that fails stands open.
+/// All exchanges of a rule except those of the cleanup; the failing one is expanded.
 pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
     let (chosen, left_out) = chosen(all);
     let fails = failing.and_then(|step| chosen.iter().rposition(|one| one.step == step));
@@ -70,7 +70,7 @@ pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
     }
 }
 
-/// Shell commands, one a line.
+/// Shell commands, one per line.
 pub(super) fn commands(commands: impl Iterator<Item = String>) -> Markup {
     html! {
         pre.commands {
@@ -79,14 +79,14 @@ pub(super) fn commands(commands: impl Iterator<Item = String>) -> Markup {
     }
 }
 
-/// The exchanges worth showing, and how many are left out.
+/// Selects the exchanges to show, and counts the omitted ones.
 fn chosen(all: &[Exchange]) -> (Vec<&Exchange>, usize) {
     let of_steps: Vec<&Exchange> = all.iter().filter(|exchange| exchange.step > 0).collect();
     let mut chosen = Vec::new();
     for (index, exchange) in of_steps.iter().enumerate() {
         let same = |other: &&&Exchange| other.step == exchange.step;
         let before = of_steps.iter().take(index).rev().take_while(same).count();
-        // The last of a step is the one whose answer counts.
+        // The last response of a step is the one that counts.
         let last = of_steps
             .get(index + 1)
             .is_none_or(|next| next.step != exchange.step);
@@ -146,7 +146,7 @@ fn one(exchange: &Exchange, long: bool, fails: bool) -> Markup {
     }
 }
 
-/// What follows the authority of an address.
+/// The part of an address after the authority.
 fn path(url: &str) -> &str {
     let start = url
         .split_once("://")

@@ -1,8 +1,8 @@
 //! HTML report: one self-contained page of one run, or of several side by side.
 //!
-//! It is complete and readable without its script, which only filters. All that comes from
-//! servers is hostile: it is escaped, cut, its control characters are shown, and the page's
-//! content policy admits no script, style or address but those of this folder.
+//! It is complete and readable without its script, which only filters. All data from servers is
+//! treated as hostile: it is escaped and truncated, its control characters are shown, and the
+//! page's content policy allows only the script and style of this folder.
 
 mod clause;
 mod exchange;
@@ -20,7 +20,7 @@ use runs::Runs;
 pub use exchange::trim;
 pub use site::{Implementation, Page, site};
 
-/// The style of the site: that of the report, and what only the site has.
+/// Style of the site: that of the report, and the site's own.
 fn style() -> String {
     [page::STYLE, include_str!("site/style.css")].concat()
 }

@@ -57,7 +57,7 @@ pub(super) fn page(runs: &Runs<'_>) -> Markup {
     }
 }
 
-/// What may run, load and be sent on the page: its own style and script, nothing else.
+/// Content security policy of the page: only its own style and script.
 fn policy() -> String {
     let [style, script] = [STYLE, SCRIPT].map(|text| format!("'sha256-{}'", digest(text)));
     format!(
@@ -66,7 +66,7 @@ fn policy() -> String {
     )
 }
 
-/// SHA-256 in base64, by the hash that the TLS library brings.
+/// SHA-256 in base64, by the hash function of the TLS library.
 fn digest(text: &str) -> String {
     use base64::Engine as _;
     use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
@@ -77,7 +77,7 @@ fn digest(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(hash)
 }
 
-/// One line on a run: what was asked for, and how long it took.
+/// One line about a run: what was requested, and its duration.
 fn about(runs: &Runs<'_>, run: &Run<'_>) -> Markup {
     let started = run.digest.started.as_ref();
     html! {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::catalogue::{Catalogue, Clause, Document, Level, sections};
 use crate::report::{Digest, Outcome, Row, labels};
 
-/// What a page shows.
+/// Contents of a page.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
     pub(super) runs: Vec<Run<'a>>,
@@ -16,7 +16,7 @@ pub(super) struct Runs<'a> {
 /// One run.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
-    /// The target's name, unlike that of any other run of the page.
+    /// The target's name, unique on the page.
     pub(super) label: String,
     pub(super) digest: &'a Digest,
 }
@@ -24,26 +24,26 @@ pub(super) struct Run<'a> {
 /// One section of a document.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
-    /// None where this suite does not know the clauses.
+    /// `None` if this suite does not know the clauses.
     pub(super) document: Option<Document>,
     pub(super) name: &'a str,
-    /// Its place on the page.
+    /// Its anchor on the page.
     pub(super) anchor: String,
     pub(super) clauses: Vec<Entry<'a>>,
 }
 
-/// One clause, and what each run says about it.
+/// One clause, with the result of each run.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     pub(super) rule: &'a str,
     pub(super) states: &'a str,
-    /// The clause as this suite knows it.
+    /// The clause, if this suite knows it.
     pub(super) clause: Option<&'a Clause>,
-    /// For each run its row; none where the run did not choose the clause.
+    /// Row of each run; none if the run did not choose the clause.
     pub(super) rows: Vec<Option<&'a Row>>,
 }
 
-/// What a clause comes to in a run.
+/// State of a clause in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CellState {
     Judged(Outcome),
@@ -52,7 +52,7 @@ pub(super) enum CellState {
 }
 
 impl CellState {
-    /// Every mark, what asks for attention first.
+    /// Every state, those that need attention first.
     pub(super) const ALL: [Self; 10] = [
         Self::Judged(Outcome::Fail),
         Self::Judged(Outcome::UnexpectedPass),
@@ -66,7 +66,7 @@ impl CellState {
         Self::NotChosen,
     ];
 
-    /// The word in the page's code.
+    /// Name in the page's source.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Judged(outcome) => outcome.name(),
@@ -93,7 +93,7 @@ impl CellState {
 }
 
 impl<'a> Entry<'a> {
-    /// For each run what the clause comes to.
+    /// State of the clause in each run.
     pub(super) fn marks(&self) -> impl Iterator<Item = CellState> {
         let unobservable = self
             .clause
@@ -130,7 +130,7 @@ impl<'a> Runs<'a> {
         for clause in clauses {
             let rule = clause.id.as_str();
             let entry = entry(rule, Some(clause), &rows);
-            // What HTTP cannot show is told beside what the run chose.
+            // Unobservable clauses are shown along with the chosen ones.
             let beside = clause.level == Level::Unobservable && files.contains(file(rule));
             if beside || entry.rows.iter().any(Option::is_some) {
                 seen.insert(rule);
@@ -138,7 +138,7 @@ impl<'a> Runs<'a> {
                 found.entry(place).or_default().push(entry);
             }
         }
-        // Evidence of another edition of the suite may hold clauses that this one does not know.
+        // Evidence of another edition of the suite may contain clauses that this one does not know.
         for row in digests.iter().flat_map(|digest| &digest.rows) {
             let rule = row.judged.rule.as_str();
             if seen.insert(rule) {
@@ -171,7 +171,7 @@ impl<'a> Runs<'a> {
         self.sections.iter().flat_map(|section| &section.clauses)
     }
 
-    /// Whether runs stand side by side.
+    /// Whether the page shows several runs.
     pub(super) fn several(&self) -> bool {
         self.runs.len() > 1
     }
@@ -192,7 +192,7 @@ fn entry<'a>(
 ) -> Entry<'a> {
     let rows: Vec<_> = rows.iter().map(|rows| rows.get(rule).copied()).collect();
     let stated = rows.iter().flatten().map(|row| row.judged.states.as_str());
-    // A rule that a run was stopped before says nothing of its clause.
+    // A rule that was not reached has no statement in the evidence.
     let stated = stated.filter(|states| !states.is_empty());
     let known = clause.map(|clause| clause.states.as_str());
     Entry {
@@ -203,12 +203,12 @@ fn entry<'a>(
     }
 }
 
-/// The file of clauses that an id stands in.
+/// Clause file of an id.
 fn file(id: &str) -> &str {
     id.rsplit_once('/').map_or(id, |(file, _)| file)
 }
 
-/// The place of a section among those of both documents.
+/// Position of a section among those of both documents.
 fn place(document: Document, section: &str) -> usize {
     let before = Document::ALL
         .into_iter()
@@ -220,7 +220,7 @@ fn place(document: Document, section: &str) -> usize {
     before + inside.unwrap_or_default()
 }
 
-/// The place of a section of a page; those that this suite does not know stand last.
+/// Sort key of a section of a page; unknown sections are last.
 pub(super) fn order(section: &Section<'_>) -> usize {
     let document = section.document;
     document.map_or(usize::MAX, |document| place(document, section.name))

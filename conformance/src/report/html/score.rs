@@ -12,14 +12,14 @@ use crate::report::capability::{Score, claimed, score};
 use crate::report::failure_groups::{self, causes};
 use crate::report::{Conclusion, Outcome, ProfileResult, concurrency_hint, failure};
 
-/// Longest request of a list.
+/// Maximum length of a request in a list.
 const REQUEST_SHOWN: usize = 200;
-/// Most failures that a list names.
+/// Maximum number of failures in a list.
 const FAILURES: usize = 100;
-/// Longest text of a finding.
+/// Maximum length of a finding.
 const FINDING_SHOWN: usize = 2_000;
 
-/// How many clauses come to each mark.
+/// Number of clauses in each state.
 type Counts = BTreeMap<CellState, usize>;
 
 /// One card for each run.
@@ -91,7 +91,7 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
     }
 }
 
-/// What is counted: the rules, or only those that the target claims.
+/// Label of the count: all rules, or only those that the target claims.
 fn rules(claimed: Score, all: Score) -> &'static str {
     match claimed.rules == all.rules {
         true => " rules",
@@ -111,7 +111,7 @@ fn reasons(run: &Run<'_>, document: Document) -> Markup {
     }
 }
 
-/// What went wrong beside the rules, and the list of what fails.
+/// Findings in addition to the rules, and the list of failures.
 pub(super) fn troubles(runs: &Runs<'_>) -> Markup {
     let findings: Vec<_> = runs
         .runs
@@ -156,7 +156,7 @@ fn failures(runs: &Runs<'_>) -> Markup {
         .entries()
         .filter(|entry| entry.marks().any(|mark| broken(&mark)))
         .collect();
-    // What is broken comes before what could not be looked at for it.
+    // Failed rules precede those that they blocked.
     failing.sort_by_key(|entry| {
         let mut rows = entry.rows.iter().flatten();
         !rows.any(|row| broken(&CellState::Judged(row.outcome)) && !failure::blocked(row))
@@ -193,7 +193,7 @@ fn failures(runs: &Runs<'_>) -> Markup {
     }
 }
 
-/// The failing rules that are wanted: method and path, the clause, and what differs.
+/// List of the failing rules that satisfy `wanted`: method and path, the clause, and what differs.
 fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> bool) -> Markup {
     let wanted: Vec<_> = failing.iter().filter(|entry| wanted(entry)).collect();
     html! {
@@ -233,7 +233,7 @@ fn is_broken(mark: &CellState) -> bool {
     )
 }
 
-/// The table by section, which leads to the clauses.
+/// Table by section, with links to the clauses.
 pub(super) fn sections(runs: &Runs<'_>) -> Markup {
     html! {
         section id="sections" aria-labelledby="sections-title" {
@@ -308,7 +308,7 @@ pub(super) fn counts<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usiz
     counts
 }
 
-/// How many rules are proven, and how many there are.
+/// Numbers of proven and of all rules.
 fn proven_of<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> (usize, usize) {
     let rows = entries.filter_map(|entry| *entry.rows.get(run)?);
     let rules: Vec<_> = rows.filter(|row| row.judged.level == Level::Rule).collect();
@@ -328,13 +328,13 @@ pub(super) fn words(counts: &Counts) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// A picture of the counts of what was chosen; the words beside it say the same.
+/// Bar of the chosen clauses by state; the words next to it say the same.
 pub(super) fn bar(counts: &Counts) -> Markup {
     let judged = counts
         .iter()
         .filter(|(mark, _)| matches!(mark, CellState::Judged(_)));
     let total: usize = judged.map(|(_, count)| count).sum();
-    // Parts of a thousand: the widths are whole numbers and the gaps too small to be seen.
+    // Per mille: the widths are whole numbers and the gaps too small to be seen.
     let width = |count: usize| (count * 1000).checked_div(total).unwrap_or_default();
     let drawn = [
         CellState::Judged(Outcome::Pass),
@@ -362,7 +362,7 @@ pub(super) fn bar(counts: &Counts) -> Markup {
     }
 }
 
-/// A share in whole percent, never rounded up to all.
+/// A share in whole percent, rounded down.
 fn percent(part: usize, all: usize) -> String {
     (part * 100)
         .checked_div(all)

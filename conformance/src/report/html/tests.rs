@@ -1,4 +1,4 @@
-//! The page as text. How it looks and behaves is tried in a browser, by `cargo xtask report-page`.
+//! Source of the page. A browser tests the appearance and behaviour, by `cargo xtask report-page`.
 
 use super::render;
 use super::text::{cut, spread, visible};
@@ -9,7 +9,7 @@ fn nothing_of_a_server_becomes_markup() {
     let digests = samples::all();
     let (_, whole) = digests.split_at(2);
     for (name, page) in [("one", render(whole)), ("several", render(&digests))] {
-        // What may stand there is this page's own.
+        // Only the page's own ones may occur.
         assert_eq!(page.matches("<script").count(), 1, "{name}");
         assert_eq!(page.matches("</script").count(), 1, "{name}");
         for wrong in ["<img", "style=", "\u{1b}", "\u{202e}", "\0"] {

@@ -1,17 +1,17 @@
-//! Texts of servers on the page and on a terminal.
+//! Strings from servers on the page and on a terminal.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 pub(in crate::report) use crate::visible::visible;
 
-/// A page as it is written to a file. Texts are shown where they stand in the page; what stands in
-/// attributes is shown here, so that none goes past it.
+/// Renders a page for a file. Invisible characters in content are escaped where it is inserted;
+/// those in attributes are escaped here.
 pub(super) fn written(page: Markup) -> String {
     visible(&page.into_string())
 }
 
-/// At most this many characters of a text, and how many are left out.
+/// Truncates a string to `most` characters; returns the number of omitted ones.
 pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
     match text.char_indices().nth(most) {
         Some((end, _)) => text
@@ -21,7 +21,7 @@ pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
     }
 }
 
-/// A text of a server inside a line or a block of code.
+/// A string from a server inside a line or a block of code.
 pub(super) fn shown(text: &str, most: usize) -> Markup {
     let (text, left_out) = cut(text, most);
     html! {
@@ -30,9 +30,9 @@ pub(super) fn shown(text: &str, most: usize) -> Markup {
     }
 }
 
-/// Prose of a clause: what stands between backticks is code.
+/// Prose of a clause: parts between backticks are code.
 pub(super) fn prose(text: &str) -> Markup {
-    // A backtick without its partner stays one.
+    // An unpaired backtick is literal.
     let paired = text.matches('`').count() / 2 * 2;
     let parts = text.splitn(paired + 1, '`').enumerate();
     html! {
@@ -42,7 +42,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// A JSON text spread over lines when it is one; else as it is.
+/// Pretty-prints a JSON string; others are unchanged.
 pub(super) fn spread(text: &str) -> String {
     let looks_so = text.trim_start().starts_with(['{', '[']);
     let value = looks_so
@@ -52,8 +52,8 @@ pub(super) fn spread(text: &str) -> String {
     spread.unwrap_or_else(|| text.to_owned())
 }
 
-/// Both sides of a difference with the part that differs marked: how many characters they share
-/// at the beginning and at the end decides it.
+/// Both sides of a difference with the differing part marked: the part between their common prefix
+/// and suffix.
 pub(super) fn highlight(expected: &str, got: &str) -> (Markup, Markup) {
     let same = |pair: &(char, char)| pair.0 == pair.1;
     let before = expected.chars().zip(got.chars()).take_while(same).count();
@@ -73,7 +73,7 @@ pub(super) fn highlight(expected: &str, got: &str) -> (Markup, Markup) {
         };
         html! { (part(0, before)) mark { (part(before, end)) } (part(end, usize::MAX)) }
     };
-    // Sides that share next to nothing are better read whole.
+    // Sides with almost nothing in common are better read without marks.
     if before + after < 4 {
         return (html! { (visible(expected)) }, html! { (visible(got)) });
     }

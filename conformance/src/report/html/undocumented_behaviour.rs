@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use super::runs::{Entry, Runs};
 use super::text::{prose, shown, visible};
 
-/// Longest record in the table, in characters; the clause itself holds all of it.
+/// Maximum length of a record in the table, in characters; the clause itself shows all of it.
 const SHOWN: usize = 900;
 
-/// The table of the open clauses that some run recorded; nothing when none did.
+/// Table of the open clauses that some run recorded; empty if none did.
 pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
     let told = |entry: &&Entry<'_>| entry.is_open() && records(entry).any(|text| !text.is_empty());
     let entries: Vec<_> = runs.entries().filter(told).collect();
@@ -70,7 +70,7 @@ fn row(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     }
 }
 
-/// For each run what was recorded, without the requests that only set the scene.
+/// Record of each run, without prerequisite requests.
 fn records(entry: &Entry<'_>) -> impl Iterator<Item = String> {
     entry.rows.iter().map(|row| {
         let text = row.map_or("", |row| row.judged.transcript.as_str());

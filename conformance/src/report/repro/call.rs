@@ -12,29 +12,29 @@ use crate::scenario::{Identity, Recipient, Scenario, Step};
 use crate::target::Token;
 use crate::target::server::Server;
 
-/// Around a variable's name, in texts that are to be sent.
+/// Delimiters of a variable's name in strings that are sent.
 const OPEN: char = '\u{e000}';
 const CLOSE: char = '\u{e001}';
-/// The same where a path is percent-encoded: the value is, too.
+/// The same in a percent-encoded path: the value is encoded, too.
 const OPEN_ENCODED: &str = "%EE%80%80";
 const CLOSE_ENCODED: &str = "%EE%80%81";
 
-/// Most requests of one reproducer.
+/// Maximum number of requests of one reproducer.
 const MOST: usize = 300;
-/// Longest body, in bytes: more is not for a command line.
+/// Maximum length of a body, in bytes: longer ones are not for a command line.
 const BODY: usize = 64 * 1024;
 
 /// The requests of a reproducer.
 #[derive(Debug)]
 pub(super) struct Calls<'a> {
-    /// The target's address, where it is known without a start.
+    /// The target's address, if known without a start.
     pub(super) base: Option<String>,
-    /// The setup that the server needs, unless it is the usual one.
+    /// The setup that the server needs, unless it is the default.
     pub(super) setup: Option<&'static str>,
-    /// Variables that hold tokens: name and role.
+    /// Variables for tokens: name and role.
     pub(super) tokens: Vec<(String, String)>,
     pub(super) calls: Vec<Call<'a>>,
-    /// What removes what the requests make.
+    /// Requests that remove the created resources.
     pub(super) removals: Vec<Outgoing>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Call<'a> {
     pub(super) wire: Wire,
 }
 
-/// A part of a text.
+/// A part of a string.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Text(&'a str),
@@ -55,7 +55,7 @@ pub(super) enum Part<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// The requests of these steps of a rule.
+    /// Builds the requests of these steps of a rule.
     ///
     /// # Errors
     /// Why they cannot be repeated by hand.
@@ -82,7 +82,7 @@ impl<'a> Calls<'a> {
         let tokens = roles
             .iter()
             .map(|role| (role.clone(), Token::new(mark(&variable(role)))));
-        // The address is written by whoever shows the request.
+        // The address is filled in where the request is shown.
         let nowhere = crate::http_client::Base::parse("http://base.invalid")
             .map_err(|_| "it has no address")?;
         let server = Server::new(nowhere, tokens.collect(), &[]);
@@ -144,13 +144,13 @@ impl<'a> Calls<'a> {
         })
     }
 
-    /// Whether some request is bytes that curl cannot send.
+    /// Whether some request consists of bytes that curl cannot send.
     pub(super) fn are_raw(&self) -> bool {
         let mut calls = self.calls.iter();
         calls.any(|call| matches!(call.wire, Wire::Raw(_)))
     }
 
-    /// Whether some answer is used again.
+    /// Whether a value of some response is reused.
     pub(super) fn captures(&self) -> bool {
         self.calls.iter().any(|call| !call.step.capture.is_empty())
     }
@@ -172,7 +172,7 @@ fn says(request: &Outgoing, text: &str) -> bool {
         || String::from_utf8_lossy(&request.body).contains(text)
 }
 
-/// What a request makes that is the reproducer's own, in the order of removal.
+/// Returns the reproducer's own resources that a request creates, in the order of removal.
 fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
     let (Wire::Http(request), Some(document)) = (wire, Document::of(rule)) else {
         return Vec::new();
@@ -184,7 +184,7 @@ fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
     }
 }
 
-/// The variable that holds the token of a role.
+/// Variable for the token of a role.
 fn variable(role: &str) -> String {
     if role == "administrator" {
         return "CONFORMANCE_TOKEN".to_owned();
@@ -199,7 +199,7 @@ fn mark(name: &str) -> String {
     format!("{OPEN}{name}{CLOSE}")
 }
 
-/// The text in parts.
+/// Splits a string into parts.
 pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -220,8 +220,7 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The first variable of a text: what stands before it, its name, what follows, and whether its
-/// value is encoded.
+/// Finds the first variable of a string: prefix, name, rest, and whether its value is encoded.
 fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
     let plain = text.split_once(OPEN).and_then(|(before, rest)| {
         let (name, after) = rest.split_once(CLOSE)?;
@@ -237,7 +236,7 @@ fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
     }
 }
 
-/// A JSON pointer in segments; a segment of digits is an index.
+/// Splits a JSON pointer into segments; a segment of digits is an index.
 pub(super) fn segments(pointer: &str) -> Vec<Result<usize, String>> {
     let segments = pointer.split('/').skip(1);
     segments

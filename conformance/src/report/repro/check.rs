@@ -9,14 +9,14 @@ use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible::{self, visible_line};
 
-/// Reads the status of the last answer; heads of `100 Continue` stand before it.
+/// Reads the status of the last response, after any heads of `100 Continue`.
 const STATUS: &str = "status=$(awk 'toupper($1) ~ /^HTTP\\// { s = $2 } /^\\r?$/ && s >= 200 { exit } END { print s + 0 }' \"$answer\")";
-/// Reads a header of the last answer, named in small letters; its values are joined by commas.
+/// Reads a header of the last response, by lower-case name; its values are joined by commas.
 const HEADER: &str = r#"header() { awk -v name="$1" 'toupper($1) ~ /^HTTP\// { s = $2; v = "" } /^\r?$/ && s >= 200 { exit } { sub(/\r$/, ""); i = index($0, ":"); if (i && tolower(substr($0, 1, i - 1)) == name) { t = substr($0, i + 1); gsub(/^[ \t]+|[ \t]+$/, "", t); v = v (v == "" ? "" : ", ") t } } END { print v }' "$answer"; }"#;
-/// Reads the body of the last answer.
+/// Reads the body of the last response.
 const BODY: &str = "body=$(sed '1,/^\\r*$/d' \"$answer\")";
 
-/// A condition of the shell that holds where the server keeps the rule, and what it asks for.
+/// A shell condition that is true if the server passes the rule, and its description.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     pub(super) shell: String,
@@ -25,7 +25,7 @@ pub(super) struct Condition {
     pub(super) json: bool,
 }
 
-/// What the last answer must hold, as far as a shell can say it.
+/// Conditions on the last response, as far as a shell can express them.
 pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
     let differences = story.failure.differences.iter();
     let differ: Vec<_> = differences.filter_map(of_difference).collect();
@@ -35,8 +35,8 @@ pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
     }
 }
 
-/// The lines that look at the last answer and end the script: with 1 if it shows the failure, with
-/// 0 if not, with 125 if a shell cannot tell.
+/// Lines that check the last response and end the script: with 1 if it shows the failure, with 0 if
+/// not, with 125 if a shell cannot decide.
 pub(super) fn lines(conditions: &[Condition]) -> Vec<String> {
     if conditions.is_empty() {
         let told = "echo 'Compare the answer with what is expected, at the head of this file.'";
@@ -76,7 +76,7 @@ fn of_difference(difference: &Difference) -> Option<Condition> {
     Some(Condition { shell, asks, json })
 }
 
-/// What a request that sets the scene must be answered.
+/// Conditions on the response to a prerequisite request.
 fn of_scene(call: &Call<'_>) -> Vec<Condition> {
     let condition = |shell: String, asks: String| Condition {
         shell,
@@ -115,9 +115,9 @@ fn status(expected: &str) -> Option<String> {
     }
 }
 
-/// A condition on a header, if its value can be named: that of a vendor's media type is not the
-/// same everywhere. A media type counts without its parameters, and both it and the name of a coding
-/// whatever the case of its letters.
+/// A condition on a header, if its value is fixed: a vendor's media type varies. A media type is
+/// compared without its parameters, and both it and a content coding are compared
+/// case-insensitively.
 fn header(name: &str, expected: &str) -> Option<String> {
     let read = format!("$(header {})", quoted(name));
     if expected == "<absent>" {
@@ -139,7 +139,7 @@ fn header(name: &str, expected: &str) -> Option<String> {
     })
 }
 
-/// A condition on a place of the body, if its value can be named.
+/// A condition on a pointer into the body, if its value is fixed.
 fn value(pointer: &str, expected: &str) -> Option<String> {
     if pointer.contains("<ns>") {
         return None;
@@ -162,7 +162,7 @@ fn value(pointer: &str, expected: &str) -> Option<String> {
             visible::json(&format!("getpath({path}) == {wanted}"))
         }
     };
-    // A number of a path may stand for a member of that name, which `getpath` refuses.
+    // A number in a pointer may be the name of a member, which `getpath` rejects.
     let filter = quoted(&format!("try ({filter}) catch false"));
     Some(format!(
         "printf %s \"$body\" | jq -e {filter} > /dev/null 2>&1"
@@ -223,7 +223,7 @@ mod tests {
             };
             assert!(same, "{path} {expected}: {found:?}");
         }
-        // A script that cannot tell says neither yes nor no.
+        // A script that cannot decide reports neither success nor failure.
         assert_eq!(lines(&[]).last().map(String::as_str), Some("exit 125"));
     }
 }

@@ -12,8 +12,8 @@ use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible;
 
-/// The whole file; none where Hurl cannot send it (bytes that are no HTTP), or cannot say what
-/// fails: a file that always passes would mislead.
+/// Builds the whole file; none if Hurl cannot send it (bytes that are not HTTP), or cannot express
+/// the failure: a file that always passes would mislead.
 pub(super) fn file(story: &Story<'_>) -> Option<String> {
     let calls = &story.calls;
     let mut lines: Vec<String> = story
@@ -54,7 +54,7 @@ fn entry(request: &Outgoing) -> Vec<String> {
     }
     match std::str::from_utf8(&request.body) {
         Ok("") => {}
-        // Hurl sends a JSON document as it is written here.
+        // Hurl sends a JSON document as written here.
         Ok(text) if is_json(text) && !text.contains("{{") => {
             lines.push(visible::json(&fill(text)));
         }
@@ -66,7 +66,7 @@ fn entry(request: &Outgoing) -> Vec<String> {
     lines
 }
 
-/// What is asked of an answer.
+/// Expectations on a response.
 struct ExpectedResponse {
     status: Option<String>,
     asserts: BTreeSet<String>,
@@ -83,7 +83,7 @@ impl ExpectedResponse {
     }
 }
 
-/// What sets the scene where it does, what was expected where it fails.
+/// Expects success of prerequisites, and the expected values of the failing request.
 fn expected_response(call: &Call<'_>, failing: Option<&[Difference]>) -> ExpectedResponse {
     let mut wanted = ExpectedResponse {
         status: None,
@@ -104,7 +104,7 @@ fn expected_response(call: &Call<'_>, failing: Option<&[Difference]>) -> Expecte
         }
     }
     for difference in failing.into_iter().flatten() {
-        // The whole body is named, a place inside it may be too.
+        // The whole body is named `body`, optionally followed by a pointer into it.
         let path = match difference.path.strip_prefix("body") {
             Some(inside) if inside.starts_with('/') => inside,
             _ => &difference.path,
@@ -144,7 +144,7 @@ fn response(call: &Call<'_>, wanted: ExpectedResponse) -> Vec<String> {
     lines
 }
 
-/// What Hurl can say of a value as the transcript writes it.
+/// Returns the Hurl predicates for a value in the transcript's notation.
 pub(super) fn expectations(pointer: &str, expected: &str) -> Vec<String> {
     let predicate = match expected {
         "<absent>" => "not exists",
@@ -162,8 +162,8 @@ pub(super) fn expectations(pointer: &str, expected: &str) -> Vec<String> {
     vec![format!("jsonpath {} {predicate}", path(pointer))]
 }
 
-/// What makes a value equal to this one, as far as Hurl can say it: scalars, and how many items
-/// an array has.
+/// Returns assertions that a value equals this one, as far as Hurl can express it: scalars, and the
+/// length of an array.
 fn assertions(pointer: &str, expected: &Value) -> Vec<String> {
     let within = |(key, value): (String, &Value)| {
         let key = key.replace('~', "~0").replace('/', "~1");
@@ -189,7 +189,7 @@ fn assertions(pointer: &str, expected: &Value) -> Vec<String> {
     }
 }
 
-/// A JSON pointer as the quoted JSONPath that Hurl reads.
+/// Converts a JSON pointer to a quoted JSONPath for Hurl.
 fn path(pointer: &str) -> String {
     let steps = segments(pointer).into_iter().map(|segment| match segment {
         Ok(index) => format!("[{index}]"),
@@ -198,7 +198,7 @@ fn path(pointer: &str) -> String {
     quoted(&format!("${}", steps.collect::<String>()))
 }
 
-/// A text between quotes, as Hurl reads it.
+/// Quotes a string for Hurl.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
@@ -207,7 +207,7 @@ fn quoted(text: &str) -> String {
     )
 }
 
-/// A text with what cannot be seen as Hurl's escape sequences.
+/// Replaces invisible characters with Hurl's escape sequences.
 fn escaped(text: &str) -> String {
     let parts = visible::parts(text).into_iter().map(|part| match part {
         Ok(text) => text.to_owned(),
@@ -227,7 +227,7 @@ fn fill(text: &str) -> String {
         .collect()
 }
 
-/// In a header's value a `#` would begin a comment.
+/// Escapes a header's value, in which `#` would begin a comment.
 fn escape(text: &str) -> String {
     escaped(&text.replace('\\', "\\\\").replace('#', "\\#"))
 }

@@ -1,8 +1,8 @@
 //! Reproducers: the shortest steps that show a failure, as a self-contained shell script and Hurl
 //! file.
 //!
-//! The address is a variable. So are tokens, which are never written, and what an answer says
-//! that a later request repeats: the script reads it with `jq`, Hurl captures it.
+//! The address is a variable. So are tokens, which are never written, and response values that a
+//! later request repeats: the script reads them with `jq`, Hurl captures them.
 
 mod call;
 mod check;
@@ -23,10 +23,10 @@ use crate::run::Suite;
 use crate::visible::{visible, visible_line};
 use call::Calls;
 
-/// How long steps are dropped for; what fails beyond that is written with all its steps.
+/// Time limit for dropping steps; later failures are written with all their steps.
 const SHRINKING: Duration = Duration::from_secs(120);
 
-/// What was written.
+/// Written files.
 #[derive(Debug, Default)]
 pub(crate) struct Reproducer {
     /// The files.
@@ -35,15 +35,15 @@ pub(crate) struct Reproducer {
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
-/// What the comments of a reproducer say.
+/// A failure, with the requests that reproduce it.
 struct Story<'a> {
     row: &'a Row,
     failure: &'a Failure,
     calls: Calls<'a>,
 }
 
-/// Writes the reproducers of every rule that fails, as `FOLDER/RULE.sh` and `FOLDER/RULE.hurl`.
-/// The target is asked again, so it must still be there.
+/// Writes the reproducers of every rule that fails, as `FOLDER/RULE.sh` and `FOLDER/RULE.hurl`. The
+/// target is queried again, so it must still be running.
 ///
 /// # Errors
 /// A file or folder that cannot be written.
@@ -93,7 +93,7 @@ fn write_each(
                     written.files.push(path);
                     Ok::<_, io::Error>(())
                 };
-                // What slips through would be shown by whoever looks at the file.
+                // Invisible characters that remain would be displayed by viewers of the file.
                 let is_visible = |text: &String| visible(text) == *text;
                 let script = Some(shell::script(&story)).filter(is_visible);
                 let hurl = hurl::file(&story).filter(is_visible);
@@ -113,7 +113,7 @@ fn write_each(
     Ok(written)
 }
 
-/// A server that keeps the rules, where the program carries one.
+/// A server that passes the rules, if one is embedded.
 #[cfg(feature = "embedded")]
 fn good_server(failing: &[(&Row, &Failure)]) -> Option<Suite> {
     let target = crate::target::Target::embedded().ok()?;
@@ -127,7 +127,7 @@ fn good_server(_: &[(&Row, &Failure)]) -> Option<Suite> {
 }
 
 impl Story<'_> {
-    /// What the comments at the head say, line by line.
+    /// Comments at the head of a reproducer, line by line.
     fn head(&self) -> Vec<String> {
         let judged = &self.row.judged;
         let mut lines = vec![
@@ -145,7 +145,7 @@ impl Story<'_> {
                 "The server must have been started in the setup `{setup}`."
             ));
         }
-        // One comment is one line, whatever a server put into it.
+        // One comment is one line, whatever the server sent.
         lines.iter().map(|line| visible_line(line)).collect()
     }
 }

@@ -1,14 +1,14 @@
 //! Shrinking of failing scenarios to the fewest steps.
 //!
-//! A step is dropped when the target then fails in the same way, and a server that keeps the
-//! rule keeps it without the step too: else a right answer would be taken for a wrong one.
+//! A step is dropped if the target still fails in the same way, and a server that passes the rule
+//! also passes without the step: otherwise a correct response would count as wrong.
 
 use crate::judge::verdict::{Failure, Verdict};
 use crate::run::{Outcome, Suite};
 
-/// Indices of the steps that show the failure of a rule, in order. Without a server that keeps
-/// the rule, and where the failure does not come again, these are all steps up to the one that
-/// fails. Steps are no longer dropped once `enough` says so.
+/// Returns the indices of the steps that show the failure of a rule, in order. Without a server
+/// that passes the rule, or if the failure does not recur, these are all steps up to the failing
+/// one. No more steps are dropped once `enough` returns true.
 pub(crate) fn shrink(
     target: &Suite,
     good: Option<&Suite>,
@@ -44,7 +44,7 @@ pub(crate) fn shrink(
     kept
 }
 
-/// Whether the last of so many steps fails now as it failed in the whole scenario.
+/// Whether the last of `steps` steps fails now as it failed in the whole scenario.
 fn fails_alike(before: &Failure, now: &Failure, steps: usize) -> bool {
     let same = match before.differences.as_slice() {
         [] => before.notes == now.notes,

@@ -1,14 +1,14 @@
-//! Definitions that hold every field that the document does not mark as optional: what a rule is
-//! not about is no reason to refuse one.
+//! Definitions with every field that the document does not mark as optional: fields that a rule is
+//! not about are no reason to reject one.
 //!
-//! Each takes the fields that a rule is about, which replace those of the same names. Fields that
-//! name something else stay out: credentials want a secret, which a repository that everybody may
-//! read has no use for. Which of repository, directory and built-in source may be combined is not
-//! shown, so a source has one of them.
+//! Each accepts the fields that a rule is about, which replace those of the same names. Fields that
+//! name other resources are omitted: credentials require a secret, which a public repository does
+//! not need. The document does not show which of repository, directory and built-in source may be
+//! combined, so a source has one of them.
 
 use crate::scenario::*;
 
-/// The bundle whose name has this end, with a place of its own in the storage.
+/// The bundle whose name has this suffix, with a separate location in the storage.
 pub(super) fn bundle(end: &str, fields: Value) -> Value {
     let name = end.replace('%', "_");
     let complete = json!({
@@ -20,7 +20,7 @@ pub(super) fn bundle(end: &str, fields: Value) -> Value {
     with(complete, fields)
 }
 
-/// A source: a repository, where the fields say nothing else.
+/// A source: a repository, unless the fields define another origin.
 pub(super) fn source(fields: Value) -> Value {
     let origin = if fields.get("directory").is_some() {
         json!({"paths": ["app.rego"]})

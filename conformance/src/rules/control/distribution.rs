@@ -1,19 +1,18 @@
-//! Bundles from their definition to decisions by them: what scenarios define, and what they wait
-//! for.
+//! Bundle distribution, from definitions to decisions: steps that define and steps that wait.
 //!
-//! The fixture server is repository, data source and storage. The engine beside the control plane
-//! loads the bundles `first` and `second`; how both are configured stands in `docs/guide/setups.md`. Every
-//! scenario has servers of its own, so packages and data need no names of their own.
+//! The fixture server is repository, data source and storage. The engine next to the control plane
+//! loads the bundles `first` and `second`; `docs/guide/setups.md` describes the configuration of
+//! both. Every scenario has its own servers, so packages and data need no unique names.
 
 use super::definitions;
 use crate::scenario::*;
 
-/// A control plane of its own.
+/// A scenario with its own control plane.
 pub(super) fn distributed() -> Scenario {
     scenario().setup("end-to-end").fresh()
 }
 
-/// The repository of this name comes to hold these files.
+/// Commits these files to the repository of this name.
 pub(super) fn commit(repository: &str, files: Value) -> Step {
     mock(put(format!("/shelf/git/{repository}")).json(json!({"repository": files})))
 }
@@ -26,12 +25,12 @@ pub(super) fn git(repository: &str) -> Value {
     })
 }
 
-/// The source of this end has these fields.
+/// Defines the source of this suffix with these fields.
 pub(super) fn source(end: &str, fields: Value) -> Step {
     put(format!("/v1/sources/{{ns}}-{end}")).json(definitions::source(fields))
 }
 
-/// There is a source of this end, with a policy that says so: `data.END.name` is END.
+/// Defines a source of this suffix, with a policy of its name: `data.END.name` is END.
 pub(super) fn named(scenario: Scenario, end: &str) -> Scenario {
     named_with(scenario, end, json!({}))
 }
@@ -47,17 +46,17 @@ pub(super) fn named_with(scenario: Scenario, end: &str, mut fields: Value) -> Sc
         .given(source(end, fields))
 }
 
-/// A policy: `data.PACKAGE.name` is this text.
+/// A policy in which `data.PACKAGE.name` is this string.
 pub(super) fn says(package: &str, text: &str) -> String {
     format!("package {package}\n\nimport rego.v1\n\nname := \"{text}\"\n")
 }
 
-/// The document of a source comes to be this.
+/// Writes a document of a source.
 pub(super) fn data(end: &str, path: &str, document: Value) -> Step {
     put(format!("/v1/sources/{{ns}}-{end}/data/{path}")).json(document)
 }
 
-/// What a datasource fetches comes to be this.
+/// Sets what a datasource fetches.
 pub(super) fn feed(item: Value) -> Step {
     mock(put("/shelf/feed/roles.json").json(item))
 }
@@ -75,7 +74,7 @@ pub(super) fn fetched(mut fields: Value) -> Value {
     json!({"datasources": [fields]})
 }
 
-/// The bundle of this name has these fields, and its place in the fixture server.
+/// Defines the bundle of this name with these fields, and its location in the fixture server.
 pub(super) fn bundle(name: &str, fields: Value) -> Step {
     let end = format!("-{name}");
     let stored = definitions::with(
@@ -85,7 +84,7 @@ pub(super) fn bundle(name: &str, fields: Value) -> Step {
     put(format!("/v1/bundles/{{ns}}{end}")).json(definitions::bundle(&end, stored))
 }
 
-/// A place in the fixture server.
+/// A location in the fixture server.
 pub(super) fn stored_in(bucket: &str, name: &str) -> Value {
     json!({"aws": {
         "bucket": bucket,
@@ -95,7 +94,7 @@ pub(super) fn stored_in(bucket: &str, name: &str) -> Value {
     }})
 }
 
-/// Requirements on the sources of these ends.
+/// Requirements on the sources of these suffixes.
 pub(super) fn requirements(ends: &[&str]) -> Value {
     let sources = ends
         .iter()
@@ -103,37 +102,37 @@ pub(super) fn requirements(ends: &[&str]) -> Value {
     sources.collect()
 }
 
-/// The stack `guard` has these fields, and requires the source `guard`.
+/// Defines the stack `guard`, which requires the source `guard`, with these fields.
 pub(super) fn stack(fields: Value) -> Step {
     let requiring = definitions::with(json!({"requirements": requirements(&["guard"])}), fields);
     put("/v1/stacks/{ns}-guard").json(definitions::stack(requiring))
 }
 
-/// Asks the engine for a document until it is this, which is kept.
+/// Queries a document of the engine until it has this value, and records it.
 pub(super) fn decides(path: &str, document: Value) -> Step {
     engine(get(format!("/v1/data/{path}")))
         .until([Check::Equals("/result".to_owned(), document)])
         .expect(at("/result"))
 }
 
-/// Asks the engine for all its documents.
+/// Queries all documents of the engine.
 pub(super) fn everything() -> Step {
     engine(get("/v1/query?q=everything%20%3D%20data"))
 }
 
-/// Asks the engine for a document until there is none.
+/// Queries a document of the engine until it is undefined.
 pub(super) fn undefined(path: &str) -> Step {
     engine(get(format!("/v1/data/{path}")))
         .until([Check::Status(200), Check::Lacks("/result".to_owned())])
         .expect(lacks("/result"))
 }
 
-/// The files of what is stored under this name.
+/// Reads the files of the stored bundle of this name.
 pub(super) fn stored(name: &str) -> Step {
     mock(get(format!("/opened/bundles/{name}.tar.gz")))
 }
 
-/// The files of what is stored under this name, once they hold this.
+/// Reads the files of the stored bundle of this name, once they contain this string.
 pub(super) fn holding(name: &str, text: &str) -> Step {
     stored(name).until([Check::Holds(String::new(), json!(text))])
 }

@@ -1,16 +1,16 @@
-//! What scenarios put into the fixture server, and what they wait for.
+//! Fixtures of scenarios, and steps that wait for their effects.
 //!
-//! How a target is configured in the setups of the fixture server stands in `docs/guide/setups.md`. Scenarios that
-//! share a server of the setup `bundles` put the same bundles.
+//! `docs/guide/setups.md` describes a target's configuration in the setups of the fixture server.
+//! Scenarios that share a server of the setup `bundles` set the same bundles.
 
 use crate::scenario::*;
 
-/// Puts the bundle of this name.
+/// Sets the bundle of this name.
 pub(in crate::rules) fn put_fixture(name: &str, item: Value) -> Step {
     mock(put(format!("/shelf/bundles/{name}.tar.gz")).json(item))
 }
 
-/// A bundle of a revision that owns what its root names: a policy, and data beside it.
+/// A bundle of a revision that owns its root: a policy, and data next to it.
 pub(in crate::rules) fn bundle(root: &str, revision: &str) -> Value {
     let policy = format!("{root}/policy.rego");
     let data = format!("{root}/data.json");
@@ -21,13 +21,13 @@ pub(in crate::rules) fn bundle(root: &str, revision: &str) -> Value {
     }})
 }
 
-/// A bundle that holds a discovered configuration.
+/// A bundle that contains a discovered configuration.
 pub(in crate::rules) fn discovered(configuration: Value) -> Step {
     let bundle = json!({"bundle": {"data.json": configuration}});
     put_fixture("discovery", bundle)
 }
 
-/// What the discovered configuration calls the bundle `rules`.
+/// The bundle `rules` in the discovered configuration.
 pub(in crate::rules) fn rules_bundle() -> Value {
     json!({"rules": {
         "service": "depot",
@@ -36,28 +36,28 @@ pub(in crate::rules) fn rules_bundle() -> Value {
     }})
 }
 
-/// Asks for the bundles check until it answers 200.
+/// Requests the bundles check until it responds with 200.
 pub(in crate::rules) fn activated() -> Step {
     get("/health?bundles=true").until([Check::Status(200)])
 }
 
-/// A server with both bundles, which other scenarios use as well.
+/// A server with both bundles, shared with other scenarios.
 pub(in crate::rules) fn loaded() -> Scenario {
     with_bundles(scenario().setup("bundles")).given(activated())
 }
 
-/// A server of its own with both bundles.
+/// A separate server with both bundles.
 pub(in crate::rules) fn loaded_alone() -> Scenario {
     with_bundles(pending()).given(activated())
 }
 
-/// A server of its own that has a bundle to wait for.
+/// A separate server that waits for a bundle.
 pub(in crate::rules) fn pending() -> Scenario {
     scenario().setup("bundles").fresh()
 }
 
-/// A server of its own that waits for a bundle, with its bundle plugin in another state than OK.
-/// No document says that it is, so what is said of such a plugin is looked at only where it is.
+/// A separate server that waits for a bundle, with its bundle plugin in a state other than OK. No
+/// document requires that, so rules about such a plugin apply only if it occurs.
 pub(in crate::rules) fn plugin_not_ok() -> Scenario {
     pending()
         .given(put_fixture("rules", json!("held")))
@@ -67,7 +67,7 @@ pub(in crate::rules) fn plugin_not_ok() -> Scenario {
         ))
 }
 
-/// Waits until the status shows the bundle plugin in another state than OK.
+/// Waits until the status shows the bundle plugin in a state other than OK.
 pub(in crate::rules) fn not_ok(else_not_run: &'static str) -> Step {
     let state = "/result/plugins/bundle/state".to_owned();
     get("/v1/status")
@@ -75,14 +75,14 @@ pub(in crate::rules) fn not_ok(else_not_run: &'static str) -> Step {
         .or_not_run(else_not_run)
 }
 
-/// Both bundles come to be there.
+/// Sets both bundles.
 pub(in crate::rules) fn with_bundles(scenario: Scenario) -> Scenario {
     scenario
         .given(put_fixture("rules", bundle("rules", "r1")))
         .given(put_fixture("limits", bundle("limits", "l1")))
 }
 
-/// Waits until so many requests for the bundle `rules` have been answered like this.
+/// Waits until this number of requests for the bundle `rules` have had this response.
 pub(in crate::rules) fn taken(answer: &str, times: usize) -> Step {
     mock(get(format!("/taken/bundles/rules.tar.gz?answer={answer}")))
         .until([Check::AtLeast(String::new(), times)])

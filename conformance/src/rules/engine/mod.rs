@@ -52,18 +52,18 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/v1/status/get", rules: v1::status::get::RULES },
 ];
 
-/// Puts a module with these rules: its id and its package are the scenario's own name. The
-/// import makes the rules' syntax the same in every version of the language.
+/// Writes a module with these rules: its id and its package are the scenario's own name. The import
+/// makes the rules' syntax the same in every version of the language.
 pub(super) fn policy(rules: &str) -> Step {
     put("/v1/policies/{ns}").text("text/plain", module("{ns}", rules))
 }
 
-/// Puts a module of a package that others see, so its scenario has to run alone.
+/// Writes a module of a package that others see, so its scenario has to run alone.
 fn shared_policy(package: &str, rules: &str) -> Step {
     put(format!("/v1/policies/{{ns}}-{package}")).text("text/plain", module(package, rules))
 }
 
-/// The text of a module: its package and its rules.
+/// The source of a module: its package and its rules.
 fn module(package: &str, rules: &str) -> String {
     format!("package {package}\n\nimport rego.v1\n\n{rules}\n")
 }

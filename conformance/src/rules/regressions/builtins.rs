@@ -1,10 +1,10 @@
-//! Built-in functions that answered wrongly.
+//! Built-in functions that returned wrong results.
 
 use super::{decides, decides_if_read};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // 0.30.0, which reads modules of the language before version 1 alone: queries are the same.
+    // 0.30.0, which reads only modules of the language before version 1: queries are the same.
     Rule::new("indexof-whole-text", || {
         let query = json!({"query": "found := indexof(\"abac\", \"ac\")"});
         scenario().when(
@@ -13,12 +13,12 @@ pub(crate) const RULES: &[Rule] = &[
                 .expect(bindings("/result", &["found"])),
         )
     }),
-    // 1.22.0 and before, where each of these calls ends the connection without an answer.
+    // 1.22.0 and before, where each of these calls ends the connection without a response.
     Rule::new("whole-document-removed", || {
         answered("json.patch({\"a\": 1}, [{\"op\": \"remove\", \"path\": \"\"}])")
     }),
     Rule::new("issuer-of-another-type", || answered(ISSUER)),
-    // 1.22.0 and before, where the value cannot be answered.
+    // 1.22.0 and before, where the value cannot be serialized.
     Rule::new("texts-of-no-json-number", || answered("to_number(\".5\")")),
     // 1.5.0
     Rule::new("walk-paths", || {
@@ -27,7 +27,7 @@ pub(crate) const RULES: &[Rule] = &[
             json!({"a": {"b": {"c": [1, 2]}, "d": {"e": 3, "f": {"g": 4, "h": 5}}}}),
         )
     }),
-    // 1.10.0, where the call never ends: nobody else may need the server.
+    // 1.10.0, where the call never ends: no other scenario may use the server.
     Rule::new("split-by-nothing", || {
         decides("decision := split(input, \"\")", json!("abc")).fresh()
     }),
@@ -48,13 +48,13 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A query for a value that may be undefined, and must be answered.
+/// A query for a value that may be undefined, and must return a response.
 fn answered(call: &str) -> Scenario {
     let query = json!({"query": format!("found := {call}")});
     scenario().when(post("/v1/query").json(query).expect(status()))
 }
 
-/// A token whose issuer is a number, where a text is asked for.
+/// A token whose issuer is a number, where a string is expected.
 const ISSUER: &str = "io.jwt.decode_verify(io.jwt.encode_sign(\
     {\"alg\": \"HS256\", \"typ\": \"JWT\"}, {\"iss\": 5}, {\"kty\": \"oct\", \"k\": \"c2VjcmV0\"}\
     ), {\"secret\": \"secret\", \"iss\": \"5\"})";

@@ -1,4 +1,4 @@
-//! Bundles that were not followed, or wrongly taken.
+//! Bundles that were not followed, or wrongly accepted.
 
 use crate::rules::engine::mock::{
     bundle, discovered, loaded_alone, put_fixture, rules_bundle, taken,
@@ -12,7 +12,7 @@ pub(crate) const RULES: &[Rule] = &[
         loaded_alone()
             .given(put_fixture("rules", json!("held")))
             .given(taken("held", 1))
-            // Whoever waits for the bundle has it from here on.
+            // From here on, waiting requests receive the bundle.
             .given(put_fixture("rules", large(43)))
             .given(
                 decision("before")
@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
             .fresh()
             .given(put_fixture("rules", bundle("rules", "r1")))
             .given(taken("bundle", 1))
-            // The second answer tells that the first has been looked at.
+            // The second response shows that the first has been processed.
             .given(put_fixture("rules", bundle("rules", "r2")))
             .given(taken("bundle", 2))
             .when(get("/v1/data/rules").expect(lacks("/result/answer")))
@@ -85,7 +85,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// How many modules a bundle has that takes a while to compile.
+/// Number of modules of a bundle that takes a while to compile.
 const MODULES: u32 = 120;
 
 /// A bundle with this answer, and many modules that every version of the language reads.
@@ -108,12 +108,12 @@ fn large(answer: u32) -> Value {
     }})
 }
 
-/// Asks for the bundle's answer.
+/// Queries the bundle's answer.
 fn decision(when: &str) -> Step {
     post("/v1/data/rules/answer").json(json!({"input": {"when": when}}))
 }
 
-/// A bundle with this rule, in the language before version 1 (0) or of it (1).
+/// A bundle with this rule, in the language before version 1 (0) or of version 1 (1).
 fn rules(version: u8, rule: &str) -> Value {
     json!({"bundle": {
         ".manifest": {"revision": rule, "roots": ["rules"], "rego_version": version},

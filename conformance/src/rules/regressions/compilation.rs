@@ -1,11 +1,11 @@
-//! Modules that were refused, or compiled wrongly.
+//! Modules that were rejected, or compiled wrongly.
 
 use super::takes_and_decides;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // 1.22.0 and before, where every decision that has the number is an internal error.
+    // 1.22.0 and before, where every decision with the number is an internal error.
     Rule::new("fractions-without-zero", || {
         let rules = "decision := .5";
         let read = policy(rules).or_not_run("it needs numbers that begin with a point");

@@ -1,4 +1,4 @@
-//! Decisions that were wrong, or not made.
+//! Decisions that were wrong, or missing.
 
 use super::{decides, takes_and_decides};
 use crate::scenario::*;
@@ -9,7 +9,7 @@ pub(crate) const RULES: &[Rule] = &[
         let read = json!({"path": ["a", "open"], "method": "GET"});
         decides(AUTHORIZATION, read)
     }),
-    // 1.14.0 and 1.15.0 to 1.18.2: with the module in it the server answers to no other.
+    // 1.14.0 and 1.15.0 to 1.18.2: with this module, the server answers no other rule.
     Rule::new("composite-members", || {
         let rules = "decision if input.owner in {{\"id\": 1}, {\"id\": 2}}";
         takes_and_decides(scenario().fresh(), rules, json!({"owner": {"id": 1}}))
@@ -31,7 +31,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A policy whose rules look at the same place in several ways.
+/// A policy whose rules read the same path in several ways.
 const AUTHORIZATION: &str = r#"default decision := false
 
 decision if input.path == ["health"]

@@ -1,5 +1,5 @@
-//! Rules that no document states: what releases of the real engine did wrong. Each names the
-//! releases that do, by versions, and where that is told stands in `xtask/verification/opa-releases.toml`.
+//! Rules that no document states: defects of releases of the real engine. Each names the affected
+//! releases by version; `xtask/verification/opa-releases.toml` has the sources.
 
 use super::Section;
 use crate::rules::engine::policy;
@@ -23,7 +23,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "regressions/server", rules: server::RULES },
 ];
 
-/// What a module decides for an input: the value of its rule `decision`.
+/// The decision of a module for an input: the value of its rule `decision`.
 fn decides(rules: &str, input: Value) -> Scenario {
     decision(scenario().given(policy(rules)), input)
 }
@@ -33,7 +33,7 @@ fn decides_if_read(rules: &str, input: Value, needs: &'static str) -> Scenario {
     decision(scenario().given(policy(rules).or_not_run(needs)), input)
 }
 
-/// The same, of a module that must be taken.
+/// The same, of a module that must be accepted.
 fn takes_and_decides(scenario: Scenario, rules: &str, input: Value) -> Scenario {
     decision(scenario.when(policy(rules).expect(success())), input)
 }

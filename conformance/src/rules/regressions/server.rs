@@ -1,10 +1,10 @@
-//! What the server around the language did wrong.
+//! Defects of the server around the language.
 
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // 1.17.0 to 1.18.0: what was compiled is kept once a rule of it has been evaluated.
+    // 1.17.0 to 1.18.0: a compilation is retained once one of its rules has been evaluated.
     Rule::new("memory-after-compilations", || {
         let memory = metrics()
             .shows([Check::Status(200), Check::TellsMemory])
@@ -47,7 +47,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(get("/v1/data/{ns}_data/sealed/part").expect(at("/result")))
     }),
-    // 1.9.0 to 1.11.0: after the first upload the buffer holds no more than one upload does.
+    // 1.9.0 to 1.11.0: after the first upload the buffer stores no more than one upload.
     Rule::new("decisions-kept-after-upload", || {
         let scenario = scenario()
             .setup("decision-logs")
@@ -60,7 +60,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(logged(usize::from(EVENTS) + 1).expect(status()))
     }),
-    // 1.0.0 and later, on purpose: containers that are started as before are not reached.
+    // 1.0.0 and later, on purpose: containers with an unchanged command line are unreachable.
     Rule::new("default-address", || {
         scenario()
             .setup("no-address")
@@ -69,11 +69,11 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// What the writer of the setup may not reach by any path.
+/// Documents that the writer of the setup may not access by any path.
 const SEALED: &str = "package {ns}_rules.sealed\nimport rego.v1\n\
                       part if input.fruits.name == \"inside\"\n";
 
-/// Requests for what is sealed whose paths are one text, whether its slashes are encoded or not.
+/// Requests for the sealed document whose paths are one string, whether slashes are encoded or not.
 fn sealed_as_whole() -> [Step; 5] {
     let filter = json!({"unknowns": ["input.fruits"]});
     let accepted = "application/vnd.engine.sql.postgresql+json";
@@ -88,8 +88,8 @@ fn sealed_as_whole() -> [Step; 5] {
     ]
 }
 
-/// Requests for what lies beside what is sealed. Where an encoded slash divides segments, they are
-/// for what is sealed, and to be refused. A server may lack some.
+/// Requests for a sibling of the sealed document. Where an encoded slash divides segments, they are
+/// for the sealed one, and must be rejected. A server may lack some.
 fn sealed_by_segments() -> [Step; 6] {
     let replaced = json!([{"op": "add", "path": "/text", "value": "changed"}]);
     [
@@ -103,15 +103,14 @@ fn sealed_by_segments() -> [Step; 6] {
     ]
 }
 
-/// How often everything is compiled: often enough for the memory of the bad releases to become five
-/// times as much, or more.
+/// Number of compilations: enough for the affected releases to use five times the memory, or more.
 const COMPILATIONS: u8 = 32;
 
 fn metrics() -> Step {
     get("/metrics").off_contract("the documents do not speak of metrics for Prometheus")
 }
 
-/// Rules that take a few megabytes when they are compiled.
+/// Rules that use a few megabytes when they are compiled.
 fn many_rules() -> String {
     let rule = |number: u32| {
         format!(
@@ -122,7 +121,7 @@ fn many_rules() -> String {
     (0..500).map(rule).collect()
 }
 
-/// Has everything compiled, by a change of a small module, and its rule evaluated.
+/// Compiles everything by a change of a small module, and evaluates its rule.
 fn compiled(scenario: Scenario, number: u8) -> Scenario {
     let module = format!("package {{ns}}_small\nimport rego.v1\nnumber := {number}\n");
     let answer = get("/v1/data/{ns}_small/number");
@@ -131,21 +130,21 @@ fn compiled(scenario: Scenario, number: u8) -> Scenario {
         .given(answer.shows([Check::Equals("/result".to_owned(), json!(number))]))
 }
 
-/// Events that together take more than an upload, however they are compressed.
+/// Number of events, which together exceed an upload, however they are compressed.
 const EVENTS: u8 = 24;
-/// Characters of the input of each, none of which tells the next one.
+/// Length of the input of each, in characters that do not predict each other.
 const LENGTH: usize = 6_000;
 
 fn decision(text: &str) -> Step {
     post("/v1/data/{ns}/decision").json(json!({"input": {"by": "{ns}", "text": text}}))
 }
 
-/// Waits until so many events of the scenario have come.
+/// Waits until this number of events of the scenario have arrived.
 fn logged(events: usize) -> Step {
     mock(get("/received/logs?holds={ns}")).until([Check::AtLeast(String::new(), events)])
 }
 
-/// A text that looks random, another for each number.
+/// A pseudorandom string, different for each number.
 fn noise(number: u8) -> String {
     let mut state = u64::from(number) + 1;
     let mut letter = || {

@@ -1,8 +1,8 @@
 //! Recorded rules: the requests and responses of a rule in one run without alterations.
 //!
-//! Where alterations change nothing but answers, the same requests lead to the same answers, so
-//! the recorded answers are altered and judged again without any traffic. Where they change what
-//! the server is asked, or when, the rule is played on the server.
+//! If alterations change only responses, the same requests lead to the same responses, so the
+//! recorded responses are altered and judged again without any traffic. If they change requests or
+//! their timing, the rule runs on the server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,10 +43,10 @@ pub(super) enum Play {
 }
 
 impl Suite {
-    /// The chosen rules, each with its exchanges.
+    /// Records the chosen rules, each with its exchanges.
     ///
     /// # Errors
-    /// The rules that fail without any alteration: nothing can be learnt on such a server.
+    /// The rules that fail without any alteration: such a server shows nothing.
     pub(super) fn recorded_rules(&self) -> Result<Vec<Arc<RecordedRule>>, Vec<String>> {
         let mut exchanges = self.exchanges()?;
         let rules = self.inner.chosen.iter().map(|one| one.clause);
@@ -58,7 +58,7 @@ impl Suite {
         Ok(recorded.collect())
     }
 
-    /// What every rule sends and is answered, by its id.
+    /// Records the requests and responses of every rule, by its id.
     pub(super) fn exchanges(&self) -> Result<BTreeMap<String, Vec<Exchange>>, Vec<String>> {
         let mut exchanges: BTreeMap<String, Vec<Exchange>> = BTreeMap::new();
         let mut broken = Vec::new();
@@ -81,7 +81,7 @@ impl Suite {
     }
 }
 
-/// Who was asked in an exchange of a rule.
+/// Recipient of an exchange of a rule.
 fn recipient(rule: &str, exchange: &Exchange) -> Recipient {
     match (exchange.identity.as_str(), Document::of(rule)) {
         ("suite", _) => Recipient::Mock,
@@ -102,7 +102,7 @@ impl RecordedRule {
         Self { rule, exchanges }
     }
 
-    /// How the rule is judged under alterations; none if they touch nothing of it.
+    /// How the rule is judged under alterations; none if they do not affect it.
     pub(super) fn play(&self, alterations: &[Alteration]) -> Option<Play> {
         let mut play = None;
         for one in &self.exchanges {
@@ -127,9 +127,9 @@ impl RecordedRule {
         play
     }
 
-    /// Whether only the server can show what an alteration of a request leads to. An answer in its
-    /// place leaves it as it was where the request only reads; but the fixture server, where the rule
-    /// asks it, is told of reads, too.
+    /// Whether only the server can show the effect of an alteration. A response in place of the
+    /// server's leaves the server unchanged if the request only reads; but a fixture server that
+    /// the rule queries notices reads, too.
     fn needs_server(&self, alteration: &Alteration, request: &ObservedRequest<'_>) -> bool {
         let asks_mock = || {
             self.exchanges
@@ -140,7 +140,7 @@ impl RecordedRule {
         alteration.alters_request() || (alteration.replies() && (!reads() || asks_mock()))
     }
 
-    /// Whether these exchanges, which were altered, answer a step otherwise that waits for something.
+    /// Whether these altered exchanges change a response to a step that waits for something.
     pub(super) fn alters_wait(&self, chosen: &Chosen, altered: &[Exchange]) -> bool {
         let steps = chosen.scenario.iter().flat_map(|scenario| &scenario.steps);
         let waiting = steps.enumerate().filter(|(_, step)| !step.until.is_empty());
@@ -151,7 +151,7 @@ impl RecordedRule {
         })
     }
 
-    /// The exchanges with the answers altered; none if all of them remain as they are.
+    /// Alters the responses of the exchanges; none if all of them are unchanged.
     pub(super) fn altered(&self, alterations: &[Alteration]) -> Option<Vec<Exchange>> {
         let altered: Vec<_> = self
             .exchanges
@@ -179,13 +179,13 @@ impl Recorded {
         ObservedRequest::of(&self.wire, &self.exchange.identity)
     }
 
-    /// Whether only the start of the answer is stored.
+    /// Whether only the start of the response is stored.
     fn is_cut(&self) -> bool {
         let response = self.exchange.response.as_ref();
         response.is_some_and(|response| response.body.is_cut())
     }
 
-    /// The answer as the alterations leave it; none if it remains as it is.
+    /// Alters the response; none if it is unchanged.
     fn altered(&self, alterations: &[Alteration]) -> Option<Received> {
         let request = self.request();
         let touching = alterations.iter();
@@ -202,7 +202,7 @@ impl Recorded {
 }
 
 impl Inner {
-    /// The verdict by these exchanges; none if they do not answer all that the rule asks.
+    /// Judges by these exchanges; none if they do not contain all requests of the rule.
     pub(super) async fn by_recording(
         &self,
         chosen: &Chosen,

@@ -18,19 +18,18 @@ use crate::run::runner::Transport;
 use crate::run::{Chosen, Inner, Suite};
 use crate::scenario::resource_names::run_name;
 
-/// How long what comes about only in time may take on a broken server: faults prevent much from
-/// ever coming about.
+/// Timeout of eventual effects on a broken server: faults prevent many of them.
 const BROKEN_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Rule ids by the id of a fault.
 type RulesByFault = BTreeMap<String, BTreeSet<String>>;
 
 impl Suite {
-    /// Tries every fault on every chosen rule whose exchanges it alters. Those of a pack are tried
-    /// on its rules, and no others.
+    /// Runs every fault on every chosen rule whose exchanges it alters. Faults of a pack run only
+    /// on its rules.
     ///
     /// # Errors
-    /// The rules that do not hold without any fault: nothing can be learnt on such a server.
+    /// The rules that fail without any fault: such a server shows nothing.
     pub fn kill_matrix(&self, faults: Vec<Fault>) -> Result<Matrix, Vec<String>> {
         let rules = self.recorded_rules()?;
         let faults: Vec<Arc<Fault>> = faults.into_iter().map(Arc::new).collect();
@@ -77,8 +76,8 @@ impl Suite {
 }
 
 impl Inner {
-    /// Whether a rule notices the server that the fault breaks; none if the fault alters nothing of
-    /// the rule. `number` tells the playings of a rule apart.
+    /// Whether a rule notices the server that the fault breaks; none if the fault does not alter
+    /// the rule's exchanges. `number` distinguishes the runs of a rule.
     async fn notices(
         &self,
         fault: &Fault,
@@ -93,7 +92,7 @@ impl Inner {
             let alters_wait = rule.alters_wait(chosen, &exchanges);
             let verdict = self.by_recording(chosen, exchanges).await;
             let noticed = verdict.as_ref().map(is_noticed);
-            // A step that waits may end earlier, and the next ones find another server.
+            // A step that waits may end earlier, and later steps find another state of the server.
             let is_certain = noticed == Some(true) || !alters_wait;
             if let Some(noticed) = noticed.filter(|_| is_certain) {
                 return Some(noticed);
@@ -122,7 +121,7 @@ impl Inner {
     }
 }
 
-/// Whether a rule fails by what it looks at itself, and not because its scene cannot be set.
+/// Whether a rule fails by its own checks, and not because of a precondition.
 fn is_noticed(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Fail(failure) if !failure.blocked)
 }

@@ -20,11 +20,11 @@ use crate::run::{Chosen, Inner, Suite};
 use crate::scenario::Recipient;
 
 impl Suite {
-    /// Tries every mutant of every judged answer of the chosen rules; unless `every_rule`, only
+    /// Runs every mutant of every judged response of the chosen rules; unless `every_rule`, only
     /// until one rule notices it.
     ///
     /// # Errors
-    /// The rules that do not hold without any change.
+    /// The rules that fail without any change.
     pub fn mutants(&self, every_rule: bool) -> Result<Mutations, Vec<String>> {
         let seen = self.exchanges()?;
         let inner = &self.inner;
@@ -53,7 +53,7 @@ impl Suite {
 /// A mutant's name, and whether the rule fails with it.
 pub(crate) type Tried = (String, bool);
 
-/// The names of mutants that some rule has noticed, and that need not be tried again.
+/// Names of mutants that some rule has noticed and that need no further test.
 #[derive(Debug, Default)]
 struct Noticed(Mutex<HashSet<String>>);
 
@@ -70,15 +70,15 @@ impl Noticed {
 }
 
 impl Inner {
-    /// Whether it is a rule of the choice, and no open clause.
+    /// Whether it is a chosen rule, and not an open clause.
     fn is_rule(&self, rule: &str) -> bool {
         let of_choice = |one: &&Chosen| one.clause.id == rule;
         let chosen = self.chosen.iter().find(of_choice);
         chosen.is_some_and(|one| one.clause.level == Level::Rule)
     }
 
-    /// Tries the mutants of one rule's judged answers; none where its exchanges alone do not show
-    /// that it holds.
+    /// Runs the mutants of one rule's judged responses; none if its exchanges alone do not show
+    /// that it passes.
     async fn mutate(
         &self,
         rule: &str,
@@ -115,7 +115,7 @@ impl Inner {
         Some(tried)
     }
 
-    /// The mutants of the answer at a position, if it is the last of a judged step.
+    /// Returns the mutants of the response at a position, if it is the last of a judged step.
     fn changed(
         &self,
         chosen: &Chosen,

@@ -10,27 +10,27 @@ use crate::judge::verdict::Verdict;
 use crate::run::{Suite, SuiteError};
 use crate::target::{Launch, Target};
 
-/// How long a request, or what comes about only in time, may take: nothing comes about.
+/// Timeout of a request or eventual effect: no effect occurs.
 const TIME: Duration = Duration::from_millis(300);
-/// Rules at once: most of them wait.
+/// Number of concurrent rules: most of them wait.
 const JOBS: usize = 64;
 
-/// What the rules made of a vacuous server.
+/// Results of the rules on a trivial server.
 #[derive(Debug)]
 pub struct TrivialServerResults {
     /// The server.
     pub server: TrivialServer,
-    /// How many rules ran on it.
+    /// Number of rules that ran on it.
     pub run: usize,
-    /// Those that hold on it, though they state something.
+    /// Rules that pass on it, though they state something.
     pub holding: Vec<String>,
 }
 
 impl Suite {
-    /// Judges a server that answers as vacuously in every setup that the target has.
+    /// Judges a trivial server in every setup that the target has.
     ///
     /// # Errors
-    /// The run cannot be described so, or the system gives no port.
+    /// The run cannot be built, or no port is available.
     pub fn vacuity(
         target: &Target,
         server: TrivialServer,

@@ -1,6 +1,6 @@
 //! Runs every rule that a variant affects on the variant.
 //!
-//! A rule that fails by its recording is played on the server, too, before it counts as failing.
+//! A rule that fails by its recording also runs on the server before it counts as failing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -19,10 +19,10 @@ use crate::scenario::resource_names::run_name;
 use crate::variants::{OverStrict, Row, Tolerance, Variant};
 
 impl Suite {
-    /// Plays every chosen rule on every variant that touches it.
+    /// Runs every chosen rule on every variant that affects it.
     ///
     /// # Errors
-    /// The rules that do not hold without any variant: nothing can be learnt on such a server.
+    /// The rules that fail without any variant: such a server shows nothing.
     pub fn tolerance(
         &self,
         variants: Vec<Variant>,
@@ -78,7 +78,7 @@ fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
     for (rule, verdict) in verdicts {
         match verdict {
             Verdict::Pass | Verdict::Recorded => row.judged += 1,
-            // What only prepares the scenario needs what the document leaves open.
+            // A failed prerequisite depends on what the document leaves open.
             Verdict::Fail(failure) if failure.blocked && row.variant.silence(&rule).is_some() => {
                 row.stopped.push((rule, shown(&failure)));
             }
@@ -94,7 +94,7 @@ fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
     row
 }
 
-/// A failure without the commands that repeat it: they would not meet the variant.
+/// Formats a failure without the commands that repeat it: they would not run on the variant.
 fn shown(failure: &Failure) -> String {
     Failure {
         curl: Vec::new(),
@@ -104,8 +104,8 @@ fn shown(failure: &Failure) -> String {
 }
 
 impl Inner {
-    /// What a rule makes of a variant; nothing if the variant is no other to it. `number` tells
-    /// the playings of a rule apart.
+    /// Judges a rule on a variant; none if the variant does not affect it. `number` distinguishes
+    /// the runs of a rule.
     async fn tolerates(
         &self,
         variant: &Variant,
@@ -123,14 +123,14 @@ impl Inner {
             }
         }
         let mut verdict = self.on_variant(chosen, variant, 2 * number).await;
-        // A machine that is busy is no fault of the rule.
+        // A busy machine is not a defect of the rule.
         if matches!(verdict, Verdict::Fail(_)) {
             verdict = self.on_variant(chosen, variant, 2 * number + 1).await;
         }
         Some(verdict)
     }
 
-    /// The verdict on the server, with the variant before it.
+    /// Judges on the server, through the variant.
     async fn on_variant(&self, chosen: &Chosen, variant: &Variant, number: u64) -> Verdict {
         let run = run_name("c", self.seed.wrapping_add(number));
         let context = RunContext {
@@ -157,8 +157,8 @@ mod tests {
     use crate::scenario::{Expectation, at, get, scenario, text};
     use crate::target::Target;
 
-    /// What a rule makes of the answer `{"result": 1}` with spaces in it, which a variant answers
-    /// instead of one without.
+    /// Judges the response `{"result": 1}` with spaces in it, which a variant returns instead of
+    /// one without.
     fn verdict(fact: Expectation, snapshot: &str) -> Option<Verdict> {
         let target = Target::at(None, None, None, Default::default());
         let rule = "engine/common/documents/base-document-is-written-data".to_owned();

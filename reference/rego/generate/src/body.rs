@@ -1,11 +1,11 @@
-//! Bodies.
+//! Rule and query bodies.
 
 use super::Choices;
 use super::mistakes;
 use super::template::expand;
 use super::terms::{KINDS, Scope, term};
 
-/// One to four expressions; variables that they bind are in scope behind them.
+/// Generates one to four expressions; the variables that they bind are in scope after them.
 pub(crate) fn body(choices: &mut Choices<'_>, scope: &mut Scope, between: &str) -> String {
     let count = 1 + choices.below(if scope.depth == 0 { 2 } else { 4 });
     let expressions: Vec<String> = (0..count)
@@ -33,7 +33,7 @@ fn expression(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     }
     let ways = if scope.depth == 0 { 8 } else { 12 };
     match choices.below(ways) {
-        // What binds a variable, of any kind.
+        // Bindings of a variable of any kind.
         0 | 1 => {
             let kind = choices.of(KINDS);
             expand(choices, scope, &format!("!{kind} := #{kind}"))
@@ -125,8 +125,8 @@ const TESTS: &[&str] = &[
     "#x",
 ];
 
-/// Where a part of what is negated has no value, the whole is undefined for some engines and
-/// true for others; both do as OPA does.
+/// Negations. If a part of the operand is undefined, the whole is undefined for some engines and
+/// true for others; these are evaluated as by OPA.
 const NEGATIONS: &[&str] = &[
     "not #b",
     "not #n == #n",
@@ -140,7 +140,7 @@ const NEGATIONS: &[&str] = &[
     "not count(#N) == #n",
 ];
 
-/// What connects conditions.
+/// Logical operators between conditions.
 const LOGIC: &[&str] = &[
     "#b and #b",
     "#b or #b",
@@ -167,7 +167,7 @@ const PATTERNS: &[&str] = &[
     "#d = [!x, [!x]]",
     "[!n, 1] = [#n, #n]",
     "[#n, !s] = [!n, #s]",
-    // Written before what it needs.
+    // Expressions that precede the bindings that they need.
     "!n > #n; ^1 = #n",
     "!s != #s; ^1 = #S[_]",
     "!n + 1 == !n; ^1 = #n; ^2 = #n",
@@ -197,7 +197,7 @@ fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     ]);
     let known = scope.variables.len();
     let mut text = expand(choices, scope, tested);
-    // What the expression binds is not known to its modifiers.
+    // Variables that the expression binds are not in scope in its modifiers.
     let bound = scope.variables.split_off(known);
     let templates = [
         "input as #x",
@@ -223,7 +223,7 @@ fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     ];
     for _ in 0..1 + choices.below(2) {
         let template = choices.of(&templates);
-        // Modifiers of functions name nothing that a module may lack.
+        // Modifiers only name functions and rules that the module has.
         if template.contains("f0") && scope.functions.is_empty()
             || template.contains("r0") && scope.rules.is_empty()
             || template.contains("r1") && scope.rules.len() < 2
@@ -237,7 +237,7 @@ fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     text
 }
 
-/// Runs where nothing can be bound, so without wildcards.
+/// Runs with binding disabled, so without wildcards.
 pub(crate) fn closed(scope: &mut Scope, make: impl FnOnce(&mut Scope) -> String) -> String {
     let before = std::mem::replace(&mut scope.closed, true);
     let made = make(scope);

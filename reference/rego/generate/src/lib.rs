@@ -1,9 +1,9 @@
 //! Random policies, queries and documents.
 //!
-//! Everything is made from a string of bytes, each of which decides one choice, so that a test
-//! tool that shrinks bytes shrinks policies: without bytes left, the simplest choice is taken.
-//! Terms are made for the kind of value that is needed, so that most policies are sound and do
-//! something; some hold mistakes that compilers have to find.
+//! Everything is generated from a byte string, each byte of which decides one choice, so that a
+//! test tool that shrinks bytes shrinks policies: without bytes left, the simplest choice is taken.
+//! Terms are generated for the kind of value that is needed, so that most policies are valid and do
+//! something; some contain errors that compilers have to find.
 
 mod body;
 mod choices;
@@ -18,7 +18,7 @@ pub use choices::Choices;
 pub use module::{module, query};
 pub use world::{INPUTS, documents, input};
 
-/// The rules of a generated policy, as references to ask for.
+/// References to the rules of a generated policy.
 pub const QUERIES: &[&str] = &[
     "data.m.r0",
     "data.m.r1",

@@ -2,46 +2,46 @@
 
 use serde_json::{Value, json};
 
-/// A policy with its documents and the input it is asked with.
+/// Policy with its documents and the input of its query.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// Its name, which is its package and the start of its documents' name.
+    /// Name of the policy: its package, and the prefix of its documents' name.
     pub name: &'static str,
-    /// What is told of it.
+    /// Description.
     pub told: &'static str,
-    /// The module.
+    /// Source of the module.
     pub text: &'static str,
     documents: fn() -> Value,
     input: fn() -> Value,
 }
 
 impl Policy {
-    /// The documents, JSON, which stand at `data.<name>_data`.
+    /// Returns the JSON documents, which are at `data.<name>_data`.
     pub fn documents(&self) -> String {
         (self.documents)().to_string()
     }
 
-    /// The input document, JSON.
+    /// Returns the input document as JSON.
     pub fn input(&self) -> String {
         (self.input)().to_string()
     }
 
-    /// What is asked for.
+    /// Returns the query.
     pub fn query(&self) -> String {
         format!("data.{}.allow", self.name)
     }
 
-    /// The body of a request for its decision.
+    /// Returns the body of a request for its decision.
     pub fn question(&self) -> String {
         json!({"input": (self.input)()}).to_string()
     }
 }
 
-/// The policies that are measured beside every other implementation.
+/// Policies that are benchmarked against all other implementations.
 pub const ALL: &[Policy] = &[ROLES, GRANTS, NUMBERS, EVERY];
 
-/// Those that are measured in one process, without a server: small calls, whose time a server
-/// would hide, and collections that are large.
+/// Policies that are benchmarked in process, without a server: small calls, whose time a server
+/// would hide, and large collections.
 pub const IN_PROCESS: &[Policy] = &[
     TRIVIAL,
     MEMBERSHIP,
@@ -53,7 +53,7 @@ pub const IN_PROCESS: &[Policy] = &[
     LOOKUP_500_000,
 ];
 
-/// The policy that throughput is measured with.
+/// Policy of the throughput benchmark.
 pub const ROLES: Policy = Policy {
     name: "roles",
     told: "role lookup with 100 roles",
@@ -272,7 +272,7 @@ allow if {
 }
 ";
 
-/// As many grants, four of each user.
+/// Generates `count` grants, four per user.
 fn grants(count: usize) -> Value {
     let grants = (0..count).map(
         |at| json!({"user": format!("user{}", at / 4), "action": format!("action{}", at % 4)}),
@@ -280,7 +280,7 @@ fn grants(count: usize) -> Value {
     json!({"grants": grants.collect::<Vec<_>>()})
 }
 
-/// Asks for the last grant of the user at three quarters of them.
+/// Generates the input for the last grant of the user at three quarters of them.
 fn grantee(count: usize) -> Value {
     json!({"user": format!("user{}", count * 3 / 16), "action": "action3"})
 }

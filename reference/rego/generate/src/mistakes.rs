@@ -1,10 +1,10 @@
-//! What compilers have to refuse.
+//! Errors that compilers have to report.
 
 use super::Choices;
 use super::template::expand;
 use super::terms::Scope;
 
-/// A term that is of the wrong kind where it stands, or has a mistake of its own.
+/// Generates a term of the wrong kind or with an error in it.
 pub(crate) fn term(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     let template = choices.of(TERMS);
     let depth = std::mem::take(&mut scope.depth);
@@ -62,7 +62,7 @@ const TERMS: &[&str] = &[
     "[upper(unbound), lower(2)]",
 ];
 
-/// Expressions with mistakes.
+/// Expressions with errors.
 pub(crate) const EXPRESSIONS: &[&str] = &[
     "some !n",
     "some !n, !s",
@@ -130,7 +130,7 @@ pub(crate) const EXPRESSIONS: &[&str] = &[
     "#b = 1; null = 1; upper(7) = 8",
 ];
 
-/// Rules with mistakes; `R` stands for the name that the rule has.
+/// Rules with errors; `R` is replaced by the name of the rule.
 pub(crate) const RULES: &[&str] = &[
     "R if R",
     "R contains x if { x := 1; R[x] }",
@@ -171,7 +171,7 @@ pub(crate) const RULES: &[&str] = &[
     "R if { x == 1; y == 2; z == 3 }\n\nR if { a == 1; b == 2; c == 3; d == 4; e == 5; f == 6; g == 7; h == 8 }",
 ];
 
-/// Imports with mistakes.
+/// Imports with errors.
 pub(crate) const IMPORTS: &[&str] = &[
     "import data.a\nimport data.b as a",
     "import data.base.x\nimport data.base.x",
@@ -181,7 +181,7 @@ pub(crate) const IMPORTS: &[&str] = &[
     "import foo.bar",
 ];
 
-/// A text with one sign changed, where a parser may find a mistake.
+/// Changes one character of a string, where a parser may find an error.
 pub(crate) fn damage(choices: &mut Choices<'_>, text: &str) -> String {
     let signs: Vec<char> = text.chars().collect();
     let far = choices.below(256) * 256 + choices.below(256);

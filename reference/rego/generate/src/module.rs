@@ -1,4 +1,4 @@
-//! Modules.
+//! Generated modules and queries.
 
 use super::Choices;
 use super::body::body;
@@ -6,8 +6,8 @@ use super::mistakes;
 use super::template::expand;
 use super::terms::{KINDS, Kind, Scope, literal, term};
 
-/// A module of the package `m` with rules `r0` to `r5` and functions `f0` to `f2` between them.
-/// Most are sound; a quarter is made with room for mistakes.
+/// Generates a module of the package `m` with rules `r0` to `r5` and functions `f0` to `f2` between
+/// them. Most are valid; a quarter may contain errors.
 pub fn module(choices: &mut Choices<'_>) -> String {
     let faulty = choices.rarely(4);
     let mut scope = Scope::new(faulty);
@@ -38,7 +38,7 @@ pub fn module(choices: &mut Choices<'_>) -> String {
     text
 }
 
-/// Some query about a generated policy: one of the rules, or a body.
+/// Generates a query about a generated policy: one of the rules, or a body.
 pub fn query(choices: &mut Choices<'_>) -> String {
     let mut scope = Scope::new(choices.rarely(6));
     (scope.depth, scope.query) = (2, true);
@@ -77,7 +77,7 @@ fn rule(choices: &mut Choices<'_>, scope: &mut Scope, at: usize) -> String {
     text
 }
 
-/// A body in a scope of its own, which the head shares.
+/// Generates a body in a new scope, which the head shares.
 fn within(
     choices: &mut Choices<'_>,
     scope: &mut Scope,
@@ -116,7 +116,7 @@ fn valued(choices: &mut Choices<'_>, scope: &mut Scope, name: &str) -> (String, 
     (text, kind)
 }
 
-/// One definition of a value, and perhaps others for when its body does not hold.
+/// Generates a definition of a value, and possibly others for when its body is not satisfied.
 fn definition(choices: &mut Choices<'_>, scope: &mut Scope, head: &str, kind: Kind) -> String {
     let mut text = within(choices, scope, |choices, scope, body| {
         let value = term(choices, scope, kind);
@@ -164,7 +164,7 @@ fn keyed(choices: &mut Choices<'_>, scope: &mut Scope, name: &str) -> String {
     text
 }
 
-/// Rules whose references have several steps.
+/// Generates rules whose references have several parts.
 fn deep(choices: &mut Choices<'_>, scope: &mut Scope, name: &str) -> String {
     let heads: &[&[&str]] = &[
         &["R.inner.deep := #x"],
@@ -190,7 +190,7 @@ fn deep(choices: &mut Choices<'_>, scope: &mut Scope, name: &str) -> String {
     text
 }
 
-/// A function of one or two operands, with up to three definitions.
+/// Generates a function of one or two operands, with up to three definitions.
 fn function(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     let name = format!("f{}", scope.functions.len());
     let kinds: Vec<Kind> = (0..1 + choices.below(2))

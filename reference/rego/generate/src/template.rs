@@ -1,20 +1,20 @@
-//! Texts with holes.
+//! Templates with placeholders.
 
 use super::Choices;
 use super::body::{body, closed};
 use super::terms::{Kind, Scope, literal, term};
 
-/// Fills the holes of a template, each of which is a mark and, for most, the letter of a kind:
+/// Fills the placeholders of a template: a mark and, for most, the letter of a kind.
 ///
 /// - `#n` is a term,
 /// - `~n` a constant,
-/// - `!n` a new variable, which is in scope in `@n` and `%` and behind the template,
-/// - `^1` the first variable that the template made, `^2` the second,
+/// - `!n` a new variable, which is in scope in `@n` and `%` and after the template,
+/// - `^1` the first variable that the template created, `^2` the second,
 /// - `|#n|` a term without wildcards,
-/// - `%` a body in braces or behind the `|` of a comprehension,
-/// - `@n` a term in which what the template and its body bind is in scope.
+/// - `%` a body in braces or after the `|` of a comprehension,
+/// - `@n` a term in whose scope the bindings of the template and its body are.
 ///
-/// What only `@` and `%` see is out of scope behind the template. A doubled mark is the sign.
+/// Bindings for `@` and `%` only are out of scope after the template. A doubled mark is literal.
 pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String {
     let before = scope.in_braces;
     scope.in_braces |= template.contains('{') && !template.contains(['|', '%', '$']);
@@ -106,14 +106,14 @@ fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String 
     pieces.concat()
 }
 
-/// Whether a term cannot stand behind these pieces of text, or not for OPA:
+/// Whether a term is invalid after these pieces of source, or invalid for OPA:
 ///
-/// - What stands in parentheses has no parts.
-/// - OPA finds the variables unsafe of a call or comprehension of which an object or set holds a
-///   part.
+/// - A term in parentheses cannot be indexed.
+/// - OPA reports the variables of a call or comprehension as unsafe if an object or set contains a
+///   part of it.
 /// - It does not resolve names in template strings in the steps of references.
-/// - It does not find all members of an array or set that is written there and is not constant,
-///   and visits those of an object in another order.
+/// - It does not find all members of a non-constant array or set literal there, and visits those of
+///   an object in another order.
 fn is_refused(scope: &Scope, before: &[String], made: &str, has_parts: bool) -> bool {
     let is_operation = made.starts_with('(') || scope.in_braces && made.contains(['(', '|']);
     let is_step = before.last().is_some_and(|piece| piece == "[");
@@ -124,7 +124,7 @@ fn is_refused(scope: &Scope, before: &[String], made: &str, has_parts: bool) -> 
         || (is_domain || has_parts) && is_written
 }
 
-/// Whether the braces around a term hold a comprehension, not members that have some in them.
+/// Whether the braces around a term enclose a comprehension, not members that contain one.
 fn is_comprehension(made: &str) -> bool {
     let mut depth = 0_usize;
     made.chars().any(|sign| {

@@ -1,45 +1,45 @@
-//! Terms: what each kind of value is made of.
+//! Terms of each kind of value.
 
 use super::Choices;
 use super::mistakes;
 use super::template::expand;
 
-/// How deep terms and bodies nest.
+/// Maximum nesting depth of terms and bodies.
 const DEPTH: usize = 3;
 
-/// A kind of value, as templates name it.
+/// Kind of a value, as templates name it.
 pub(crate) type Kind = char;
 
-/// The kinds that rules and parameters have.
+/// Kinds of rules and parameters.
 pub(crate) const KINDS: &[Kind] = &['n', 's', 'b', 'N', 'S', 'M', 'T', 'O'];
 
-/// What may be named where a term stands.
+/// Names and restrictions that apply to a term.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
-    /// Variables that have values, innermost last.
+    /// Bound variables, innermost last.
     pub(crate) variables: Vec<(String, Kind)>,
-    /// The rules that stand before this one, as references to a value.
+    /// Preceding rules, as references to a value.
     pub(crate) rules: Vec<(String, Kind)>,
-    /// The functions that stand before this one: the name, the parameters' kinds, the result's.
+    /// Preceding functions: name, kinds of the parameters, kind of the result.
     pub(crate) functions: Vec<(String, Vec<Kind>, Kind)>,
-    /// How much deeper terms and bodies may nest.
+    /// Remaining nesting depth of terms and bodies.
     pub(crate) depth: usize,
-    /// Whether a body begins here, where no name of the outside is in use yet.
+    /// Whether a body begins here, where no outer name is in use yet.
     pub(crate) begins: bool,
-    /// Whether nothing can be bound where a term stands.
+    /// Whether terms must not bind variables.
     pub(crate) closed: bool,
-    /// Whether modifiers cannot be written: OPA does not check those in the closures of queries,
-    /// and may crash on them.
+    /// Whether modifiers are excluded: OPA does not check those in the closures of queries, and may
+    /// crash on them.
     pub(crate) unmodified: bool,
-    /// Whether this is a part of a written object or set.
+    /// Whether the term is part of an object or set literal.
     pub(crate) in_braces: bool,
-    /// Whether `and`, `or` and `not { … }` can be written.
+    /// Whether `and`, `or` and `not { … }` are allowed.
     pub(crate) logic: bool,
-    /// Whether this is for a query.
+    /// Whether the term is part of a query.
     pub(crate) query: bool,
-    /// Whether mistakes are made.
+    /// Whether errors are generated.
     pub(crate) faulty: bool,
-    /// The number of the next variable.
+    /// Number of the next variable.
     next: usize,
 }
 
@@ -61,7 +61,7 @@ impl Scope {
         }
     }
 
-    /// A variable for a value, seldom one that hides another of the same name.
+    /// Returns a new variable, rarely one that shadows another of the same name.
     pub(crate) fn fresh(&mut self, choices: &mut Choices<'_>) -> String {
         if self.begins && choices.rarely(4) {
             let at = choices.below(self.variables.len().max(1));
@@ -73,7 +73,7 @@ impl Scope {
         format!("v{}", self.next)
     }
 
-    /// Runs with room for one level less.
+    /// Runs with one nesting level less.
     pub(crate) fn deeper(&mut self, make: impl FnOnce(&mut Self) -> String) -> String {
         let depth = self.depth;
         self.depth = depth.saturating_sub(1);
@@ -83,7 +83,7 @@ impl Scope {
     }
 
     fn variables_of(&self, kind: Kind) -> Vec<&str> {
-        // A name that is hidden means the innermost variable only.
+        // A shadowed name refers to the innermost variable only.
         let mut seen = Vec::new();
         let mut fitting = Vec::new();
         for (name, of) in self.variables.iter().rev() {
@@ -98,8 +98,8 @@ impl Scope {
     }
 }
 
-/// A term of a kind, whose variables are all bound; `x` stands for any kind, `d` for a document
-/// of which compilers know nothing, `~` before a kind for a constant.
+/// Generates a term of a kind, whose variables are all bound; `x` is any kind, `d` a document
+/// unknown to compilers, `~` before a kind a constant.
 pub(crate) fn term(choices: &mut Choices<'_>, scope: &mut Scope, kind: Kind) -> String {
     if scope.faulty && choices.rarely(25) {
         return mistakes::term(choices, scope);
@@ -119,7 +119,7 @@ pub(crate) fn term(choices: &mut Choices<'_>, scope: &mut Scope, kind: Kind) -> 
     }
 }
 
-/// A constant.
+/// Generates a constant.
 pub(crate) fn literal(choices: &mut Choices<'_>, kind: Kind) -> String {
     let literals: &[&str] = match kind {
         'n' => &[
@@ -166,7 +166,7 @@ pub(crate) fn literal(choices: &mut Choices<'_>, kind: Kind) -> String {
     choices.of(literals).to_owned()
 }
 
-/// A part of the input or the base documents, which mostly is of a kind.
+/// Returns a part of the input or the base documents, which mostly is of a kind.
 fn document(choices: &mut Choices<'_>, scope: &Scope, kind: Kind) -> String {
     let paths: &[&str] = match kind {
         'n' => &[
@@ -254,7 +254,7 @@ fn rule(choices: &mut Choices<'_>, scope: &Scope, kind: Kind) -> String {
     let rules = scope.rules.iter();
     let rules: Vec<_> = rules.filter(|(_, of)| kind == 'x' || kind == *of).collect();
     match rules.get(choices.below(rules.len().max(1))) {
-        // A rule is named by itself, and as a part of the documents.
+        // A rule is referred to by its name, or through `data`.
         Some((name, _)) if choices.rarely(4) => format!("data.m.{name}"),
         Some((name, _)) => name.clone(),
         None => document(choices, scope, kind),
@@ -279,7 +279,7 @@ fn call(choices: &mut Choices<'_>, scope: &mut Scope, kind: Kind) -> String {
     })
 }
 
-/// One of the kinds for any kind.
+/// Replaces `x` by one of the kinds.
 fn known(choices: &mut Choices<'_>, kind: Kind) -> Kind {
     match kind {
         'x' if choices.rarely(3) => 'x',
@@ -288,7 +288,7 @@ fn known(choices: &mut Choices<'_>, kind: Kind) -> Kind {
     }
 }
 
-/// What is made of other terms, as [templates](expand).
+/// Returns [templates](expand) of compound terms.
 fn compound(kind: Kind) -> &'static [&'static str] {
     match kind {
         'n' => &[

@@ -73,7 +73,7 @@ fn combine(
     answer(floats(&mut numbers)?)
 }
 
-/// Of equal items the last one, which matters where `1` and `1.0` meet.
+/// Returns the last of several equal minimal items, which matters where `1` and `1.0` meet.
 fn least(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let least = items(operands, 1, COLLECTION)?
         .reduce(|least, item| if item <= least { item } else { least });
@@ -123,7 +123,7 @@ fn member_with_key(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Va
     answer(found == Some(sought))
 }
 
-/// The index that a key means: an integer, however it is written.
+/// Parses a key as an index: an integer in any notation.
 pub(super) fn index(key: &Value) -> Option<usize> {
     match key {
         Value::Number(number) => usize::try_from(number.to_integer().ok()??).ok(),

@@ -2,7 +2,7 @@
 
 use super::{Failure, Session};
 
-/// Fails unless the evaluation may reach the host.
+/// Fails unless the evaluation may connect to the host.
 pub(super) fn check(session: &Session, host: &str) -> Result<(), Failure> {
     let allowed = session.allowed_hosts.as_deref();
     if allowed.is_none_or(|hosts| hosts.iter().any(|allowed| allowed == host)) {
@@ -11,7 +11,7 @@ pub(super) fn check(session: &Session, host: &str) -> Result<(), Failure> {
     Err(disallowed(host))
 }
 
-/// The failure to reach a host that the evaluation may not reach.
+/// Failure for a host that the evaluation may not connect to.
 pub(super) fn disallowed(host: &str) -> Failure {
     Failure::Value(format!("disallowed host: {host}"))
 }

@@ -1,4 +1,4 @@
-//! Arithmetic on numbers; `minus` is the difference of sets, too.
+//! Arithmetic on numbers; `minus` is also the difference of sets.
 
 use super::expected::{CallResult, mistyped_of, number};
 use super::operand::{answer, any, mistyped};

@@ -1,4 +1,4 @@
-//! `providers.aws.sign_req`: signs a request the AWS way, version 4.
+//! `providers.aws.sign_req`: signs a request with AWS Signature Version 4.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,28 +24,28 @@ const REQUIRED: [&str; 4] = [
     "aws_region",
 ];
 
-/// Headers that proxies may change on the way, so that no signature covers them.
+/// Headers that proxies may change on the way and that are therefore not signed.
 const UNSIGNED: [&str; 3] = ["authorization", "user-agent", "x-amzn-trace-id"];
 
-/// Who signs, and for what.
+/// Credentials and scope of a signature.
 #[derive(Clone, Copy)]
 pub struct Signer<'c> {
     /// The service that checks the signature, such as `s3`.
     pub service: &'c str,
-    /// The id of the key.
+    /// The access key ID.
     pub access_key: &'c str,
-    /// The key.
+    /// The secret access key.
     pub secret_key: &'c str,
     /// The region of the service.
     pub region: &'c str,
-    /// What proves that a temporary key is in use.
+    /// Session token of temporary credentials.
     pub token: Option<&'c str>,
-    /// Whether the body is left out of the signature.
+    /// Whether the payload is excluded from the signature.
     pub unsigned_payload: bool,
 }
 
 impl fmt::Debug for Signer<'_> {
-    /// Shows nothing of the key.
+    /// Omits the keys and the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signer")
             .field("service", &self.service)
@@ -54,14 +54,14 @@ impl fmt::Debug for Signer<'_> {
     }
 }
 
-/// A request that is to be signed.
+/// A request to be signed.
 #[derive(Debug, Clone, Copy)]
 pub struct UnsignedRequest<'r> {
     /// The method.
     pub method: &'r str,
     /// The absolute URL.
     pub url: &'r str,
-    /// The headers that the signature covers beside its own.
+    /// Headers that the signature covers in addition to its own.
     pub headers: &'r [(String, String)],
     /// The body.
     pub body: &'r str,
@@ -69,7 +69,7 @@ pub struct UnsignedRequest<'r> {
 
 fn sign(_: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let request = object(operands, 1)?;
-    // Messages call the configuration the first operand here, and the second further on.
+    // Messages number the configuration as operand 1 here, and as operand 2 further on.
     let config = object(operands.get(1..).unwrap_or_default(), 1)?;
     let mut signer = Signer::read(config)?;
     let time = seconds(any(operands, 3))?;
@@ -119,7 +119,7 @@ fn sign(_: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> 
     answer(signed)
 }
 
-/// The seconds since 1970 of a time in nanoseconds.
+/// Converts a time in nanoseconds to seconds since 1970.
 fn seconds(time: &Value) -> Result<i64, Failure> {
     let Value::Number(number) = time else {
         return Err(mistyped(1, "number", time));
@@ -168,7 +168,7 @@ impl<'c> Signer<'c> {
         }
     }
 
-    /// The headers of the request when it is signed at a time, in seconds since 1970.
+    /// Returns the headers of the request signed at a time, in seconds since 1970.
     ///
     /// # Errors
     /// When its URL cannot be parsed.
@@ -188,7 +188,7 @@ impl<'c> Signer<'c> {
         ))
     }
 
-    /// The headers of the signed request.
+    /// Returns the headers of the signed request.
     fn headers(
         &self,
         method: &str,
@@ -255,7 +255,7 @@ impl<'c> Signer<'c> {
 }
 
 fn mac(key: &[u8], message: &str) -> Vec<u8> {
-    // HMAC takes keys of any length.
+    // HMAC accepts keys of any length.
     let Ok(mut mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(key) else {
         return Vec::new();
     };
@@ -263,7 +263,7 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// The day and the time of day: `20060102` and `150405`.
+/// Returns the date and the time of day: `20060102` and `150405`.
 fn timestamp(seconds: i64) -> (String, String) {
     let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
     let shown = |format| time.format(format).to_string();

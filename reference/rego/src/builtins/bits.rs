@@ -25,7 +25,7 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-/// Results with more bits are refused.
+/// Maximum number of bits of a result.
 const MAX_BITS: u64 = 400_000;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -38,7 +38,7 @@ fn whole(integer: BigInt) -> CallResult {
     answer(Number::from(integer))
 }
 
-/// By how much to shift; what is more than any integer has bits, is as good as the most.
+/// Shift distance. Distances beyond the maximum length of an integer are equivalent to it.
 fn shift(operands: &[Value]) -> Result<u64, Failure> {
     let by = big_integer(operands, 2)?;
     if by.sign() == Sign::Minus {

@@ -11,40 +11,39 @@ use super::http::Responses;
 use crate::hash::HashMap;
 use crate::value::Text;
 
-/// What is made of longer texts is not kept.
+/// Maximum length in bytes of a string whose prepared value is cached.
 const MAX_TEXT: usize = 1 << 20;
 
-/// The memory in bytes of all that one cache keeps of what was made of texts, about.
+/// Approximate memory limit in bytes for the prepared values of one cache.
 const MAX_MADE: usize = 64 << 20;
 
-/// Something that a function made of an operand.
+/// A value that a function prepared from an operand.
 pub(super) type Cached = Arc<dyn Any + Send + Sync>;
 
-/// Caches that evaluations share. Each forgets its oldest entry when there is no room for a new
-/// one.
+/// Caches shared by evaluations. Each evicts its oldest entry when there is no room for a new one.
 #[derive(Debug)]
 pub struct Caches {
     #[cfg(feature = "http")]
     pub(super) responses: Mutex<Responses>,
-    /// By the kind and what it was made of.
+    /// By kind and source string.
     patterns: Mutex<Fifo<(&'static str, Text), Cached>>,
     graphql: Mutex<Fifo<(&'static str, Text), Cached>>,
     keys: Mutex<Fifo<(&'static str, Text), Cached>>,
 }
 
-/// How much [`Caches`] keep. Nothing is kept where a limit is 0.
+/// Limits of [`Caches`]. A limit of 0 disables the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// The memory in bytes that responses to `http.send` take, about.
+    /// Approximate memory in bytes for responses to `http.send`.
     pub response_bytes: usize,
-    /// How often responses that are no longer fresh are removed, when the cache is used; if
-    /// absent, they stay until their server is asked again.
+    /// Interval at which stale responses are removed when the cache is used; if absent, they remain
+    /// until their server is requested again.
     pub stale_period: Option<Duration>,
-    /// How many patterns and JSON schemas there are.
+    /// Maximum number of patterns and JSON schemas.
     pub patterns: usize,
-    /// How many GraphQL schemas there are.
+    /// Maximum number of GraphQL schemas.
     pub graphql: usize,
-    /// How many certificates and sets of JSON Web Keys there are.
+    /// Maximum number of certificates and JSON Web Key sets.
     pub keys: usize,
 }
 
@@ -67,7 +66,7 @@ impl Default for Caches {
 }
 
 impl Caches {
-    /// Empty caches.
+    /// Creates empty caches.
     pub fn new(limits: &CacheLimits) -> Self {
         Self {
             #[cfg(feature = "http")]
@@ -78,7 +77,7 @@ impl Caches {
         }
     }
 
-    /// Goes by other limits from now on, and removes what is beyond them.
+    /// Replaces the limits and evicts the entries beyond them.
     pub fn limit(&self, limits: &CacheLimits) {
         #[cfg(feature = "http")]
         lock(&self.responses).limit(limits);
@@ -91,12 +90,12 @@ impl Caches {
         }
     }
 
-    /// What was made of a text, if it is still there.
+    /// Returns the value prepared from a string, if it is still cached.
     pub(super) fn made(&self, kind: &'static str, text: &Text) -> Option<Cached> {
         lock(self.of(kind)).get(&(kind, text.clone())).cloned()
     }
 
-    /// Keeps what was made of a text.
+    /// Caches the value prepared from a string.
     pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Cached, bytes: usize) {
         if text.len() <= MAX_TEXT {
             lock(self.of(kind)).put((kind, text.clone()), made, bytes);
@@ -114,16 +113,16 @@ impl Caches {
     }
 }
 
-/// A lock that a panic elsewhere does not take away: no change here stops half-way.
+/// Locks a mutex even if it is poisoned: a panic never leaves a change here incomplete.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Entries that are not larger together than a limit, nor more than so many. The oldest make room.
+/// FIFO cache with a limit on its total size and a limit on its number of entries.
 #[derive(Debug)]
 pub(super) struct Fifo<K, V> {
     entries: HashMap<K, Entry<V>>,
-    /// The keys by the numbers of their entries.
+    /// Keys by entry number.
     order: BTreeMap<u64, K>,
     last: u64,
     size: usize,
@@ -150,7 +149,7 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
         }
     }
 
-    /// The same of at most so many entries.
+    /// Sets the maximum number of entries.
     fn at_most(mut self, most: usize) -> Self {
         self.most = most;
         self
@@ -167,7 +166,7 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
         }
     }
 
-    /// Takes the place of what the key has. What alone is too large is not kept.
+    /// Inserts or replaces an entry. An entry larger than the size limit is not stored.
     pub(super) fn put(&mut self, key: K, value: V, size: usize) {
         self.remove(&key);
         if size > self.limit {
@@ -196,7 +195,7 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
         self.shrink();
     }
 
-    /// Removes the entries that are not to stay.
+    /// Removes the entries whose values do not satisfy the predicate.
     pub(super) fn retain(&mut self, stays: impl Fn(&V) -> bool) {
         let going = self.entries.iter();
         let going = going.filter(|(_, entry)| !stays(&entry.value));

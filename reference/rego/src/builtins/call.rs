@@ -13,66 +13,66 @@ use crate::meter::{Ended, Meter, VALUE_BYTES};
 use crate::syntax::Location;
 use crate::value::Text;
 
-/// As much is prepared in an evaluation; when there is more, all is forgotten.
+/// Maximum number of prepared values per evaluation; at this number, all are discarded.
 const MAX_PREPARED: usize = 1000;
 
-/// A trial uses only what was made of texts of at most this many bytes: what is made of longer
-/// patterns may be slow.
+/// Maximum length in bytes of a string whose prepared value a trial uses: longer patterns may be
+/// slow.
 const MAX_TRIED: usize = 128;
 
-/// Why a call has no value. By default that makes it undefined; strictly, an error.
+/// Failure of a call. By default it makes the call undefined; in strict mode, it is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// `eval_type_error`: an operand has the wrong type.
     Type(String),
-    /// `eval_builtin_error`: the operands' values do not do.
+    /// `eval_builtin_error`: an operand has an invalid value.
     Value(String),
-    /// Ends the evaluation in any case, with this message.
+    /// Aborts the evaluation in any mode, with this message.
     Halt(String),
     /// The evaluation has to end.
     Ended(Ended),
 }
 
-/// Something that a function makes of a text and uses again. It takes memory beside values.
+/// Value that a function prepares from a string and reuses. Its memory is separate from values.
 pub(crate) trait Prepared: Send + Sync + 'static {
-    /// The bytes that it takes, about, if the text is so long.
+    /// Approximate memory in bytes, given the length of the source string in bytes.
     fn bytes(&self, text: usize) -> usize {
         text.saturating_mul(PREPARED)
     }
 }
 
-/// The bytes that a schema or key takes for each byte of its text.
+/// Bytes of memory per byte of a schema's or key's source string.
 const PREPARED: usize = 64;
 
-/// The answers of non-deterministic functions, by name and operands: the same call has the same
-/// answer throughout an evaluation.
+/// Results of non-deterministic functions, by name and operands: the same call has the same result
+/// throughout an evaluation.
 pub(crate) type Answers = BTreeMap<(&'static str, Vec<Value>), Option<Value>>;
 
-/// What all calls of one evaluation share.
+/// State shared by all calls of one evaluation.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// The time that the whole evaluation takes as now, once it is known.
+    /// Time that the whole evaluation uses as now, once it is known.
     pub(crate) now: Cell<Option<SystemTime>>,
-    /// What non-deterministic functions answered.
+    /// Results of non-deterministic functions.
     pub(crate) answers: Answers,
-    /// What functions prepare from an operand and use again, such as compiled patterns.
+    /// Values that functions prepared from an operand and reuse, such as compiled patterns.
     pub(crate) prepared: HashMap<(&'static str, Text), Cached>,
-    /// The hosts that `http.send` and the like may reach; all when absent.
+    /// Hosts that functions such as `http.send` may connect to; all when absent.
     pub(crate) allowed_hosts: Option<Arc<[String]>>,
 }
 
-/// What is outside of an evaluation, and the same for many. It is borrowed, because threads would
-/// wait for each other to count who has it.
+/// Environment shared by many evaluations. It is borrowed, because threads would contend for a
+/// reference count.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BuiltinContext<'c> {
-    /// What functions see of the world, if anything.
+    /// Environment that functions access, if any.
     pub(crate) host: Option<&'c dyn Host>,
-    /// What evaluations leave for each other, if anything.
+    /// Caches shared by evaluations, if any.
     pub(crate) caches: Option<&'c Caches>,
 }
 
 impl Session {
-    /// The time that the whole evaluation takes as now.
+    /// Returns the time that the whole evaluation uses as now.
     pub(crate) fn now(&self) -> SystemTime {
         let now = self.now.get().unwrap_or_else(SystemTime::now);
         self.now.set(Some(now));
@@ -80,61 +80,60 @@ impl Session {
     }
 }
 
-/// One call.
+/// Context of one call.
 #[derive(Debug)]
 pub(crate) struct Call<'c> {
-    /// Where it stands.
+    /// Source location of the call.
     pub(crate) location: &'c Location,
-    /// What it shares with others.
+    /// State shared with other calls of the evaluation.
     pub(crate) session: &'c mut Session,
-    /// What the evaluation uses.
+    /// Resource usage of the evaluation.
     pub(crate) meter: &'c Meter,
-    /// What it shares with other evaluations.
+    /// Environment shared with other evaluations.
     pub(crate) outside: BuiltinContext<'c>,
 }
 
 impl Call<'_> {
-    /// What functions see of the world.
+    /// Returns the host environment.
     pub(crate) fn host(&self) -> &dyn Host {
         self.outside.host.unwrap_or(&NoHost)
     }
 
-    /// Fails when the evaluation has to end. Loops over large operands ask this in each round.
+    /// Fails when the evaluation has to end. Loops over large operands call this per iteration.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.meter.tick().map_err(Failure::Ended)
     }
 
-    /// The same for loops that do several rounds at once.
+    /// Like [`Call::check`], for loops that do several iterations at once.
     pub(crate) fn spend(&self, units: usize) -> Result<(), Failure> {
         self.meter.spend(units).map_err(Failure::Ended)
     }
 
-    /// Fails when the evaluation has to end, before something whose length nobody knows.
+    /// Fails when the evaluation has to end, before an operation of unknown duration.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
         self.meter.look().map_err(Failure::Ended)
     }
 
-    /// Waits for something that the host does.
+    /// Waits for an operation of the host.
     pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Cancellation<'_>) -> T) -> T {
         self.meter.rest();
         ask(self.host(), &|| self.meter.wanted())
     }
 
-    /// Fails when so many values are too many, before they are made. They are counted afterwards.
+    /// Fails if allocating this many values would exceed the limit. Does not count them.
     pub(crate) fn estimate(&self, values: usize) -> Result<(), Failure> {
         let foreseen = self.meter.foresee(values);
         foreseen.map_err(Failure::Ended)
     }
 
-    /// Counts values before they are made, and fails when they are too many.
+    /// Counts values before they are allocated, and fails if they exceed the limit.
     pub(crate) fn make(&self, values: usize) -> Result<(), Failure> {
         self.meter.make(values);
         self.check()
     }
 
-    /// Charges operands for what they unfold to, before they are given to a library or written as a
-    /// text.
+    /// Charges operands for their unfolded size, before a library or serializer receives them.
     pub(crate) fn unfold<'v>(
         &self,
         operands: impl IntoIterator<Item = &'v Value>,
@@ -145,18 +144,18 @@ impl Call<'_> {
         unfolded.map_err(Failure::Ended)
     }
 
-    /// A value as a text, charged for what it unfolds to.
+    /// Serializes a value, charged for its unfolded size.
     pub(crate) fn written(&self, value: &Value) -> Result<String, Failure> {
         self.unfold([value])?;
         Ok(value.to_string())
     }
 
-    /// What a function makes of a text: made once, and kept for the rest of the evaluation and
-    /// for later ones. Nobody knows how long that takes, so it is not begun when the evaluation has
-    /// to end; what it takes is charged.
+    /// Returns the value prepared from a string. It is created once, and cached for the rest of the
+    /// evaluation and for later ones. Creation takes an unknown time, so it does not start when the
+    /// evaluation has to end. Its memory is charged.
     ///
     /// # Errors
-    /// When it cannot be made, which is not kept.
+    /// When it cannot be created. Errors are not cached.
     pub(crate) fn prepared<T: Prepared>(
         &mut self,
         kind: &'static str,

@@ -1,7 +1,7 @@
-//! Calls with constant operands and what they come to, as tables in `tests/calls/`.
+//! Calls with constant operands and their results, as tables in `tests/calls/`.
 //!
-//! A line is an expression; the next one says `= ` and its value as JSON, `! ` and the first line of its failure, or
-//! `undefined`. Lines that begin with `#` are comments.
+//! Each line is an expression; the next is `= ` and its JSON value, `! ` and the first line of its
+//! failure, or `undefined`. Lines that begin with `#` are comments.
 
 #![expect(
     clippy::panic,
@@ -19,7 +19,7 @@ use crate::meter::Meter;
 use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
 use crate::value::{Object, Set};
 
-/// A function's name, and why it failed.
+/// Name of a function and its failure.
 type Failed = (String, Failure);
 
 pub(super) fn session() -> Session {
@@ -29,7 +29,7 @@ pub(super) fn session() -> Session {
     }
 }
 
-/// The value of a term without variables, nothing when a call in it is undefined.
+/// Evaluates a term without variables; `None` when a call in it is undefined.
 fn value(term: &Term, session: &mut Session) -> Result<Option<Value>, Failed> {
     let all = |terms: &[Term], session: &mut Session| -> Result<Option<Vec<Value>>, Failed> {
         terms.iter().map(|term| value(term, session)).collect()
@@ -98,7 +98,7 @@ fn call(
     function(&mut call, &operands).map_err(|failure| (name, failure))
 }
 
-/// What an expression comes to, as the tables write it.
+/// Evaluates an expression and formats its result like the tables.
 fn shown(text: &str) -> String {
     let query = match parse_query(text) {
         Ok(query) => query,

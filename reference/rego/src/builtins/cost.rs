@@ -1,5 +1,5 @@
-//! Costs of calls. Each function declares its own where it is registered: calls are charged before
-//! they are made, and inline attempts make only those that are certain to be quick.
+//! Costs of calls. Each function declares its cost where it is registered. Calls are charged before
+//! they run, and trials run only those that are certain to be quick.
 
 use super::{Call, Failure};
 use crate::Value;
@@ -10,44 +10,44 @@ use crate::meter::Ended;
 pub(crate) enum Cost {
     /// Linear in the operands and the result. The operands are charged before the call.
     Linear,
-    /// The same but for those operands whose bits are set, counted from the first one: their size
-    /// does not matter.
+    /// Linear in the operands except those whose bits are set, counted from the first operand:
+    /// their size does not matter.
     LinearBut(u8),
     /// Linear in the product of the operands' sizes.
     Product,
-    /// A pattern is matched against a text.
+    /// Matching a pattern against a string.
     Match,
     /// Not bounded by the operands: the function charges the meter step by step.
     Stepping,
-    /// Not interrupted, because a library does it or operands are turned into something else. They
-    /// are charged for what they unfold to before the call. The function bounds whatever is not
-    /// linear in that.
+    /// Not interruptible, because a library does the work or operands are converted. Operands are
+    /// charged for their unfolded size before the call. The function bounds any work that is not
+    /// linear in it.
     Library,
-    /// Like [`Cost::Library`], and depends on something outside of the evaluation or affects it.
+    /// Like [`Cost::Library`], and depends on or affects something outside of the evaluation.
     BuiltinContext,
 }
 
-/// Operands of calls in a trial weigh at most this much, in the units of the meter.
+/// Maximum weight of a call's operands in a trial, in units of the meter.
 const SIZE: usize = 2048;
 const PRODUCT: usize = 256;
 const MATCH: usize = 64;
 
-/// No computation is made with more digits than these.
+/// Maximum number of digits in any computation.
 const LONGEST: usize = 240_000;
 
-/// Functions that give a part of an operand, which is not made anew.
+/// Functions that return a part of an operand without allocating it.
 const PARTS: &[&str] = &["max", "min", "object.get"];
 
-/// Whether a function makes its result, and does not only choose it.
+/// Whether a function allocates its result instead of only selecting it.
 pub(crate) fn makes(name: &str) -> bool {
     !PARTS.contains(&name)
 }
 
 impl Call<'_> {
-    /// Counts a call before it is made.
+    /// Charges a call before it runs.
     ///
     /// # Errors
-    /// When the evaluation has to end; a trial does before a call that may take long.
+    /// When the evaluation has to end; a trial ends before a call that may take long.
     #[inline]
     pub(crate) fn afford(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
         if self.meter.is_trial() {
@@ -75,7 +75,7 @@ impl Call<'_> {
         };
         let counts = |(at, operand): &(usize, &Value)| {
             let is_free = *at < 8 && free & (1 << at) != 0;
-            // The characters of texts are counted one by one.
+            // The characters of strings are counted one by one.
             !is_free || operand.is_string()
         };
         let counted = operands.iter().enumerate().filter(counts);
@@ -85,7 +85,7 @@ impl Call<'_> {
     }
 }
 
-/// How large an operand is, without a look into its parts.
+/// Shallow size of an operand, without its nested values.
 #[inline]
 fn size(operand: &Value) -> usize {
     match operand {
@@ -95,7 +95,7 @@ fn size(operand: &Value) -> usize {
         Value::String(text) => text.len() / 64,
         Value::Bytes(bytes) => bytes.as_bytes().len() / 64,
         Value::Number(number) if number.small().is_some() => 0,
-        // The conversion of long numbers takes time with the square of their length.
+        // The conversion of long numbers takes time quadratic in their length.
         Value::Number(number) => {
             let digits = number.digits().unwrap_or(LONGEST);
             digits / 64 + (digits / 512).saturating_mul(digits / 512)

@@ -98,8 +98,8 @@ fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(Value::string(&bytes.collect::<Vec<u8>>()))
 }
 
-/// The text as a part of a query: a plus for a space, escapes for all but letters, digits and
-/// four others.
+/// Escapes a string for a query: a plus for a space, percent-escapes for everything but letters,
+/// digits and four other characters.
 fn escaped(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text {

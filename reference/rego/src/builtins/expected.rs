@@ -1,4 +1,4 @@
-//! Operands of the types that a function expects. Positions count from 1, as in the messages.
+//! Checked access to operands of expected types. Positions count from 1, as in the messages.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use super::operand::{any as at, mistyped};
 use crate::Value;
 use crate::value::{ArithmeticError, Array, ArrayIter, Number, Set};
 
-/// What a function answers: a value, or undefined.
+/// Result of a function: a value, or undefined.
 pub(super) type CallResult = Result<Option<Value>, Failure>;
 
-/// A failure of the operands' types that has its own words.
+/// Type failure with a custom message.
 pub(super) fn mismatch<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Type(message.into()))
 }
 
-/// The failure of an operand that has none of several types.
+/// Failure of an operand that has none of several expected types.
 pub(super) fn mistyped_of<T>(
     position: usize,
     expected: &[&str],
@@ -27,7 +27,7 @@ pub(super) fn mistyped_of<T>(
     Err(mistyped(position, &format!("one of {{{expected}}}"), got))
 }
 
-/// The failure of an operand that contains what it may not.
+/// Failure of an operand that contains a value of the wrong type.
 pub(super) fn misfilled(position: usize, whole: &Value, part: &Value, expected: &str) -> Failure {
     let (whole, part) = (whole.kind(), part.kind());
     Failure::Type(format!(
@@ -35,7 +35,7 @@ pub(super) fn misfilled(position: usize, whole: &Value, part: &Value, expected: 
     ))
 }
 
-/// The operand, an array.
+/// Returns the operand, which must be an array.
 pub(super) fn array(operands: &[Value], position: usize) -> Result<&Array, Failure> {
     match at(operands, position) {
         Value::Array(items) => Ok(items),
@@ -43,7 +43,7 @@ pub(super) fn array(operands: &[Value], position: usize) -> Result<&Array, Failu
     }
 }
 
-/// The operand, a set.
+/// Returns the operand, which must be a set.
 pub(super) fn set(operands: &[Value], position: usize) -> Result<&Arc<Set>, Failure> {
     match at(operands, position) {
         Value::Set(members) => Ok(members),
@@ -51,7 +51,7 @@ pub(super) fn set(operands: &[Value], position: usize) -> Result<&Arc<Set>, Fail
     }
 }
 
-/// The operand, a number.
+/// Returns the operand, which must be a number.
 pub(super) fn number(operands: &[Value], position: usize) -> Result<&Number, Failure> {
     match at(operands, position) {
         Value::Number(number) => Ok(number),
@@ -65,14 +65,14 @@ fn fractional(position: usize) -> Failure {
     ))
 }
 
-/// The operand, a number that is written as an integer of usual size, perhaps with zeros behind
-/// a point.
+/// Returns the operand, which must be a number with an integer value that fits `i64`, possibly
+/// written with zeros after the decimal point.
 pub(super) fn integer(operands: &[Value], position: usize) -> Result<i64, Failure> {
     let number = number(operands, position)?;
     number.as_whole().ok_or_else(|| fractional(position))
 }
 
-/// The operand, an integer of any size.
+/// Returns the operand, which must be an integer of any size.
 pub(super) fn big_integer(operands: &[Value], position: usize) -> Result<BigInt, Failure> {
     match at(operands, position) {
         Value::Number(number) => number.to_integer()?.ok_or_else(|| fractional(position)),
@@ -80,7 +80,7 @@ pub(super) fn big_integer(operands: &[Value], position: usize) -> Result<BigInt,
     }
 }
 
-/// The items of an array or set.
+/// Iterator over the items of an array or set.
 #[derive(Clone)]
 pub(super) enum Items<'v> {
     Array(ArrayIter<'v>),
@@ -88,7 +88,7 @@ pub(super) enum Items<'v> {
 }
 
 impl<'v> Items<'v> {
-    /// The items, if the value is an array or set.
+    /// Returns the items, if the value is an array or set.
     pub(super) fn of(value: &'v Value) -> Option<Self> {
         match value {
             Value::Array(items) => Some(Self::Array(items.iter())),
@@ -118,7 +118,7 @@ impl<'v> Iterator for Items<'v> {
 
 impl ExactSizeIterator for Items<'_> {}
 
-/// The items of the operand, an array or set, named in the order that messages want.
+/// Returns the items of the operand, an array or set. Messages list `expected` in its order.
 pub(super) fn items<'v>(
     operands: &'v [Value],
     position: usize,
@@ -128,7 +128,7 @@ pub(super) fn items<'v>(
     Items::of(value).map_or_else(|| mistyped_of(position, expected, value), Ok)
 }
 
-/// The strings of the operand, an array or set of them.
+/// Returns the strings of the operand, an array or set of strings.
 pub(super) fn strings<'v>(
     operands: &'v [Value],
     position: usize,

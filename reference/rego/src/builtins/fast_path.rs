@@ -1,12 +1,11 @@
-//! Fast paths of functions on small operands, without a call. Everything else is left to the
-//! function itself.
+//! Fast paths of functions on small operands, without a call. All others go to the function itself.
 
 use std::cmp::Ordering;
 
 use crate::Value;
 use crate::value::Number;
 
-/// The result, if the operands are small.
+/// Computes the result if the operands are small.
 pub(crate) type Quick = fn(&Value, &Value) -> Option<Small>;
 
 /// A small result.
@@ -25,13 +24,13 @@ impl From<Small> for Value {
     }
 }
 
-/// Strings of up to so many bytes are small. Integers are that fit a machine word.
+/// Maximum length in bytes of small strings. Integers are small if they fit a machine word.
 const SHORT: usize = 128;
 
-/// Arrays of up to so many items are looked through.
+/// Maximum number of items of arrays that are searched.
 const FEW: usize = 16;
 
-/// How a function computes small operands.
+/// Returns the fast path of a function, if it has one.
 pub(crate) fn quick(name: &str) -> Option<Quick> {
     let quick: Quick = match name {
         "contains" => |whole, part| text(whole, part, |whole, part| whole.contains(part)),
@@ -53,7 +52,7 @@ pub(crate) fn quick(name: &str) -> Option<Quick> {
     Some(quick)
 }
 
-/// Whether something small is in a set, or in an array of few items.
+/// Whether a small value is in a set or in an array of few items.
 fn member(sought: &Value, whole: &Value) -> Option<Small> {
     let is_small = match sought {
         Value::String(text) => text.len() <= SHORT,

@@ -1,25 +1,25 @@
-//! Texts of floats, as Go writes them.
+//! Formatting of floats, as in Go.
 
-/// How a float is written that is written as short as it can be.
+/// Style of the shortest representation of a float.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
-    /// Whether the exponent is marked by a small letter.
+    /// Whether the exponent is marked by a lower-case letter.
     pub(super) lower: bool,
-    /// Whether only what has more than 21 digits gets an exponent, when no precision is given.
+    /// Whether values up to 21 digits have no exponent when no precision is given.
     pub(super) far: bool,
 }
 
-/// A float with so many digits behind the point.
+/// Formats a float with this many digits after the decimal point.
 pub(super) fn fixed(size: f64, precision: usize) -> String {
     let exact = precision.min(EXACT);
     let zeros = "0".repeat(precision - exact);
     format!("{size:.exact$}{zeros}")
 }
 
-/// No float has more digits behind its point.
+/// Maximum number of digits of a float after the decimal point.
 const EXACT: usize = 1100;
 
-/// A float with an exponent of at least two digits.
+/// Formats a float with an exponent of at least two digits.
 pub(super) fn exponential(size: f64, precision: usize, lower: bool) -> String {
     let exact = precision.min(EXACT);
     let text = format!("{size:.exact$e}");
@@ -36,7 +36,7 @@ fn exponent_text(exponent: &str, lower: bool) -> String {
     }
 }
 
-/// A float as short as it can be, or with so many digits, with an exponent if it is far from one.
+/// Formats a float with the fewest or given digits, with an exponent if it is far from one.
 pub(super) fn shortest(size: f64, precision: Option<usize>, style: Style) -> String {
     let text = match precision {
         None => format!("{size:e}"),
@@ -70,7 +70,7 @@ pub(super) fn shortest(size: f64, precision: Option<usize>, style: Style) -> Str
     format!("{rounded:.behind$}")
 }
 
-/// A float in hexadecimal with a binary exponent.
+/// Formats a float in hexadecimal with a binary exponent.
 pub(super) fn hexadecimal(size: f64, precision: Option<usize>, lower: bool) -> String {
     let bits = size.to_bits();
     let mut mantissa = bits & ((1 << 52) - 1);
@@ -112,7 +112,7 @@ pub(super) fn hexadecimal(size: f64, precision: Option<usize>, lower: bool) -> S
     if lower { text } else { text.to_uppercase() }
 }
 
-/// A float as an integer and the power of two by which it is multiplied.
+/// Formats a float as an integer mantissa and a binary exponent.
 pub(super) fn binary(size: f64) -> String {
     let bits = size.to_bits();
     let fraction = bits & ((1 << 52) - 1);

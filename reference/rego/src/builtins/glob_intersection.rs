@@ -1,4 +1,4 @@
-//! `regex.globs_match`: whether two simple patterns match a common text that is not empty.
+//! `regex.globs_match`: whether two simple patterns match a common non-empty string.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("regex.globs_match", Cost::Stepping, globs_match)];
 
-/// As many pairs of places are looked at.
+/// Maximum number of position pairs that are visited.
 const MAX_PAIRS: usize = 4_000_000;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -18,10 +18,10 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Count(MAX_PAIRS),
 }];
 
-/// One character, of those in any of the ranges.
+/// One character, from any of the ranges.
 struct Token {
     ranges: Vec<(char, char)>,
-    /// Whether it may be left out, and whether it may be repeated.
+    /// Whether the character may be omitted, and whether it may be repeated.
     optional: bool,
     repeated: bool,
 }
@@ -82,7 +82,7 @@ fn escaped(pattern: &str, characters: &[char], at: &mut usize) -> Result<char, F
     }
 }
 
-/// Reads a class up to its end.
+/// Parses a character class up to its end.
 fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char, char)>, Failure> {
     let mut ranges: Vec<(char, char)> = Vec::new();
     loop {
@@ -134,7 +134,7 @@ fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char
 fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (characters(operands, 1)?, characters(operands, 2)?);
     let (left, right) = (tokens(left.as_str())?, tokens(right.as_str())?);
-    // Nothing but two patterns of nothing meet in the empty text.
+    // Only two empty patterns match the empty string.
     if left.is_empty() && right.is_empty() {
         return answer(true);
     }
@@ -160,8 +160,8 @@ fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             continue;
         };
         if first.meets(second) {
-            // As in OPA, what stands last in either pattern has to match the last character, even
-            // if it may be left out.
+            // As in OPA, the last token of each pattern has to match the last character, even if it
+            // is optional.
             if i + 1 == left.len() && j + 1 == right.len() {
                 return answer(true);
             }

@@ -24,7 +24,7 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-/// Alternatives may be nested so deep.
+/// Maximum nesting depth of alternatives.
 const MAX_DEPTH: usize = 100;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -33,15 +33,15 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Levels(MAX_DEPTH),
 }];
 
-/// A pattern as `glob.match` knows them.
+/// Pattern in the syntax of `glob.match`.
 #[derive(Debug, Clone)]
 pub struct Glob(Arc<Pattern>);
 
 impl Glob {
-    /// A pattern whose single stars match none of the separators.
+    /// Compiles a pattern whose single stars match none of the separators.
     ///
     /// # Errors
-    /// When it is no pattern, with the reason.
+    /// When the pattern is invalid, with the reason.
     pub fn new(pattern: &str, separators: &str) -> Result<Self, String> {
         let compiled = compile(pattern, separators, None).map_err(|failure| match failure {
             Failure::Type(why) | Failure::Value(why) | Failure::Halt(why) => why,
@@ -50,7 +50,7 @@ impl Glob {
         compiled.map(|pattern| Self(Arc::new(pattern)))
     }
 
-    /// Whether it matches the whole of a text.
+    /// Whether the pattern matches a whole string.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match_at_once(text)
@@ -73,9 +73,9 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(regex.is_match(call, whole.as_str())?)
 }
 
-/// Matches a text that is not UTF-8 with a pattern that has U+FFFD. A byte that is no character is
-/// U+FFFD for classes and separators, and nothing that a pattern can write. Another character stands
-/// for it, which neither side has.
+/// Matches a string that is not UTF-8 against a pattern that contains U+FFFD. An invalid byte is
+/// U+FFFD to classes and separators, but never equals a literal character of the pattern. It is
+/// replaced by a character that occurs on neither side.
 fn match_bytes(call: &mut Call<'_>, pattern: &str, separators: &str, whole: &[u8]) -> CallResult {
     let mut candidates = '\u{e000}'..='\u{f8ff}';
     let mut encoded = [0; 4];
@@ -98,7 +98,7 @@ fn match_bytes(call: &mut Call<'_>, pattern: &str, separators: &str, whole: &[u8
     answer(regex.is_match(call, &text)?)
 }
 
-/// What a star does not match: a dot unless others are named, or nothing.
+/// Characters that a star does not match: a dot unless others are given, or none for `null`.
 fn separators(operands: &[Value]) -> Result<String, Failure> {
     let whole = any(operands, 2);
     match whole {
@@ -121,7 +121,7 @@ fn separators(operands: &[Value]) -> Result<String, Failure> {
     }
 }
 
-/// Compiles a pattern. A character that stands for bytes is in a class when U+FFFD is.
+/// Compiles a pattern. The character that replaces invalid bytes is in a class if U+FFFD is.
 fn compile(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<Pattern, Failure> {
     let expression = translated(pattern, separators, stand_in)?;
     Pattern::new(&expression).or_else(|_| refuse("glob: the pattern is too large"))
@@ -131,7 +131,7 @@ fn wrong<T>(at: usize, reason: &str) -> Result<T, Failure> {
     refuse(format!("glob: syntax error at {at}: {reason}"))
 }
 
-/// The pattern as a regular expression.
+/// Translates the pattern into a regular expression.
 fn translated(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<String, Failure> {
     let single = match separators {
         "" => ".".to_owned(),
@@ -190,15 +190,15 @@ fn push(character: char, out: &mut String) {
     out.push_str(&regex::escape(character.encode_utf8(&mut [0; 4])));
 }
 
-/// Characters as they stand in a class.
+/// Escapes characters for a class.
 fn class_text(characters: impl Iterator<Item = char>) -> String {
     characters
         .map(|character| format!("\\x{{{:x}}}", u32::from(character)))
         .collect()
 }
 
-/// Translates the class that begins at a place, and gives what stands behind it. It is one range, or
-/// a list in which a dash that stands second would begin a range.
+/// Translates the class that begins at a byte offset and returns the rest of the pattern. A class
+/// is one range, or a list, in which a dash as second character would begin a range.
 fn class<'p>(
     pattern: &'p str,
     from: usize,
@@ -255,7 +255,7 @@ fn class<'p>(
     Ok(characters.as_str())
 }
 
-/// The members of a class that is a list, up to its end.
+/// Parses the members of a class that is a list, up to its end.
 fn listed(characters: &mut std::str::Chars<'_>, end: usize) -> Result<Vec<char>, Failure> {
     let mut members = Vec::new();
     loop {

@@ -15,7 +15,7 @@ pub(super) const BUILTINS: Group = &[
     ("graph.reachable_paths", Cost::Stepping, reachable_paths),
 ];
 
-/// Paths may come to so many nodes.
+/// Maximum total number of nodes in all paths.
 const MAX_RESULT: usize = 20_000_000;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -37,7 +37,7 @@ fn neighbours<'v>(graph: &'v Object, node: &Value) -> Option<Vec<&'v Value>> {
 fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let graph = object(operands, 1)?;
     let mut reached = Vec::new();
-    // Nodes are told apart by where their edges are, so that names are compared only to find those.
+    // Nodes are identified by the address of their edges, so names are only compared in lookups.
     let mut seen = HashSet::default();
     let mut open = VecDeque::new();
     let mut nodes = start(operands)?;
@@ -56,12 +56,12 @@ fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             None => break,
         }
     }
-    // Members mostly lie in the order of their names, and what is in order is quickly a set.
+    // Addresses mostly follow the order of names, and a set is built quickly from sorted items.
     reached.sort_unstable_by_key(|(edges, _)| *edges);
     answer(reached.into_iter().map(|(_, node)| node).collect::<Set>())
 }
 
-/// One node of the path that is being followed, and where to go from there.
+/// Node of the current path and its remaining edges.
 struct Step<'v> {
     node: &'v Value,
     edges: std::vec::IntoIter<&'v Value>,
@@ -86,7 +86,7 @@ fn reachable_paths(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
                 path.pop();
                 continue;
             };
-            // The start itself is not yet passed.
+            // The root alone does not count as visited.
             if path.len() > 1 && path.iter().any(|step| step.node == next) {
                 found.add(&path, None)?;
                 continue;

@@ -10,7 +10,7 @@ use crate::meter::Meter;
 use crate::syntax::Location;
 use crate::value::from_json;
 
-/// Texts like this one with something wrong in them.
+/// Corrupted variants of a string.
 fn broken(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let step = (text.len() / 24).max(1);
@@ -24,7 +24,7 @@ fn broken(text: &str) -> Vec<String> {
         all.extend(["A", "/", "{", "\u{0}", "ä"].map(|other| format!("{start}{other}{behind}")));
     }
     if let Some((block, _)) = pem::next_block(text) {
-        // The bytes inside, one after the other.
+        // The decoded bytes, one after the other.
         for at in 0..block.bytes.len() {
             let mut bytes = block.bytes.clone();
             if let Some(byte) = bytes.get_mut(at) {
@@ -79,7 +79,7 @@ fn broken_operands_are_refused() {
                     };
                     let mut changed = operands.to_vec();
                     changed.splice(at..=at, [Value::from(text)]);
-                    // What comes out is the matter of other tests.
+                    // Other tests check the results.
                     function(&mut call, &changed).ok();
                 }
             }

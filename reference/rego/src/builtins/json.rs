@@ -82,7 +82,7 @@ fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     }
 }
 
-/// Whether all numbers in a value can be computed with.
+/// Whether all numbers in a value are within the range of arithmetic.
 fn is_computable(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_computable(),

@@ -1,9 +1,9 @@
-//! Faults of JSON texts in the words that clients know.
+//! Messages for JSON syntax errors, worded as clients know them.
 
 use crate::Value;
 use crate::value::{SyntaxError, from_json_prefix, lossy};
 
-/// The fault of a text: a byte that does not belong where it stands, or the end of the text.
+/// Describes a syntax error: an unexpected byte, or the end of the input.
 pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
     if text.iter().all(|byte| is_blank(*byte)) {
         return "EOF".to_owned();
@@ -46,7 +46,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
     }
 }
 
-/// Whether the fault of a text is a `null` behind its value. It and all that follows it is ignored.
+/// Whether the error is a `null` after the value. It and everything after it are ignored.
 pub(super) fn is_before_null(text: &[u8], error: &SyntaxError) -> bool {
     error.message == "expected nothing after the value" && behind(text, error).starts_with(b"null")
 }
@@ -55,8 +55,8 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// The text from the place of its fault on. The fault counts characters, one for each byte that is
-/// not UTF-8.
+/// Returns the input from the position of the error. Columns count characters, one for each byte
+/// that is not UTF-8.
 fn behind<'t>(text: &'t [u8], error: &SyntaxError) -> &'t [u8] {
     let mut lines = text.split_inclusive(|byte| *byte == b'\n');
     let before: usize = lines.by_ref().take(error.line - 1).map(<[u8]>::len).sum();
@@ -75,7 +75,7 @@ fn behind<'t>(text: &'t [u8], error: &SyntaxError) -> &'t [u8] {
     text.get(at..).unwrap_or_default()
 }
 
-/// A byte as it is shown: the character of this number.
+/// Formats a byte as the quoted character with this code point.
 fn shown(byte: u8) -> String {
     let text = match byte {
         b'\'' => "\\'".to_owned(),
@@ -94,7 +94,7 @@ fn shown(byte: u8) -> String {
     format!("'{text}'")
 }
 
-/// The fault of a text that begins like a word of JSON.
+/// Describes the error of an input that begins like a JSON literal name.
 fn misspelt(text: &[u8]) -> Option<String> {
     let words = ["true", "false", "null"];
     let word = words
@@ -111,7 +111,7 @@ fn misspelt(text: &[u8]) -> Option<String> {
     })
 }
 
-/// The fault of what stands behind a value: it is read as one more value.
+/// Describes the error of trailing input: it is parsed as one more value.
 fn after_value(rest: &[u8]) -> String {
     let next = match rest.first() {
         Some(bracket @ (b'{' | b'[')) => char::from(*bracket).to_string(),

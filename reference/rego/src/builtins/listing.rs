@@ -11,31 +11,31 @@ use crate::types::declarations;
 /// A built-in function.
 #[derive(Debug, Clone, Copy)]
 pub struct Builtin {
-    /// Its name, with dots.
+    /// Dotted name.
     pub name: &'static str,
-    /// The types of its operands and its result, as OPA's documentation writes them.
+    /// Types of the operands and the result, as in OPA's documentation.
     pub declaration: &'static str,
-    /// The cost of a call.
+    /// Cost of a call.
     pub cost: &'static str,
 }
 
 /// A limit of built-in functions.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltinLimit {
-    /// The names of the functions; a name that ends in a dot is the beginning of theirs.
+    /// Names of the functions; a name that ends in a dot is a prefix.
     pub functions: &'static [&'static str],
-    /// What is limited.
+    /// Quantity that is limited.
     pub subject: &'static str,
-    /// The most of it.
+    /// Maximum value.
     pub most: Most,
 }
 
-/// The most that a limit allows.
+/// Maximum that a limit allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Most {
     /// Bits of a number.
     Bits(u64),
-    /// A number of things.
+    /// A number of items.
     Count(usize),
     /// Whole MiB, in bytes.
     Bytes(usize),
@@ -67,7 +67,7 @@ const LIMITS: &[&[BuiltinLimit]] = &[
     yaml::LIMITS,
 ];
 
-/// Every built-in function that is evaluated by a call, sorted by name.
+/// Returns every built-in function that is evaluated by a call, sorted by name.
 pub fn builtins() -> Vec<Builtin> {
     let listed = |(name, declaration)| {
         let (cost, _) = function(name)?;
@@ -83,7 +83,7 @@ pub fn builtins() -> Vec<Builtin> {
 }
 
 impl Cost {
-    /// The class in words.
+    /// Describes the cost class in words.
     fn words(self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -97,7 +97,7 @@ impl Cost {
     }
 }
 
-/// Every limit beyond which a call fails, whatever the limits of the evaluation are.
+/// Returns every limit beyond which a call fails, regardless of the limits of the evaluation.
 pub fn builtin_limits() -> Vec<BuiltinLimit> {
     LIMITS.iter().copied().flatten().copied().collect()
 }
@@ -113,7 +113,7 @@ impl fmt::Display for Most {
     }
 }
 
-/// A number with commas between groups of three digits.
+/// Formats a number with commas between groups of three digits.
 fn grouped(number: impl fmt::Display) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Writes values as JSON that is safe inside of HTML, members in the order of their written names.
+//! Writes values as JSON that is safe in HTML, members in the order of their serialized names.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use super::strings::bound;
 use super::{Call, Failure};
 use crate::Value;
 
-/// How lines begin: each with the prefix, and so many indents as it is deep.
+/// Line layout: each line begins with the prefix and one indent per nesting level.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'l> {
     pub(super) prefix: &'l str,
     pub(super) indent: &'l str,
 }
 
-/// The value as JSON, on one line unless a layout is given.
+/// Serializes the value as JSON, on one line unless a layout is given.
 pub(super) fn marshalled(
     call: &Call<'_>,
     value: &Value,
@@ -25,7 +25,7 @@ pub(super) fn marshalled(
     Ok(writer.out)
 }
 
-/// Leaves of neighbours with the same name the last one.
+/// Retains the last of adjacent entries with the same name.
 pub(super) fn last_of_each<N: PartialEq, V>(named: &mut Vec<(N, V)>) {
     named.dedup_by(|later, earlier| {
         let same = later.0 == earlier.0;
@@ -91,7 +91,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What comes before an item.
+    /// Writes the separator and line start that precede an item.
     fn item(&mut self, at: usize, depth: usize) -> Result<(), Failure> {
         self.call.check()?;
         bound(self.out.len())?;
@@ -117,7 +117,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A string, with an escape for each byte that is not UTF-8.
+    /// Writes a string, with an escape for each byte that is not UTF-8.
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.charge(bytes.len())?;
         self.out.push('"');
@@ -139,15 +139,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Charges a text of this length before it is written.
+    /// Charges a string of this length before it is written.
     fn charge(&self, length: usize) -> Result<(), Failure> {
         bound(self.out.len().saturating_add(length))?;
         self.call.make(length / 16)
     }
 }
 
-/// Appends a text as it stands between the quotes of a JSON string, with escapes for what HTML and
-/// JavaScript read otherwise.
+/// Appends the contents of a JSON string, with escapes for characters that HTML and JavaScript
+/// interpret differently.
 pub(super) fn escape(text: &str, out: &mut String) {
     for character in text.chars() {
         match character {

@@ -82,16 +82,16 @@ pub(crate) use fast_path::{Quick, Small, quick};
 pub use globs::Glob;
 pub use listing::{Builtin, BuiltinLimit, Most, builtin_limits, builtins};
 
-/// Computes a call from its operands: a value, or undefined.
+/// Evaluates a call from its operands: a value, or undefined.
 pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, Failure>;
 
 use crate::Value;
 use crate::hash::HashMap;
 
-/// The functions of one group: a name, the cost of a call, and what computes it.
+/// Functions of one group: name, cost of a call, and implementation.
 type Group = &'static [(&'static str, Cost, Function)];
 
-/// Every group, in the order of their files' names.
+/// All groups, in the order of their file names.
 const GROUPS: &[Group] = &[
     aggregates::BUILTINS,
     arithmetic::BUILTINS,
@@ -145,7 +145,7 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, (Cost, Function)>> = LazyLock::
         .collect()
 });
 
-/// The function of this name, and the cost of a call.
+/// Returns the function of this name and the cost of a call.
 pub(crate) fn function(name: &str) -> Option<(Cost, Function)> {
     FUNCTIONS.get(name).copied()
 }

@@ -11,11 +11,11 @@ pub(super) const BUILTINS: Group = &[("rego.parse_module", Cost::Library, parse)
 
 fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let file = text(operands, 1)?;
-    // Clients see the first operand named for the second, too.
+    // Messages about the second operand name operand 1, too.
     let module = text(operands.get(1..).unwrap_or_default(), 1)?;
     match parse_module(file, module) {
         Ok(mut module) => {
-            // Of METADATA only the comments are shown.
+            // Of the metadata, only the comments are output.
             module.annotations.clear();
             for rule in &mut module.rules {
                 rule.annotations.clear();
@@ -26,7 +26,7 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     }
 }
 
-/// The mistakes with the lines where they are.
+/// Formats the errors with their source lines.
 fn shown(errors: &Errors) -> String {
     match errors.0.as_slice() {
         [only] if only.message == "empty module" => only.to_string(),
@@ -42,7 +42,7 @@ fn shown(errors: &Errors) -> String {
     }
 }
 
-/// A mistake, its line and a mark below the place.
+/// Formats an error with its source line and a marker below the position.
 fn with_line(error: &LanguageError) -> String {
     let detail = |name| error.details.as_ref().and_then(|details| details.get(name));
     let Some(line) = detail("line").and_then(Value::as_str) else {

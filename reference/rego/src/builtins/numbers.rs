@@ -16,7 +16,7 @@ pub(super) const BUILTINS: Group = &[
     ("to_number", Cost::Linear, to_number),
 ];
 
-/// Ranges with more numbers are refused.
+/// Maximum length of a range.
 const MAX_LENGTH: u32 = 20_000_000;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -57,7 +57,7 @@ fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> CallResult {
         i64::try_from(&step),
     );
     if let (Ok(first), Ok(_), Ok(step)) = ends {
-        // All numbers are between two that fit.
+        // All numbers are between two that fit `i64`.
         for at in 0..=i64::from(length) {
             call.check()?;
             numbers.push(Value::from(first.wrapping_add(step.wrapping_mul(at))));

@@ -28,7 +28,7 @@ fn get(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(found.unwrap_or_else(|| any(operands, 3)).clone())
 }
 
-/// What a value has under a key.
+/// Returns the value under a key of an object, array or set.
 fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match value {
         Value::Object(members) => members.get_value(key),
@@ -42,7 +42,7 @@ fn keys(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(object(operands, 1)?.keys().cloned().collect::<Set>())
 }
 
-/// The keys that an operand names: items, or the keys of an object.
+/// Returns the keys that an operand names: its items, or the keys of an object.
 fn named(operands: &[Value], position: usize) -> Result<Set, Failure> {
     let value = any(operands, position);
     match (Items::of(value), value) {
@@ -79,7 +79,7 @@ fn union(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(merged(call, (whole_left, left), (whole_right, right))?)
 }
 
-/// Both objects as one; where both have a member, the second's counts unless both are objects.
+/// Merges two objects recursively; the second's member wins unless both are objects.
 fn merged(
     call: &Call<'_>,
     (left, ours): (&Value, &Object),
@@ -119,7 +119,7 @@ fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(all.into_value())
 }
 
-/// A union in the making. Its parts are changed in place, whatever of the operands is shared.
+/// Union under construction. Its parts are modified in place, even if the operands are shared.
 #[derive(Default)]
 struct Union<'v>(BTreeMap<&'v Value, Part<'v>>);
 

@@ -13,7 +13,7 @@ use crate::value::{Literal, MAX_DEPTH, Object, whole};
 
 pub(super) const BUILTINS: Group = &[("json.patch", Cost::Stepping, patch)];
 
-/// A patched document may be nested this deep.
+/// Maximum nesting depth of a patched document.
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
 fn patch(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -59,9 +59,9 @@ fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> R
             if name == "move" {
                 remove(document, &from)?;
             }
-            // A document that is copied into itself again and again has ever more parts.
+            // Repeatedly copying a document into itself multiplies its nodes.
             call.unfold([&value])?;
-            // Only here a document can become deeper than what it is made of.
+            // Only here can a document become deeper than its parts.
             if path.len() + depth(&value) > MAX_NESTING {
                 return refuse(format!(
                     "a document may be nested at most {MAX_NESTING} levels deep"
@@ -94,7 +94,7 @@ fn depth(value: &Value) -> usize {
     1 + deepest.unwrap_or(0)
 }
 
-/// The index that a key means in an array of this length; `-` is the end.
+/// Parses a key as an index into an array of this length; `-` is the end.
 fn index(length: usize, key: &Value) -> Result<usize, Failure> {
     let index = match key {
         Value::Number(number) => match number.as_whole() {
@@ -112,7 +112,7 @@ fn index(length: usize, key: &Value) -> Result<usize, Failure> {
         Value::Bytes(_) => return refuse("invalid string for indexing"),
         _ => return refuse("invalid type for indexing"),
     };
-    // What is below the first place is out of bounds like what is behind the last.
+    // Negative indexes are out of bounds like those beyond the end.
     Ok(usize::try_from(index).unwrap_or(usize::MAX))
 }
 
@@ -121,13 +121,13 @@ fn missing<T>(key: impl Display, whole: &Value) -> Result<T, Failure> {
     refuse(format!("path {key} does not exist in {kind} term {whole}"))
 }
 
-/// A key as messages show it: a string without its quotes.
+/// Formats a key for messages: a string without its quotes.
 fn bare(key: &Value) -> Cow<'_, str> {
     key.as_lossy()
         .unwrap_or_else(|| Literal(key).to_string().into())
 }
 
-/// The name that clients see of a type without members.
+/// Returns the type name of a scalar that clients see.
 fn scalar(value: &Value) -> String {
     let name = match value {
         Value::Null => "Null",
@@ -168,7 +168,7 @@ fn found<'d>(document: Option<&'d Value>, path: &[Value]) -> Result<&'d Value, F
     Ok(at)
 }
 
-/// Changes what is at a path; everything on the way is copied as far as it is shared.
+/// Modifies the value at a path; shared values along the path are copied.
 fn change(
     at: &mut Value,
     path: &[Value],

@@ -15,7 +15,7 @@ pub(super) const BUILTINS: Group = &[
     ("json.remove", Cost::Linear, remove),
 ];
 
-/// The keys of a path: of a pointer between its slashes, or the items of an array.
+/// Returns the keys of a path: the segments of a JSON pointer, or the items of an array.
 pub(super) fn keys(call: &Call<'_>, path: &Value) -> Result<Vec<Value>, Failure> {
     match path {
         Value::String(text) if text.is_empty() => Ok(Vec::new()),
@@ -38,8 +38,8 @@ pub(super) fn keys(call: &Call<'_>, path: &Value) -> Result<Vec<Value>, Failure>
     }
 }
 
-/// Paths by their keys. INVARIANT: a tree is as deep as its longest path, and recursion over it
-/// goes no deeper than the document that it is held against.
+/// Trie of paths by key. INVARIANT: a tree is as deep as its longest path, and recursion over it is
+/// never deeper than the document that it is applied to.
 #[derive(Default)]
 struct Tree<'k>(BTreeMap<&'k Value, Option<Tree<'k>>>);
 
@@ -57,7 +57,7 @@ impl<'k> Tree<'k> {
                     below.as_mut()
                 });
             }
-            // What is below a path that is there already makes no difference.
+            // A path below one that is already present has no effect.
             if let Some(tree) = at {
                 tree.0.insert(last, None);
             }
@@ -67,7 +67,7 @@ impl<'k> Tree<'k> {
 }
 
 impl Drop for Tree<'_> {
-    /// A long path is taken apart without recursion.
+    /// Drops long paths without recursion.
     fn drop(&mut self) {
         let mut rest: Vec<Tree<'_>> = std::mem::take(&mut self.0)
             .into_values()

@@ -1,4 +1,4 @@
-//! Compiled regular expressions, whose searches can be interrupted however long they take.
+//! Compiled regular expressions whose searches are interruptible however long they take.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
@@ -11,23 +11,23 @@ use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 use super::stepping_search::{Slots, SteppingSearch};
 use super::{Call, Failure, Prepared};
 
-/// A pattern may take so much memory.
+/// Maximum memory of a pattern in bytes.
 pub(super) const MAX_SIZE: usize = 10 << 20;
 
-/// The bytes of a character at most.
+/// Maximum length of a character in bytes.
 const CHARACTER: usize = 4;
 
-/// The memory of a state of an automaton.
+/// Memory of an automaton state in bytes.
 const STATE: usize = 24;
 
-/// Groups of a pattern may be nested so deep.
+/// Maximum nesting depth of groups in a pattern.
 const MAX_DEPTH: u32 = 500;
 
-/// States that a search may be in, times bytes of a text. The library's search takes at most as many steps; if
-/// they may be more, the search is made in steps that are charged.
+/// Maximum product of simultaneous search states and input bytes for the library's search, which
+/// takes at most as many steps. Larger searches run in steps that are charged.
 const MAX_AT_ONCE: usize = 1 << 23;
 
-/// So many bytes of a text are searched in the time of a unit of the meter.
+/// Input bytes searched per unit of the meter.
 const SEARCHED: usize = 256;
 
 /// A compiled regular expression.
@@ -36,11 +36,11 @@ pub(super) struct Pattern {
     regex: Regex,
     meaning: Hir,
     nfa: OnceLock<Option<NFA>>,
-    /// The names of the groups, of which several may have the same. That of the whole is the first.
+    /// Names of the groups, which may repeat. The first is that of the whole match.
     names: Vec<Option<String>>,
-    /// An upper bound of the automaton's states that a search is in at the same time.
+    /// Upper bound on the number of automaton states that a search is in simultaneously.
     states: usize,
-    /// The memory that it takes, about.
+    /// Approximate memory in bytes.
     bytes: usize,
 }
 
@@ -50,19 +50,19 @@ impl Prepared for Pattern {
     }
 }
 
-/// An expression of the library's syntax is invalid, or takes too much memory.
+/// The expression is invalid in the library's syntax, or takes too much memory.
 #[derive(Debug, thiserror::Error)]
 #[error("error parsing regexp: expression too large")]
 pub(super) struct NotCompiled;
 
-/// The spans of a match, by the numbers of the groups. That of the whole match is the first.
+/// Spans of a match by group number. The first is that of the whole match.
 #[derive(Debug)]
 pub(super) struct Groups<'p> {
     pattern: &'p Pattern,
     slots: Slots,
 }
 
-/// What a search does with each match.
+/// Callback for each match.
 type Each<'e> = dyn FnMut(Groups<'_>) -> Result<ControlFlow<()>, Failure> + 'e;
 
 impl Pattern {
@@ -74,7 +74,7 @@ impl Pattern {
         Self::of(parse(expression).ok_or(NotCompiled)?, Vec::new())
     }
 
-    /// Compiles an expression by its meaning, whose groups have these names.
+    /// Compiles a parsed expression, whose groups have these names.
     ///
     /// # Errors
     /// When it is too large.
@@ -95,7 +95,7 @@ impl Pattern {
         })
     }
 
-    /// Whether it matches somewhere in a text.
+    /// Whether the pattern matches anywhere in a string.
     ///
     /// # Errors
     /// When the evaluation has to end.
@@ -111,15 +111,15 @@ impl Pattern {
         Ok(found.is_some())
     }
 
-    /// Whether it matches somewhere in a text, however long that takes.
+    /// Whether the pattern matches anywhere in a string, without interruption.
     pub(super) fn is_match_at_once(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 
-    /// Visits the matches in a text from left to right; none overlaps another.
+    /// Visits the non-overlapping matches in a string from left to right.
     ///
     /// # Errors
-    /// When the evaluation has to end, or the visit fails.
+    /// When the evaluation has to end, or the callback fails.
     pub(super) fn each_match(
         &self,
         call: &Call<'_>,
@@ -144,10 +144,10 @@ impl Pattern {
         Ok(())
     }
 
-    /// Visits the matches in a text with all groups.
+    /// Visits the matches in a string with all groups.
     ///
     /// # Errors
-    /// When the evaluation has to end, or the visit fails.
+    /// When the evaluation has to end, or the callback fails.
     pub(super) fn each_groups(
         &self,
         call: &Call<'_>,
@@ -195,7 +195,7 @@ impl Pattern {
                 slots,
             };
             let whole = groups.whole();
-            // An empty match right behind the last match is none, nor is one within a character.
+            // Skips empty matches right after the last match and within a character.
             let is_behind = last == Some(whole.end);
             if whole.is_empty() && (is_behind || !text.is_char_boundary(whole.end)) {
                 from = whole.end + 1;
@@ -212,18 +212,18 @@ impl Pattern {
         Ok(())
     }
 
-    /// How many groups there are, with the whole. One that is repeated no times is none for the
-    /// library.
+    /// Number of groups, including the whole match. The library does not count a group that is
+    /// repeated zero times.
     fn groups(&self) -> usize {
         self.regex.captures_len().max(self.names.len())
     }
 
-    /// Whether the library's search is short, however it goes about it.
+    /// Whether the library's search is short, whatever strategy it uses.
     fn is_quick(&self, text: &str) -> bool {
         self.states.saturating_mul(text.len()) <= MAX_AT_ONCE
     }
 
-    /// The automaton.
+    /// Returns the NFA, compiled on first use.
     fn nfa(&self) -> Option<&NFA> {
         let compile = || {
             let config = thompson::Config::new()
@@ -240,33 +240,33 @@ impl Pattern {
 }
 
 impl Groups<'_> {
-    /// The span of the whole match.
+    /// Returns the span of the whole match.
     pub(super) fn whole(&self) -> Range<usize> {
         self.get(0).unwrap_or_default()
     }
 
-    /// The span of a group, if it is part of the match.
+    /// Returns the span of a group, if it took part in the match.
     pub(super) fn get(&self, number: usize) -> Option<Range<usize>> {
         let slot = |at: usize| self.slots.get(at).copied().flatten();
         let first = number.checked_mul(2)?;
         Some(slot(first)?..slot(first + 1)?)
     }
 
-    /// The span of the first group of this name that is part of the match.
+    /// Returns the span of the first group of this name that took part in the match.
     pub(super) fn name(&self, name: &str) -> Option<Range<usize>> {
         let names = self.pattern.names.iter().enumerate();
         let mut named = names.filter(|(_, other)| other.as_deref() == Some(name));
         named.find_map(|(number, _)| self.get(number))
     }
 
-    /// The spans of all groups.
+    /// Iterates over the spans of all groups.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<Range<usize>>> {
         (0..self.slots.len() / 2).map(|number| self.get(number))
     }
 }
 
-/// Charges the search for a match that begins at a place. It may have looked as far as the end of
-/// the text, and the next one may do so, too.
+/// Charges the search for a match that begins at an offset. It may have scanned to the end of the
+/// input, and so may the next search.
 fn searched(call: &Call<'_>, text: &str, start: usize) -> Result<(), Failure> {
     call.spend(1 + text.len().saturating_sub(start) / SEARCHED)
 }
@@ -280,7 +280,7 @@ fn parse(expression: &str) -> Option<Hir> {
     parser.parse(expression).ok()
 }
 
-/// The memory that a compiled expression takes, about: two automata, one for each direction.
+/// Approximate memory of a compiled expression: two automata, one for each direction.
 pub(super) fn bytes(parsed: &Hir) -> usize {
     let ranges = |class: &ClassUnicode| class.ranges().len().saturating_mul(CHARACTER);
     let states = count(parsed, &ranges);
@@ -289,13 +289,13 @@ pub(super) fn bytes(parsed: &Hir) -> usize {
         .clamp(1 << 10, 2 * MAX_SIZE)
 }
 
-/// An upper bound of the states of an automaton that a search is in at the same time, roughly. Of
-/// the many states of a class, a search is in one for each byte of a character.
+/// Approximate upper bound on the automaton states that a search is in simultaneously. Of the many
+/// states of a class, a search is in one for each byte of a character.
 fn states(parsed: &Hir) -> usize {
     count(parsed, &|_| CHARACTER)
 }
 
-/// The states of an automaton, roughly, of which a class has so many.
+/// Approximate number of automaton states, with `of_class` states for a class.
 fn count(parsed: &Hir, of_class: &dyn Fn(&ClassUnicode) -> usize) -> usize {
     stacker::maybe_grow(64 << 10, 1 << 20, || match parsed.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,

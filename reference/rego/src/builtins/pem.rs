@@ -7,7 +7,7 @@ use base64::engine::{DecodePaddingMode, Engine};
 
 use crate::value::lossy;
 
-/// Decoders do not mind bits that are left over.
+/// Base64 engine that ignores non-zero trailing bits when decoding.
 const fn engine(alphabet: &Alphabet, padding: DecodePaddingMode) -> GeneralPurpose {
     let config = GeneralPurposeConfig::new()
         .with_decode_allow_trailing_bits(true)
@@ -23,15 +23,15 @@ const LENIENT_URL: GeneralPurpose = engine(&URL_SAFE, DecodePaddingMode::Indiffe
 /// Decodes padded Base64.
 ///
 /// # Errors
-/// With the message that clients see.
+/// Returns the message that clients see.
 pub(super) fn decode(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
     decode_with(&PADDED, *b"+/", text.as_ref())
 }
 
-/// Decodes Base64 in the alphabet for URLs, whose padding may be missing.
+/// Decodes Base64 in the URL-safe alphabet, with or without padding.
 ///
 /// # Errors
-/// With the message that clients see.
+/// Returns the message that clients see.
 pub(super) fn decode_url(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
     let text = text.as_ref();
     let padding: &[u8] = match (text.ends_with(b"="), text.len() % 4) {
@@ -46,13 +46,13 @@ pub(super) fn decode_url(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
     decode_with(&PADDED_URL, *b"-_", &[text, padding].concat())
 }
 
-/// Decodes Base64 in either alphabet, padded or not.
+/// Decodes Base64 in either alphabet, with or without padding.
 pub(super) fn decode_any(text: &str) -> Option<Vec<u8>> {
     let text = text.replace('+', "-").replace('/', "_");
     LENIENT_URL.decode(text).ok()
 }
 
-/// Encodes in the alphabet for URLs without padding.
+/// Encodes in the URL-safe alphabet without padding.
 pub(super) fn encode_url(bytes: &[u8]) -> String {
     LENIENT_URL.encode(bytes)
 }
@@ -62,7 +62,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-/// Decodes by an engine whose alphabet has these two besides letters and digits.
+/// Decodes with an engine whose alphabet has these two characters in addition to alphanumerics.
 fn decode_with(engine: &GeneralPurpose, marks: [u8; 2], text: &[u8]) -> Result<Vec<u8>, String> {
     let decoded = match text.iter().any(is_break) {
         true => {
@@ -77,13 +77,13 @@ fn decode_with(engine: &GeneralPurpose, marks: [u8; 2], text: &[u8]) -> Result<V
     })
 }
 
-/// Line breaks do not count.
+/// Whether a byte is part of a line break, which decoding ignores.
 fn is_break(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// Where a text that cannot be decoded has its fault: at a character that fits nothing, behind the
-/// padding, or as many characters before the end as the group that is not complete has.
+/// Returns the offset of the error in undecodable input: an invalid character, data after the
+/// padding, or the start of the incomplete last group, counted from the end of the input.
 fn fault(marks: [u8; 2], text: &[u8]) -> usize {
     let bytes = text.iter().copied().enumerate();
     let mut rest = bytes.filter(|(_, byte)| !is_break(byte));
@@ -93,7 +93,7 @@ fn fault(marks: [u8; 2], text: &[u8]) -> usize {
             b'=' if held == 2 => {
                 return match rest.next() {
                     Some((_, b'=')) => rest.next().map_or(text.len(), |(at, _)| at),
-                    // The padding is to blame that is not continued.
+                    // The error is the padding that is not continued.
                     Some((at, _)) => at - 1,
                     None => text.len(),
                 };
@@ -107,17 +107,17 @@ fn fault(marks: [u8; 2], text: &[u8]) -> usize {
     text.len() - held
 }
 
-/// What stands between two lines of dashes.
+/// PEM block.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// What it is, such as `CERTIFICATE`.
+    /// Type of the block, such as `CERTIFICATE`.
     pub(super) label: String,
-    /// The bytes.
+    /// Decoded contents.
     pub(super) bytes: Vec<u8>,
 }
 
-/// The first block of a text and what follows it. Each end is looked for once, however many
-/// beginnings are before it.
+/// Returns the first block and the rest of the input. Each end is searched once, however many
+/// beginnings precede it.
 pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
     const BEGIN: &str = "-----BEGIN ";
     let (mut at, mut end) = (0, 0);
@@ -137,10 +137,10 @@ pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
     }
 }
 
-/// How the last line of a block begins, behind the line before it.
+/// Start of the last line of a block, with the preceding line break.
 const END: &str = "\n-----END ";
 
-/// A block from its label on, whose last line begins at a place.
+/// Parses a block from its label on, whose last line begins at an offset.
 fn read_block(text: &str, end: usize) -> Option<(Block, &str)> {
     let (block, last) = text.split_at_checked(end)?;
     let (first, body) = block.split_once('\n').unwrap_or((block, ""));
@@ -151,7 +151,7 @@ fn read_block(text: &str, end: usize) -> Option<(Block, &str)> {
     if !line.trim_end().is_empty() {
         return None;
     }
-    // Lines with a colon before the data say more about it.
+    // Lines with a colon before the data are headers.
     let mut data = body;
     while let Some((line, behind)) = data.split_once('\n') {
         if !line.contains(':') {

@@ -45,7 +45,7 @@ fn compile(expression: &str) -> Result<Pattern, String> {
 
 fn pattern(call: &mut Call<'_>, expression: &Text) -> Result<Arc<Pattern>, Failure> {
     call.prepared("regex", expression, |call| {
-        // Compilation takes time with the pattern, and cannot be interrupted.
+        // Compilation time grows with the pattern, and compilation is not interruptible.
         call.spend(expression.len())?;
         compile(expression).or_else(refuse)
     })
@@ -56,12 +56,12 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(pattern(call, expression)?.is_match(call, whole.as_str())?)
 }
 
-/// How many results are wanted: all for a negative number.
+/// Maximum number of results: unlimited for a negative number.
 fn limit(operands: &[Value]) -> Result<usize, Failure> {
     Ok(usize::try_from(integer(operands, 3)?).unwrap_or(usize::MAX))
 }
 
-/// Whether a search goes on after so many results.
+/// Continues a search while there are fewer results than the limit.
 fn until(count: usize, limit: usize) -> ControlFlow<()> {
     match count < limit {
         true => ControlFlow::Continue(()),
@@ -120,7 +120,7 @@ fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(Value::string(&result))
 }
 
-/// Appends to a result, which has a bound.
+/// Appends to a result of limited length.
 fn append(call: &Call<'_>, result: &mut Vec<u8>, part: &[u8]) -> Result<(), Failure> {
     bound(result.len().saturating_add(part.len()))?;
     call.make(1 + part.len() / 16)?;
@@ -128,20 +128,20 @@ fn append(call: &Call<'_>, result: &mut Vec<u8>, part: &[u8]) -> Result<(), Fail
     Ok(())
 }
 
-/// A part of the text that replaces a match.
+/// Part of a replacement template.
 #[derive(Debug, PartialEq, Eq)]
 enum Replacement<'r> {
-    /// Bytes as they are.
+    /// Literal bytes.
     Plain(&'r [u8]),
-    /// The match of the group of this number.
+    /// Match of the group with this number.
     Numbered(usize),
-    /// The match of the group of this name.
+    /// Match of the group with this name.
     Named(&'r str),
 }
 
 impl<'r> Replacement<'r> {
-    /// Parses a template in which `$name`, `${name}`, `$1` and `${1}` stand for groups and `$$` for
-    /// a dollar sign. A sign that begins none of them stands for itself.
+    /// Parses a template in which `$name`, `${name}`, `$1` and `${1}` refer to groups and `$$` is a
+    /// dollar sign. Any other dollar sign is literal.
     fn parse(template: &'r [u8]) -> Vec<Self> {
         let mut parts = Vec::new();
         let mut rest = template;
@@ -177,7 +177,7 @@ impl<'r> Replacement<'r> {
         }
     }
 
-    /// The bytes of the part for a match.
+    /// Returns the bytes of the part for a match.
     fn expand<'b>(&'b self, groups: &Groups<'_>, whole: &Characters<'b>) -> &'b [u8] {
         let group = match self {
             Self::Plain(bytes) => return bytes,
@@ -188,7 +188,7 @@ impl<'r> Replacement<'r> {
     }
 }
 
-/// The name of a group at the beginning of a text, in braces or not, and what is behind it.
+/// Parses a group name, in braces or not, and returns it with the rest of the template.
 fn group_name(text: &[u8]) -> Option<(&str, &[u8])> {
     let (inner, in_braces) = match text {
         [b'{', inner @ ..] => (inner, true),
@@ -219,7 +219,7 @@ fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     pattern.each_match(call, whole, &mut |groups| {
         let found = groups.whole();
         end = found.start;
-        // An empty match before all text parts nothing.
+        // An empty match at the start of the string does not split it.
         if found.end > 0 {
             call.make(2)?;
             parts.push(part(start..end));
@@ -233,7 +233,7 @@ fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(parts)
 }
 
-/// Matches a text against a template in which patterns stand between delimiters.
+/// Matches a string against a template that contains patterns between delimiters.
 fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (template, whole) = (text(operands, 1)?, characters(operands, 2)?);
     let (start, end) = (text(operands, 3)?, text(operands, 4)?);
@@ -251,7 +251,7 @@ fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(pattern(call, &expression.into())?.is_match(call, whole.as_str())?)
 }
 
-/// The pattern that a template means.
+/// Translates a template into one pattern.
 fn joined(call: &Call<'_>, template: &str, open: u8, close: u8) -> Result<String, Failure> {
     let unbalanced = || refuse(format!("unbalanced braces in {}", quoted(template)));
     let mut expression = String::from("^");

@@ -1,4 +1,4 @@
-//! What descriptions of HTTP requests have in common, whoever takes them.
+//! Common parts of HTTP request descriptions.
 
 use super::Failure;
 use super::operand::names;
@@ -36,7 +36,7 @@ const PARAMETERS: [&str; 28] = [
     "url",
 ];
 
-/// Fails when the description has a parameter that nobody knows or lacks one that it needs.
+/// Fails if the description has an unknown parameter or lacks a required one.
 pub(super) fn check(request: &Object) -> Result<(), Failure> {
     let known = |key: &Value| key.as_str().is_some_and(|name| PARAMETERS.contains(&name));
     let unknown: Vec<&Value> = request.keys().filter(|key| !known(key)).collect();
@@ -58,13 +58,13 @@ pub(super) fn check(request: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A value as text for others: keys in order, and the characters escaped that could end a script
-/// in a page.
+/// Serializes a value as JSON with sorted keys and with escapes for characters that could end a
+/// script in an HTML page.
 pub(super) fn json(value: &Value) -> String {
     let text = value.to_string();
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.as_str();
-    // The value's own text has a backslash only where an escape begins.
+    // The serialized value has a backslash only where an escape begins.
     while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}', '\\']) {
         let (plain, special) = rest.split_at(at);
         escaped.push_str(plain);

@@ -1,5 +1,5 @@
-//! What the evaluation itself is asked: `opa.runtime`, `time.now_ns`, and `rego.metadata.*` where
-//! there is no rule.
+//! Functions about the evaluation itself: `opa.runtime`, `time.now_ns`, and `rego.metadata.*`
+//! outside of rules.
 
 use std::time::SystemTime;
 
@@ -16,8 +16,8 @@ pub(super) const BUILTINS: Group = &[
     ("time.now_ns", Cost::Linear, now),
 ];
 
-/// The METADATA blocks around a query, which has none: undefined, whatever the mode. In rules the
-/// calls are constants and are not made.
+/// Metadata of a query, which has none: undefined in any mode. In rules, these calls are constants
+/// and are not evaluated.
 fn nowhere(_call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     Ok(None)
 }
@@ -31,13 +31,13 @@ fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     answer(since)
 }
 
-/// The members of a configuration's sections that are secrets.
+/// Secret members of the configuration sections.
 const SECRETS: [(&str, &[&str]); 2] = [
     ("services", &["credentials"]),
     ("keys", &["key", "private_key"]),
 ];
 
-/// What the host says, without the secrets of its configuration. A value that holds none is shared.
+/// Returns the host's runtime without configuration secrets, shared if there are none.
 fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     let mut told = match call.host().runtime() {
         Some(told) => told,
@@ -55,7 +55,7 @@ fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     answer(told)
 }
 
-/// Whether an entry of a section has one of these members.
+/// Whether any entry of a section has one of these members.
 fn holds(section: &Value, secrets: &[&str]) -> bool {
     let held = |entry: &Value| secrets.iter().any(|secret| entry.get(secret).is_some());
     match section {
@@ -65,7 +65,7 @@ fn holds(section: &Value, secrets: &[&str]) -> bool {
     }
 }
 
-/// Takes members away from each entry of a section.
+/// Removes members from each entry of a section.
 fn strip(config: &mut Object, section: &str, secrets: &[&str]) {
     let entries: Vec<&mut Value> = match config.get_mut(section) {
         Some(Value::Array(items)) => items.iter_mut().collect(),

@@ -1,4 +1,4 @@
-//! What is in strings, and where; integers as strings.
+//! Substring search; integers as strings.
 
 use bstr::ByteSlice;
 use num_bigint::BigInt;
@@ -47,7 +47,7 @@ fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(whole.find_iter(part).count())
 }
 
-/// Both strings as characters, the second not empty.
+/// Returns both strings as characters; the second must not be empty.
 fn sought(operands: &[Value]) -> Result<(Characters<'_>, Characters<'_>), Failure> {
     let (whole, part) = (characters(operands, 1)?, characters(operands, 2)?);
     if part.as_str().is_empty() {
@@ -73,14 +73,14 @@ fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         call.make(1 + at / 64)?;
         let before = rest.get(..at).unwrap_or_default().chars().count();
         found.push(Value::from(passed + before));
-        // Places may overlap.
+        // Matches may overlap.
         passed += before + 1;
         rest = rest.get(at + step..).unwrap_or_default();
     }
     answer(found)
 }
 
-/// One string, or those of a collection.
+/// Returns a string, or those of a collection.
 fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failure> {
     match any(operands, position) {
         Value::String(text) => Ok(vec![text.as_bytes()]),
@@ -90,7 +90,7 @@ fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failur
     }
 }
 
-/// Whether any of the first strings begins with any of the second, both as a key sees them.
+/// Whether any first string begins with any of the second, after mapping both with `key`.
 fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&[u8]) -> Vec<u8>) -> CallResult {
     let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
     let key = |text: &[u8]| {
@@ -99,11 +99,11 @@ fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&[u8]) -> Vec<u8>)
     };
     let wholes = wholes.into_iter().map(key);
     let mut wholes = wholes.collect::<Result<Vec<Vec<u8>>, Failure>>()?;
-    // What begins with a part stands directly behind it.
+    // In sorted order, strings with a prefix directly follow the prefix.
     wholes.sort_unstable();
     for part in parts {
         let part = key(part)?;
-        // Each comparison may look at the whole part.
+        // Each comparison may examine the whole part.
         let comparisons = wholes.len().checked_ilog2().map_or(0, |log| log as usize);
         call.spend(comparisons * part.len() / 1024)?;
         let at = wholes.partition_point(|whole| *whole < part);

@@ -18,7 +18,7 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-/// A version, also behind a `v`, with numbers that take 63 bits at most.
+/// Parses a version, with or without a leading `v`, whose numbers fit 63 bits.
 fn parsed(text: &str) -> Option<Version> {
     let version = Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()?;
     let mut numbers = [version.major, version.minor, version.patch].into_iter();

@@ -20,13 +20,13 @@ pub(super) const BUILTINS: Group = &[
     ("union", Cost::Linear, union),
 ];
 
-/// The members of the first that are not in the second.
+/// Returns the members of the first set that are not in the second.
 pub(super) fn difference(left: &Set, right: &Set) -> Set {
     left.difference(right).cloned().collect()
 }
 
 fn common(left: &Set, right: &Set) -> Set {
-    // Of equal numbers that are written differently, those of the smaller set stay.
+    // Of equal numbers in different notations, those of the smaller set are retained.
     let (few, many) = match right.len() < left.len() {
         true => (right, left),
         false => (left, right),

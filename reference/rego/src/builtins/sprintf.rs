@@ -1,4 +1,4 @@
-//! `sprintf`, with the verbs of Go.
+//! `sprintf`, with the verbs of Go's `fmt`.
 
 use super::expected::{CallResult, array};
 use super::format::{Argument, formatted};
@@ -18,7 +18,7 @@ fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(Value::string(&formatted))
 }
 
-/// A value as it is formatted: what is no number and no string is its text.
+/// Converts a value to a format argument: non-numbers and non-strings are serialized.
 fn argument<'v>(call: &Call<'_>, value: &'v Value) -> Result<Argument<'v>, Failure> {
     call.unfold([value])?;
     Ok(match value {

@@ -1,38 +1,38 @@
-//! Simulation of a nondeterministic automaton that charges the meter for each step, for patterns and
-//! texts with which a library's search could take too long.
+//! Simulation of an NFA that charges the meter for each step, for patterns and inputs with which a
+//! library's search could take too long.
 //!
-//! All threads of the automaton go through the text together, in the order of their priority, and
-//! carry the spans of their groups.
+//! All threads of the automaton advance through the input together, in the order of their priority,
+//! and carry the spans of their groups.
 
 use regex_automata::nfa::thompson::{NFA, State};
 use regex_automata::util::primitives::StateID;
 
 use super::{Call, Failure};
 
-/// Where groups begin and end, by their slots. The first two are those of the whole match.
+/// Start and end offsets of groups, by slot. The first two are those of the whole match.
 pub(super) type Slots = Vec<Option<usize>>;
 
-/// A search in one text.
+/// Search in one string.
 pub(super) struct SteppingSearch<'s> {
     nfa: &'s NFA,
     text: &'s [u8],
-    /// Slots of each thread.
+    /// Number of slots per thread.
     slots: usize,
     current: Threads,
     next: Threads,
     stack: Vec<Frame>,
 }
 
-/// Threads by their states, in the order of their priority.
+/// Set of threads by state, in the order of their priority.
 struct Threads {
     order: Vec<StateID>,
-    /// The place of each state in the order; one that is not there has any.
+    /// Position of each state in `order`; arbitrary for absent states.
     places: Vec<usize>,
-    /// The slots of the thread of each state.
+    /// Slots of the thread of each state.
     slots: Vec<Option<usize>>,
 }
 
-/// What remains to be done for the states that need no input.
+/// Pending work of the epsilon closure.
 enum Frame {
     Explore(StateID),
     Restore(usize, Option<usize>),
@@ -47,7 +47,7 @@ impl Threads {
         }
     }
 
-    /// Adds a state. Tells whether it was not there before.
+    /// Adds a state. Returns whether it was absent.
     fn insert(&mut self, state: StateID) -> bool {
         let Some(place) = self.places.get_mut(state.as_usize()) else {
             return false;
@@ -62,10 +62,10 @@ impl Threads {
 }
 
 impl<'s> SteppingSearch<'s> {
-    /// A search for matches with so many slots: two, or those of all groups.
+    /// Creates a search with two slots for the whole match only, or with those of all groups.
     ///
     /// # Errors
-    /// When the evaluation has to end, for lack of memory among other reasons.
+    /// When the evaluation has to end, for example for lack of memory.
     pub(super) fn new(
         call: &Call<'_>,
         nfa: &'s NFA,
@@ -73,7 +73,7 @@ impl<'s> SteppingSearch<'s> {
         slots: usize,
     ) -> Result<Self, Failure> {
         let states = nfa.states().len();
-        // A value is charged for as much memory as four slots take.
+        // A value is charged for the memory of four slots.
         let values = states.saturating_mul(2 + slots) / 2;
         call.estimate(values)?;
         call.make(values)?;
@@ -87,7 +87,7 @@ impl<'s> SteppingSearch<'s> {
         })
     }
 
-    /// The first match from a place on, the preferred one of those that begin there.
+    /// Returns the first match from an offset on; the preferred one if several begin there.
     ///
     /// # Errors
     /// When the evaluation has to end.
@@ -114,8 +114,8 @@ impl<'s> SteppingSearch<'s> {
         Ok(found)
     }
 
-    /// Moves all threads over the byte at a place. The first thread that matches ends those behind
-    /// it. Gives the number of steps.
+    /// Advances all threads over the byte at an offset. The first thread that matches discards
+    /// those of lower priority. Returns the number of steps.
     fn advance(&mut self, at: usize, found: &mut Option<Slots>) -> usize {
         let mut steps = 0;
         let order = std::mem::take(&mut self.current.order);
@@ -131,7 +131,7 @@ impl<'s> SteppingSearch<'s> {
                     let is_within = at == self.text.len()
                         || self.text.get(at).is_none_or(|byte| !is_continuation(*byte));
                     let slots = own.unwrap_or_default().to_vec();
-                    // An empty match inside of a character is none.
+                    // Ignores an empty match within a character.
                     if is_within || slots.first() != Some(&Some(at)) {
                         *found = Some(slots);
                         break;
@@ -149,8 +149,8 @@ impl<'s> SteppingSearch<'s> {
         steps
     }
 
-    /// Adds a state and all that can be reached from it without input, to the current threads or to
-    /// the next ones. Gives the number of steps.
+    /// Adds a state and its epsilon closure to the current or the next threads. Returns the number
+    /// of steps.
     fn close(
         &mut self,
         state: StateID,
@@ -234,7 +234,7 @@ impl<'s> SteppingSearch<'s> {
     }
 }
 
-/// Whether a byte of UTF-8 is inside of a character.
+/// Whether a byte is a UTF-8 continuation byte.
 fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }

@@ -45,7 +45,7 @@ pub(super) const BUILTINS: Group = &[
     ("upper", Cost::Linear, upper),
 ];
 
-/// Strings that would become longer are refused.
+/// Maximum length of a string result in bytes.
 pub(super) const MAX_LENGTH: usize = 64 << 20;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -54,13 +54,13 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Bytes(MAX_LENGTH),
 }];
 
-/// Charges a string of this length before it is made.
+/// Charges a string of this length before it is allocated.
 fn lengthened(call: &Call<'_>, length: usize) -> Result<(), Failure> {
     bound(length)?;
     call.make(length / 16)
 }
 
-/// Fails before a string of this length is made.
+/// Fails if a string of this length exceeds the limit.
 pub(super) fn bound(length: usize) -> Result<(), Failure> {
     if length > MAX_LENGTH {
         return refuse(format!("a string may be at most {MAX_LENGTH} bytes long"));
@@ -84,7 +84,7 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(Value::string(&parts.join(separator)))
 }
 
-/// The operand, if it is text of ASCII.
+/// Returns the operand, if it is an ASCII string.
 fn ascii(operands: &[Value]) -> Option<&Text> {
     match any(operands, 1) {
         Value::String(text) if text.is_ascii() => Some(text),
@@ -92,7 +92,7 @@ fn ascii(operands: &[Value]) -> Option<&Text> {
     }
 }
 
-/// One character for each, so that `ß` stays. A string of ASCII is shared when nothing changes.
+/// Maps each character to one, so that `ß` stays. An ASCII string is shared if nothing changes.
 fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if let Some(text) = ascii(operands) {
         return answer(match text.bytes().any(|byte| byte.is_ascii_lowercase()) {
@@ -111,8 +111,8 @@ fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(text.as_str().chars().map(upper).collect::<Text>())
 }
 
-/// The capital of a letter whose capital in running text is two letters: one letter, if there is
-/// one, of those with a small iota below.
+/// Returns the upper case of a character whose full upper case is several characters: one character
+/// if it exists, as for those with iota subscript.
 fn upper_alone(character: char) -> char {
     let code = u32::from(character);
     let distance = match code {
@@ -135,17 +135,17 @@ fn lower(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(lower.collect::<Text>())
 }
 
-/// The lower case of one character, which is one character, wherever it stands.
+/// Returns the lower case of a character as one character, independent of context.
 fn lower_alone(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
-/// A text in lower case, character by character.
+/// Converts a string to lower case, character by character.
 pub(super) fn lowered(text: &str) -> String {
     text.chars().map(lower_alone).collect()
 }
 
-/// The characters of a string in reverse; a byte that is not UTF-8 is like one.
+/// Reverses the characters of a string; a byte that is not UTF-8 counts as one.
 fn reversed(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -160,10 +160,10 @@ fn reversed(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Characters that are trimmed: so many bytes of them are looked through one by one.
+/// Maximum length in bytes of trimmed characters that are searched linearly.
 const FEW: usize = 32;
 
-/// Whether characters are in a set.
+/// Returns a predicate for membership in a set of characters.
 fn within(set: &str) -> impl Fn(char) -> bool {
     let many: Option<HashSet<char>> = (set.len() > FEW).then(|| set.chars().collect());
     move |character| match &many {
@@ -172,7 +172,7 @@ fn within(set: &str) -> impl Fn(char) -> bool {
     }
 }
 
-/// The first operand without the characters of the second at its ends.
+/// Trims the characters of the second operand from the ends of the first.
 fn trimmed_of(
     operands: &[Value],
     trim: impl for<'t> FnOnce(&'t str, &str) -> &'t str,
@@ -182,7 +182,7 @@ fn trimmed_of(
     trimmed(operands, &whole, |text| trim(text, set.as_str()))
 }
 
-/// The first operand, which has these characters, without some at its ends.
+/// Trims the first operand, whose characters are given.
 fn trimmed(
     operands: &[Value],
     characters: &Characters<'_>,
@@ -194,7 +194,7 @@ fn trimmed(
     part_of_first(operands, characters.bytes(start..start + result.len()))
 }
 
-/// A part of the first operand, which is shared if it is the whole.
+/// Returns a part of the first operand, which is shared if it is the whole.
 fn part_of_first(operands: &[Value], part: &[u8]) -> CallResult {
     let whole = any(operands, 1);
     match whole.as_bytes() {
@@ -224,7 +224,7 @@ fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(Value::string(&whole.replace(old, new)))
 }
 
-/// A string with another one before, behind and between all of its bytes.
+/// Inserts a string before, after and between all bytes of another.
 fn interleaved(call: &Call<'_>, whole: &[u8], new: &[u8]) -> CallResult {
     let count = whole.len() + 1;
     lengthened(
@@ -239,7 +239,7 @@ fn interleaved(call: &Call<'_>, whole: &[u8], new: &[u8]) -> CallResult {
     answer(Value::string(&result))
 }
 
-/// Replaces all at once. Of the names that fit at a place the first in order counts.
+/// Replaces all patterns in one pass. Of several that match at an offset, the first key wins.
 fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut pairs = Vec::new();
     for (old, new) in object(operands, 1)? {
@@ -252,13 +252,13 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         pairs.push((old, new));
     }
     let whole = bytes(operands, 2)?;
-    // The members are in order, so those that begin with a byte stand together; an empty name is
-    // the first of all and fits everywhere.
+    // The members are sorted, so those with the same first byte are adjacent; an empty name is the
+    // first of all and matches everywhere.
     let empty = pairs.first().filter(|(old, _)| old.is_empty()).copied();
     let first = |old: &[u8]| old.first().copied();
     let mut result = Vec::with_capacity(whole.len());
     let mut rest = whole;
-    // At one place the empty name fits once, and then another may.
+    // At one offset the empty name matches once, and then another may.
     let mut emptied = false;
     loop {
         call.check()?;
@@ -287,7 +287,7 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     }
 }
 
-/// The parts between the separators; between all characters, if that is empty.
+/// Splits a string at the separators; between all characters, if the separator is empty.
 fn parts<'t>(whole: &'t [u8], separator: &'t [u8]) -> Vec<&'t [u8]> {
     if separator.is_empty() {
         let characters = Characters::of(whole);
@@ -312,7 +312,7 @@ fn split(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(values(parts(whole, separator)))
 }
 
-/// The first parts, or the last if the number is negative.
+/// Returns the first parts, or the last if the number is negative.
 fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
     let count = integer(operands, 3)?;

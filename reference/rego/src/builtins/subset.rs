@@ -12,7 +12,7 @@ fn subset(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = (any(operands, 1), any(operands, 2));
     answer(match (whole, part) {
         (Value::Array(items), Value::Set(members)) => {
-            // An empty set is in every array but the empty one, as in OPA.
+            // The empty set is a subset of every array except the empty one, as in OPA.
             !items.is_empty() && members.iter().all(|member| items.contains(member))
         }
         _ if whole.kind() != part.kind() || !is_composite(whole) => {
@@ -49,9 +49,9 @@ fn object_within(call: &Call<'_>, whole: &Object, part: &Object) -> Result<bool,
     Ok(true)
 }
 
-/// Whether the items stand in a row in the array.
+/// Whether the items occur consecutively in the array.
 fn run_within(call: &Call<'_>, whole: &Array, part: &Array) -> Result<bool, Failure> {
-    // How far to fall back when the next item differs: the search is linear for any input.
+    // Failure function of the Knuth-Morris-Pratt search, which is linear for any input.
     let mut back = vec![0usize; part.len()];
     let mut matched = 0;
     for at in 1..part.len() {
@@ -71,7 +71,7 @@ fn run_within(call: &Call<'_>, whole: &Array, part: &Array) -> Result<bool, Fail
     Ok(matched == part.len())
 }
 
-/// How many items match after one more.
+/// Returns the number of matched items after one more.
 fn advance(part: &Array, back: &[usize], mut matched: usize, item: Option<&Value>) -> usize {
     loop {
         if part.get(matched) == item {

@@ -1,7 +1,7 @@
-//! Calls and what they answer, as tables in `tests/builtins/`.
+//! Calls and their results, as tables in `tests/builtins/`.
 //!
 //! An entry has a `call`, its `operands` (`{"$set": […]}` is a set) and either the `result`, in
-//! which a set is the array of its members, or the `error`'s message, or nothing when the call is
+//! which a set is the array of its members, or the `error`'s message, or neither when the call is
 //! undefined.
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::meter::Meter;
 use crate::syntax::Location;
 use crate::value::from_json;
 
-/// The value that an operand of a table stands for.
+/// Decodes an operand of a table.
 fn operand(written: &Value) -> Value {
     match written {
         Value::Array(items) => Value::from(items.iter().map(operand).collect::<Vec<_>>()),
@@ -29,7 +29,7 @@ fn operand(written: &Value) -> Value {
     }
 }
 
-/// What is wrong with the answer to an entry.
+/// Describes how the result of an entry differs from the expected one.
 fn check(entry: &Value) -> Option<String> {
     let name = entry.get("call")?.as_str()?;
     let Some((_, function)) = function(name) else {

@@ -1,4 +1,4 @@
-//! Kinds of values: `is_*`, `type_name`, and the casts of old policies.
+//! Types of values: `is_*`, `type_name`, and the deprecated casts.
 
 use super::expected::{CallResult, items};
 use super::operand::{answer, any, mistyped};

@@ -14,10 +14,10 @@ pub(super) const BUILTINS: Group = &[
     ("units.parse_bytes", Cost::Library, parse_bytes),
 ];
 
-/// The most digits of an exponent.
+/// Maximum number of digits of an exponent.
 const MAX_EXPONENT: usize = 6;
 
-/// Splits a text into its number and its unit; nothing if an exponent is too large.
+/// Splits a string into its number and its unit; `None` if the exponent is too large.
 fn parts(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -50,7 +50,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Reads a number that may have a sign, and zeros in front.
+    /// Parses a number with an optional sign and leading zeros.
     fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
@@ -69,7 +69,7 @@ impl Decimal {
         Some(Self { digits, power })
     }
 
-    /// The integer part of the product, and the rest with ten digits if there is one.
+    /// Formats the product: its integer part, and ten decimal places unless it is an integer.
     fn text(&self, factor: &BigInt) -> Option<String> {
         let digits = &self.digits * factor;
         let Ok(places) = u32::try_from(-self.power) else {
@@ -85,7 +85,7 @@ impl Decimal {
         if &digits % &unit == BigInt::ZERO {
             return Some((digits / unit).to_string());
         }
-        // Ten places, rounded half away from zero.
+        // Ten decimal places, rounded half away from zero.
         let scale = BigInt::from(10).pow(10);
         let doubled = digits.magnitude() * scale.magnitude() * 2u32 + unit.magnitude();
         let rounded = doubled / (unit.magnitude() * 2u32);
@@ -99,7 +99,7 @@ impl Decimal {
 const KI: u64 = 1 << 10;
 const K: u64 = 1000;
 
-/// The factor of a unit of units or bytes, by its first letter in lower case.
+/// Factor of an SI or binary unit, by its first letter in lower case.
 fn factor(letter: char, binary: bool) -> Option<u64> {
     let power = match letter {
         'k' => 1,
@@ -120,7 +120,7 @@ struct Messages {
     number: &'static str,
 }
 
-/// The number and the unit of a text without quotes.
+/// Splits a string without quotes into its number and unit.
 fn measured<'t>(text: &'t str, messages: &Messages) -> Result<(&'t str, &'t str), Failure> {
     if text.contains(' ') {
         return refuse(messages.spaces);
@@ -145,7 +145,7 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let first = letters.next();
     let rest = lowered(letters.as_str());
     let Some(mut decimal) = Decimal::parse(number) else {
-        // The unit is looked at first.
+        // An unknown unit takes precedence.
         if unit_factor(first, &rest).is_none() {
             return unknown(first, &rest);
         }
@@ -162,7 +162,7 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn unknown<T>(first: Option<char>, rest: &str) -> Result<T, Failure> {
-    // Of the first character each byte is one of its own, which is no text.
+    // Each byte of a non-ASCII first character is replaced separately.
     let first: String = match first {
         Some(ascii) if ascii.is_ascii() => ascii.into(),
         Some(other) => "\u{fffd}".repeat(other.len_utf8()),
@@ -171,7 +171,7 @@ fn unknown<T>(first: Option<char>, rest: &str) -> Result<T, Failure> {
     refuse(format!("units.parse: unit {first}{rest} not recognized"))
 }
 
-/// The meaning of a unit: a factor and a power of ten. `m` is a thousandth, `M` a million.
+/// Factor and power of ten of a unit. `m` is a thousandth, `M` a million.
 fn unit_factor(first: Option<char>, rest: &str) -> Option<(BigInt, i64)> {
     match (first, rest) {
         (None, "") => Some((BigInt::from(1), 0)),
@@ -184,11 +184,11 @@ fn unit_factor(first: Option<char>, rest: &str) -> Option<(BigInt, i64)> {
     }
 }
 
-/// The float that is nearest to a thousandth, exactly. As in OPA, `1000m` is not quite 1.
+/// Exact value of the float nearest to a thousandth. As in OPA, `1000m` is not quite 1.
 fn thousandth() -> (BigInt, i64) {
     const MANTISSA: u64 = 1_152_921_504_606_847;
     const EXPONENT: u8 = 60;
-    // Two to the power of -60 is five to that of 60, with the point 60 places before.
+    // Two to the power of -60 equals five to the power of 60, shifted by 60 decimal places.
     let fives = BigInt::from(5).pow(EXPONENT.into());
     (fives * MANTISSA, -i64::from(EXPONENT))
 }
@@ -217,7 +217,7 @@ fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let Some(decimal) = Decimal::parse(number) else {
         return refuse(messages.number);
     };
-    // Bytes are computed with as floats, and parts of them do not count.
+    // Bytes are computed as floats, and fractions of a byte are dropped.
     let amount = Number::parse(&format!("{}e{}", decimal.digits, decimal.power));
     let whole = amount.map(|amount| amount.whole_product(&Number::from(factor)));
     match whole {

@@ -1,4 +1,4 @@
-//! Reads URLs as policies know them: as written, without the repairs of the URL standard.
+//! Parses URLs like Go's `net/url`: as written, without the corrections of the URL standard.
 
 use std::net::Ipv6Addr;
 
@@ -7,28 +7,28 @@ use bstr::ByteSlice;
 use crate::Value;
 use crate::value::Literal;
 
-/// The parts of a URL reference.
+/// Components of a URL reference.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Url {
-    /// In lower case; empty when relative.
+    /// Scheme in lower case; empty when relative.
     pub(super) scheme: String,
-    /// Name and password, with their escapes.
+    /// User name and password, still escaped.
     pub(super) userinfo: Option<String>,
-    /// The host and its port, without escapes.
+    /// The host and its port, unescaped.
     host: Vec<u8>,
-    /// The path without escapes.
+    /// The unescaped path.
     pub(super) path: Vec<u8>,
-    /// The path as it was written, where that differs from the usual way to escape `path`.
+    /// The original path, if it differs from the default escaping of `path`.
     pub(super) raw_path: Option<String>,
-    /// The query as it was written.
+    /// The original query.
     pub(super) query: String,
-    /// The fragment without escapes.
+    /// The unescaped fragment.
     pub(super) fragment: Vec<u8>,
-    /// The opaque part that follows a scheme without a slash.
+    /// The opaque part after a scheme without a slash.
     pub(super) opaque: String,
 }
 
-/// The parts of a URL that have characters of their own.
+/// Components with different sets of allowed characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Path,
@@ -38,14 +38,14 @@ enum Part {
     Fragment,
 }
 
-/// Why a text is not a URL. Messages show the part before the fragment, unless the fragment is wrong.
+/// Error of an invalid URL. Messages omit the fragment, unless the fragment is wrong.
 type Wrong = String;
 
 impl Url {
-    /// Reads a URL or a relative reference.
+    /// Parses a URL or a relative reference.
     ///
     /// # Errors
-    /// With the message that clients see.
+    /// Returns the message that clients see.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
         let named = |text: &str, wrong| format!("parse {}: {wrong}", quote(text));
@@ -55,18 +55,18 @@ impl Url {
         Ok(url)
     }
 
-    /// The host and its port as they go into a request; empty if they are not text, as no such host
-    /// can be found.
+    /// Returns the host and its port for a request; empty if they are not UTF-8, as such a host
+    /// does not exist.
     pub(super) fn authority(&self) -> &str {
         str::from_utf8(&self.host).unwrap_or_default()
     }
 
-    /// The host and its port.
+    /// Returns the host and its port.
     pub(super) fn host(&self) -> &[u8] {
         &self.host
     }
 
-    /// The host without its port and brackets.
+    /// Returns the host without its port and brackets.
     pub(super) fn hostname(&self) -> &[u8] {
         let host = self.split_port().0;
         let inner = host
@@ -75,7 +75,7 @@ impl Url {
         inner.unwrap_or(host)
     }
 
-    /// The port as it was written, empty when there is none.
+    /// Returns the port as written; empty when there is none.
     pub(super) fn port(&self) -> &[u8] {
         self.split_port().1
     }
@@ -87,7 +87,7 @@ impl Url {
         }
     }
 
-    /// The path with escapes, as it goes into a request.
+    /// Returns the escaped path for a request.
     pub(super) fn escaped_path(&self) -> String {
         match &self.raw_path {
             Some(raw) if raw.bytes().all(stands_in_raw_path) => raw.clone(),
@@ -97,7 +97,7 @@ impl Url {
     }
 }
 
-/// Reads what stands before the fragment.
+/// Parses a URL without its fragment.
 fn read(text: &str) -> Result<Url, Wrong> {
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
         return Err("net/url: invalid control character in URL".to_owned());
@@ -147,7 +147,7 @@ fn read_hierarchy(text: &str, url: &mut Url) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The scheme, if there is one, and what stands behind it.
+/// Splits off the scheme, if there is one.
 fn split_scheme(text: &str) -> Result<(&str, &str), Wrong> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -170,7 +170,7 @@ fn read_host(scheme: &str, host: &str) -> Result<Vec<u8>, Wrong> {
         Some(_) => return Err("invalid IP-literal".to_owned()),
         None => {}
     }
-    // Lists of hosts with ports are common where the scheme is that of a database.
+    // Lists of hosts with ports are common in database URLs.
     let colon = match scheme {
         "http" | "https" => host.find(':'),
         _ => host.rfind(':'),
@@ -180,7 +180,7 @@ fn read_host(scheme: &str, host: &str) -> Result<Vec<u8>, Wrong> {
     unescape(host, Part::Host)
 }
 
-/// A host in brackets: an IPv6 address, perhaps with a zone.
+/// Parses a host in brackets: an IPv6 address, optionally with a zone.
 fn read_literal(host: &str) -> Result<String, Wrong> {
     let inner = host.strip_prefix('[').unwrap_or(host);
     let Some((inner, port)) = inner.rsplit_once(']') else {
@@ -231,7 +231,7 @@ fn check_userinfo(userinfo: &str) -> Result<(), Wrong> {
     unescape(userinfo, Part::User).map(drop)
 }
 
-/// Whether a byte may stand in this part as it is.
+/// Whether a byte may occur unescaped in this component.
 fn is_plain(byte: u8, part: Part) -> bool {
     match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => true,
@@ -250,7 +250,7 @@ fn is_plain(byte: u8, part: Part) -> bool {
     }
 }
 
-/// Whether a byte of a written path can be sent as it is.
+/// Whether a byte of an original path can be sent unescaped.
 fn stands_in_raw_path(byte: u8) -> bool {
     b"!'()*[]%".contains(&byte) || is_plain(byte, Part::Path)
 }
@@ -286,7 +286,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
             .and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        // Hosts escape what is not ASCII, zones also spaces and what could stand there plainly.
+        // Hosts may escape non-ASCII bytes and `%`; zones also spaces and plain characters.
         let byte = byte.filter(|byte| match part {
             Part::Host => *byte >= 0x80 || *byte == b'%',
             Part::Zone => *byte == b'%' || *byte == b' ' || is_plain(*byte, Part::Host),
@@ -303,7 +303,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
     Ok(plain)
 }
 
-/// A text in quotes, as messages show it.
+/// Quotes a string for messages.
 pub(super) fn quote(text: &str) -> String {
     Literal(&Value::from(text)).to_string()
 }

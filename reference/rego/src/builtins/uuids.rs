@@ -12,7 +12,7 @@ pub(super) const BUILTINS: Group = &[
     ("uuid.rfc4122", Cost::BuiltinContext, random),
 ];
 
-/// One for each operand in an evaluation.
+/// Generates one UUID per operand and evaluation.
 fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let key = ("uuid.rfc4122", vec![any(operands, 1).clone()]);
     let drawn = call.session.answers.entry(key).or_insert_with(|| {
@@ -22,7 +22,7 @@ fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     Ok(drawn.clone())
 }
 
-/// Reads the usual form, alone, behind `urn:uuid:` or between any two characters, and digits alone.
+/// Parses digits, or the hyphenated form, also after `urn:uuid:` or between two characters.
 fn read(text: &str) -> Option<Uuid> {
     let plain = match text.len() {
         32 | 36 => text,
@@ -36,11 +36,11 @@ fn read(text: &str) -> Option<Uuid> {
     Uuid::try_parse(plain).ok()
 }
 
-/// So many intervals of 100 ns are between the beginning of the calendar and that of Unix time.
+/// Number of 100 ns intervals from the start of the Gregorian calendar to the Unix epoch.
 const EPOCH: i64 = 122_192_928_000_000_000;
 
 fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    // What is no text is no UUID either.
+    // A string that is not UTF-8 is not a UUID.
     let text = str::from_utf8(bytes(operands, 1)?).ok();
     let Some(uuid) = text.and_then(read) else {
         return Ok(None);
@@ -73,7 +73,7 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     Ok(Some(Value::object(members)))
 }
 
-/// The members of one that was made of a time and a place.
+/// Returns the members of a time-based UUID.
 fn timed(uuid: &Uuid) -> [(&'static str, Value); 4] {
     let (low, middle, high, [sequence_high, sequence_low, node @ ..]) = uuid.as_fields();
     let ticks = i64::from(high & 0xfff) << 48 | i64::from(middle) << 32 | i64::from(low);

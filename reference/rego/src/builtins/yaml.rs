@@ -24,7 +24,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Bytes(MAX_YAML_LENGTH),
 }];
 
-/// How an error begins that has no line.
+/// Prefix of an error that has no line.
 const MERGE: &str = "map merge requires";
 
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -35,14 +35,14 @@ fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             let what = text.split(" at line ").next().unwrap_or(&text);
             let what = what.split(", while ").next().unwrap_or(what);
             let what = what.split(" at position ").next().unwrap_or(what);
-            // Nor has it the path to the place.
+            // Such an error has no path, either.
             let merge = what.find(MERGE).and_then(|at| what.get(at..));
             let what = merge.unwrap_or(what);
             let before = match merge.is_some() {
                 true => 0,
                 false => error.location().map_or(0, |place| place.line() - 1),
             };
-            // What the scanner finds is told by its own line, other things by the line before.
+            // Scanner errors report their own line, others the line before.
             let scanned = ["found ", "mapping values", "could not find"];
             let scanned = scanned.iter().any(|start| what.starts_with(start));
             match before {

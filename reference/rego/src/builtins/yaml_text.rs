@@ -1,4 +1,4 @@
-//! Writes values as YAML in blocks, strings in the plainest form that means them.
+//! Writes values as YAML in block style, strings in the plainest style that preserves them.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,7 +14,7 @@ use super::{Call, Failure};
 use crate::Value;
 use crate::value::Literal;
 
-/// The value as a YAML document.
+/// Serializes the value as a YAML document.
 pub(super) fn marshalled(call: &Call<'_>, value: &Value) -> Result<String, Failure> {
     let mut writer = Writer {
         call,
@@ -33,7 +33,7 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    /// Writes a value from where the line is. What has parts begins at this indentation.
+    /// Writes a value at the current position. A composite value begins at this indentation.
     fn value(&mut self, value: &Value, indent: usize) -> Result<(), Failure> {
         self.call.check()?;
         bound(self.out.len())?;
@@ -45,7 +45,7 @@ impl Writer<'_> {
                 if whole {
                     self.out.push_str(&text);
                 } else if float.is_infinite() {
-                    // A number that no float holds stands as a plain text.
+                    // A number beyond the range of floats is a plain scalar.
                     self.out.push_str(&text);
                 } else {
                     let sign = if float.is_sign_negative() { "-" } else { "" };
@@ -145,7 +145,7 @@ impl Writer<'_> {
         bound(self.out.len().saturating_add(length))?;
         self.call.make(length / 16)?;
         let has_lines = text.contains('\n');
-        // A block shows tabs as they are.
+        // Block scalars may contain unescaped tabs.
         let special = text
             .chars()
             .any(|c| !(printable(c) || has_lines && matches!(c, '\n' | '\t')));
@@ -166,7 +166,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes lines as they are below a bar.
+    /// Writes lines as a literal block scalar.
     fn block(&mut self, text: &str, indent: usize) {
         self.out.push('|');
         if text.starts_with(|c: char| c == ' ' || is_break(c)) {
@@ -189,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a line of a block. Behind breaks of other kinds it is indented again.
+    /// Writes a line of a block. It is indented again after other kinds of line breaks.
     fn indented(&mut self, line: &str, indent: usize) {
         let mut is_behind_break = true;
         for character in line.chars() {
@@ -202,7 +202,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a text in single quotes. What stands behind a break is indented.
+    /// Writes a single-quoted scalar. Characters after a line break are indented.
     fn single(&mut self, text: &str, indent: usize) {
         self.out.push('\'');
         let mut is_behind_break = false;
@@ -263,7 +263,7 @@ fn printable(character: char) -> bool {
         || matches!(character, '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }
 
-/// Characters that no text of YAML has; others that are not printed have an escape in JSON.
+/// Whether YAML forbids a character; other non-printable characters are escaped in JSON.
 fn is_refused(character: char) -> bool {
     matches!(character, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -272,7 +272,7 @@ fn is_break(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a space stands before or behind a break, where it would be lost.
+/// Whether a space is next to a line break, where it would be lost.
 fn has_space_at_break(text: &str) -> bool {
     let behind = |c: char| c != '\n' && is_break(c);
     let mut last = 'x';
@@ -283,8 +283,8 @@ fn has_space_at_break(text: &str) -> bool {
     })
 }
 
-/// The text as it is read back from a line of JSON, in which next lines (U+0085) are breaks: one is
-/// a space, of several the first is left out. Blanks around them are lost.
+/// Folds a string as if parsed from a line of JSON, in which NEL (U+0085) is a line break: one
+/// becomes a space; of several, the first is dropped. Spaces around them are lost.
 fn folded(text: &str) -> Cow<'_, str> {
     const NEXT_LINE: char = '\u{85}';
     if !text.contains(NEXT_LINE) {
@@ -295,7 +295,7 @@ fn folded(text: &str) -> Cow<'_, str> {
     let mut breaks = 0usize;
     while let Some(part) = parts.next() {
         let is_first = out.is_empty() && breaks == 0;
-        // Tabs have escapes in JSON, so that only spaces are blanks.
+        // JSON escapes tabs, so that only spaces are blanks.
         let start = if is_first {
             part
         } else {
@@ -317,7 +317,7 @@ fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a string would be taken for something else if it stood without quotes.
+/// Whether an unquoted string would be parsed as another type.
 fn means_other(text: &str) -> bool {
     static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words = "|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[yYnN]|yes|Yes|YES|no|No|NO\
@@ -334,13 +334,13 @@ fn means_other(text: &str) -> bool {
     let fits = PATTERN
         .as_ref()
         .is_some_and(|pattern| pattern.is_match(text));
-    // A number that no float holds is a text.
+    // A number beyond the range of floats is a string.
     fits && !text
         .parse::<f64>()
         .is_ok_and(|float| float.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a string of one line can stand without quotes.
+/// Whether a single-line string can be a plain scalar.
 fn plain(text: &str) -> bool {
     let second = text.chars().nth(1);
     let apart = second.is_none_or(|c| c == ' ');
@@ -356,20 +356,19 @@ fn plain(text: &str) -> bool {
     !begins && !ends && !within
 }
 
-/// The order of names: numbers in them by their value.
+/// Natural order of names: numbers in them compare by value.
 fn natural(left: &str, right: &str) -> Ordering {
     compared(left, right, false)
 }
 
-/// The members of an object by their names, with the keys that have them.
+/// Members of an object by serialized name, with their original keys.
 type Named<'v> = [(Cow<'v, str>, (&'v Value, &'v Value))];
 
-/// So many members are sorted by comparing each with its neighbours.
+/// Maximum number of members that insertion sort sorts.
 const FEW: usize = 12;
 
-/// Brings members into the order of their names. As in OPA numbers of 19 and more digits overflow
-/// when they are compared, which gives no order of many names: these stand in the order of the
-/// numbers.
+/// Sorts members by name. As in OPA, numbers of 19 and more digits overflow in comparisons. Many
+/// names would have no consistent order then: they are sorted by the actual numbers.
 fn sort(named: &mut Named<'_>) {
     named.sort_by(|(left, _), (right, _)| natural(left, right));
     let is_digit = |byte: u8| byte.is_ascii_digit();
@@ -393,11 +392,11 @@ fn sort(named: &mut Named<'_>) {
     }
 }
 
-/// The longest name of a member, in the characters of its JSON text.
+/// Maximum length of a member name, in characters of its JSON form.
 const LONGEST_NAME: usize = 1024;
 
-/// Fails for a name that OPA cannot read back from JSON as the key of a mapping: one that is too
-/// long, or has a break of lines that JSON does not escape.
+/// Fails for a name that OPA cannot parse from JSON as a mapping key: one that is too long, or has
+/// a line break that JSON does not escape.
 fn refuse_as_key(name: &str) -> Result<(), Failure> {
     let wrong = "did not find expected ',' or '}'";
     if name.contains('\u{85}') {
@@ -408,7 +407,7 @@ fn refuse_as_key(name: &str) -> Result<(), Failure> {
         '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => 6,
         _ => 1,
     };
-    // No character takes more than six.
+    // The JSON form of a character has at most six characters per byte.
     let is_long = 6 * name.len() + 2 > LONGEST_NAME
         && name.chars().map(written).sum::<usize>() + 2 > LONGEST_NAME;
     match is_long {
@@ -417,7 +416,7 @@ fn refuse_as_key(name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Fails when two keys have the same name because one of them is not UTF-8.
+/// Fails if two keys have the same name because one of them is not UTF-8.
 fn refuse_twice(named: &Named<'_>) -> Result<(), Failure> {
     let mut pairs = named.windows(2).filter_map(|pair| match pair {
         [(one, (first, _)), (other, (second, _))] if one == other => {
@@ -435,7 +434,7 @@ fn refuse_twice(named: &Named<'_>) -> Result<(), Failure> {
     }
 }
 
-/// The order of two names, with numbers that overflow if asked for.
+/// Compares two names, optionally with overflow of long numbers.
 fn compared(left: &str, right: &str, overflows: bool) -> Ordering {
     let pairs = left.char_indices().zip(right.chars());
     let differing = pairs.clone().find(|((_, one), other)| one != other);
@@ -455,7 +454,7 @@ fn compared(left: &str, right: &str, overflows: bool) -> Ordering {
     }
     let first_run = digits(left);
     let second_run = digits(right);
-    // Behind other digits of a number its zeros count, before them they do not.
+    // Zeros count after other digits of a number, but not before them.
     let mut before = before.bytes().rev().take_while(u8::is_ascii_digit);
     let continues = before.any(|digit| digit != b'0');
     let (one, other) = match continues {
@@ -484,7 +483,7 @@ fn compared(left: &str, right: &str, overflows: bool) -> Ordering {
         .then_with(|| first.cmp(&second))
 }
 
-/// The digits with which a text begins.
+/// Returns the leading digits of a string.
 fn digits(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_digit());
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
@@ -500,7 +499,7 @@ mod tests {
 
     #[test]
     fn names_have_one_order() {
-        // Every name with its successor, and all of them with each other.
+        // Compares each name with its successor, and all names with each other.
         let ordered = [
             "-", "0", "00", "1", "01", "9", "10", "Z", "a", "k", "k-1", "k0", "k00", "k000", "k1",
             "k1a", "k1-", "k01", "k001", "k2", "k10", "k010", "k12", "k100", "k1005", "k1013",

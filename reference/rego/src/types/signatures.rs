@@ -1,4 +1,4 @@
-//! What is declared about built-in functions: operands, results, operators and traits.
+//! Declarations of built-in functions: operands, results, operators and traits.
 
 use std::sync::LazyLock;
 
@@ -6,25 +6,25 @@ use super::parse::parse;
 use super::{Function, Type};
 use crate::hash::HashMap;
 
-/// One function a line: `name (operands) -> result # traits`.
+/// Table of functions, one per line: `name (operands) -> result # traits`.
 const TABLE: &str = include_str!("signatures.txt");
 
-/// The declaration of a built-in function.
+/// Declaration of a built-in function.
 #[derive(Debug)]
 pub(crate) struct Signature {
-    /// Its name, with dots.
+    /// Dotted name.
     pub(crate) name: &'static str,
-    /// The operator that stands for it between its operands.
+    /// Infix operator that is equivalent to the function.
     pub(crate) infix: Option<&'static str>,
     /// Whether modules may no longer call it.
     pub(crate) deprecated: bool,
-    /// Whether the same operands can give different results.
+    /// Whether equal operands can have different results.
     pub(crate) nondeterministic: bool,
-    /// Whether it gives any number of results.
+    /// Whether it is a relation, with any number of results.
     pub(crate) relation: bool,
-    /// Its type, a function's.
+    /// Function type.
     pub(crate) of: Type,
-    /// The number of its operands; those that may follow do not count.
+    /// Number of operands, not counting variadic ones.
     pub(crate) arity: usize,
     /// Whether it has no result and is called for its effect.
     pub(crate) void: bool,
@@ -37,7 +37,7 @@ static SIGNATURES: LazyLock<HashMap<&'static str, Signature>> = LazyLock::new(||
         .collect()
 });
 
-/// The name of each function, and its declaration as the table writes it.
+/// Returns the names of all functions and their declarations in the notation of the table.
 pub(crate) fn declarations() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.lines().filter_map(|line| {
         let (declared, _) = line.split_once(" # ").unwrap_or((line, ""));
@@ -45,7 +45,7 @@ pub(crate) fn declarations() -> impl Iterator<Item = (&'static str, &'static str
     })
 }
 
-/// The declaration of the function of this name.
+/// Returns the declaration of the function of this name.
 pub(crate) fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name)
 }

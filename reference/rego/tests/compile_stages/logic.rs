@@ -44,7 +44,7 @@ fn logic() {
             "p if { not { some x } }",
             &["4:14 rego_compile_error declared var x unused"],
         ),
-        // What the braces declare hides the variables of that name in front of it.
+        // Declarations in the braces shadow outer variables of that name.
         (
             "p if { v = 1; not { v := v } }",
             &["4:21 rego_unsafe_var_error var v is unsafe"],

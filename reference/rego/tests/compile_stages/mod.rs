@@ -1,5 +1,5 @@
-//! What the compiler refuses while it resolves names, declares local variables and orders bodies:
-//! the code, the place and the message of each mistake.
+//! Compiler errors of name resolution, local variable declarations and body ordering: the code, the
+//! location and the message of each error.
 
 #![expect(clippy::panic, reason = "a broken table ends the test")]
 
@@ -12,7 +12,7 @@ mod scopes;
 
 use rego::{Compiler, Module, Policy};
 
-/// The mistakes of a compilation, one a line: `row:col code message`.
+/// Formats the errors of a compilation, one per line: `row:col code message`.
 fn mistakes(errors: &rego::Errors) -> Vec<String> {
     let lines = errors.0.iter().map(|error| {
         let place = error.location.as_ref();
@@ -22,7 +22,7 @@ fn mistakes(errors: &rego::Errors) -> Vec<String> {
     lines.collect()
 }
 
-/// Compiles each module, which is put below `package m` and an empty line.
+/// Compiles each module, prefixed with `package m` and an empty line.
 fn check(cases: &[(&str, &[&str])]) {
     let mut wrong = Vec::new();
     for (text, expected) in cases {

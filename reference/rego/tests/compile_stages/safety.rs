@@ -1,4 +1,4 @@
-//! Variables that nobody binds.
+//! Unbound variables.
 
 use super::check;
 

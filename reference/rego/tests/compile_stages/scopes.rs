@@ -1,4 +1,4 @@
-//! Declarations in nested bodies: which of several mistakes are told, how often and in what order.
+//! Declarations in nested bodies: which errors are reported, how often and in what order.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! Calls whose operands are made for their function.
+//! Calls whose operands are specific to their function.
 
 use rego::Value;
 use rego::value::from_json;
@@ -14,7 +14,7 @@ fn json(text: &str) -> Value {
     from_json(text.as_bytes()).unwrap_or(Value::Null)
 }
 
-/// Schemas of which each refers to the next one several times.
+/// Generates schemas of which each refers to the next one twice.
 fn doubling_schema(keyword: &str, levels: usize) -> Value {
     let level = |at: usize| {
         let next = at + 1;
@@ -29,7 +29,7 @@ fn doubling_schema(keyword: &str, levels: usize) -> Value {
     ))
 }
 
-/// Templates of which each calls the next one twice.
+/// Generates templates of which each invokes the next one twice.
 fn doubling_templates(count: usize) -> String {
     let template = |at: usize| {
         let call = format!(r#"{{{{template "t{}" .}}}}"#, at + 1);
@@ -39,13 +39,13 @@ fn doubling_templates(count: usize) -> String {
     format!(r#"{all}{{{{define "t{count}"}}}}x{{{{end}}}}{{{{template "t0" .}}}}"#)
 }
 
-/// Patches of which each doubles the document.
+/// Generates patches of which each doubles the document.
 fn doubling_patches(rounds: usize) -> Value {
     let round = r#"{"op": "copy", "from": "", "path": "/c"}, {"op": "copy", "from": "/c", "path": "/a"}, {"op": "move", "from": "/c", "path": "/b"}"#;
     json(&format!("[{}]", vec![round; rounds].join(", ")))
 }
 
-/// Fragments of which each spreads the next one several times.
+/// Generates fragments of which each spreads the next one several times.
 fn fragments(count: usize, spreads: usize) -> Value {
     let fragment = |at: usize| {
         let spread = format!("...f{} ", at + 1).repeat(spreads);
@@ -57,7 +57,7 @@ fn fragments(count: usize, spreads: usize) -> Value {
     ))
 }
 
-/// Fields with the same name whose selections have to be compared pair by pair.
+/// Generates fields with the same name whose selections have to be compared pairwise.
 fn overlapping_fields(count: usize) -> Value {
     Value::from(format!("{{ {} }}", "a { b } ".repeat(count)))
 }
@@ -81,7 +81,7 @@ fn texts(items: impl IntoIterator<Item = String>) -> Value {
     Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>())
 }
 
-/// The cases, in the order of their functions.
+/// Returns the cases in the order of their functions.
 pub(crate) fn cases() -> Vec<Case> {
     let case = |shown, function, operands| Case {
         shown,

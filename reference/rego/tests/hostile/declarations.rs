@@ -1,9 +1,9 @@
-//! Names of functions and the types of their operands, as they are declared.
+//! Declared names and operand types of functions.
 
-/// The declarations, a line each.
+/// Declarations, one per line.
 const SIGNATURES: &str = include_str!("../../src/types/signatures.txt");
 
-/// Every function with the types of its operands.
+/// Returns every function with the types of its operands.
 pub(crate) fn declarations() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     SIGNATURES.lines().filter_map(|line| {
         let (name, rest) = line.split_once(" (")?;
@@ -12,7 +12,7 @@ pub(crate) fn declarations() -> impl Iterator<Item = (&'static str, Vec<&'static
     })
 }
 
-/// The parts of a list between the commas that are in no brackets.
+/// Splits a list at the commas that are not in brackets.
 fn split(list: &'static str) -> impl Iterator<Item = &'static str> {
     let mut depth = 0;
     let parts = list.split(move |character| {
@@ -26,7 +26,7 @@ fn split(list: &'static str) -> impl Iterator<Item = &'static str> {
     parts.map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// The type of an operand, which may stand behind its name.
+/// Returns the type of an operand, which may follow its name.
 fn type_of(operand: &'static str) -> &'static str {
     let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
     match operand.split_once(": ") {

@@ -1,5 +1,5 @@
-//! Loops of calls that are made by libraries: each call may be long, so that an evaluation ends
-//! between two of them, and what they keep is charged.
+//! Loops of library calls: each call may take long, so that an evaluation ends between two of them,
+//! and the values that they cache are charged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -9,15 +9,15 @@ use rego::{Ended, Evaluation, Governor, Policy, Value};
 
 use crate::{ALONE, MEMORY, MEMORY_LIMIT, query};
 
-/// Rounds of a loop.
+/// Number of iterations of a loop.
 const ROUNDS: u64 = 40;
 
-/// Counts looks, and ends what has made too much.
+/// Counts checkpoints, and ends evaluations that exceed the memory limit.
 #[derive(Debug)]
 struct Counter {
     looks: AtomicU64,
     made: AtomicU64,
-    /// The bytes that may be made.
+    /// Maximum number of bytes that may be allocated.
     most: u64,
 }
 
@@ -43,7 +43,7 @@ impl Governor for Counter {
     fn rest(&self) {}
 }
 
-/// Calls of which each compiles something else.
+/// Calls that compile something different in each iteration.
 const CALLS: &[&str] = &[
     r#"regex.match(sprintf("^(%d|\\pL{1,9})q$", [i]), "x")"#,
     r#"regex.is_valid(sprintf("^(%d|\\pL{1,9})q$", [i]))"#,
@@ -61,7 +61,7 @@ const CALLS: &[&str] = &[
     r#"rego.parse_module("a.rego", sprintf("package a%d", [i]))"#,
 ];
 
-/// The looks of a loop.
+/// Returns the number of checkpoints of a loop.
 fn looks(call: &str) -> u64 {
     let rounds = format!("x := [r | some i in numbers.range(1, {ROUNDS}); r := {call}]");
     let query = query(&Policy::default(), &rounds);
@@ -124,7 +124,7 @@ fn compiled_patterns_take_no_more_memory_than_they_are_charged_for() {
             format!("x := json.match_schema({{}}, {many})"),
             MEMORY_LIMIT,
         ),
-        // No schema is refused for so few.
+        // A schema with this few patterns is not refused.
         (format!("x := json.verify_schema({few})"), MEMORY_LIMIT / 8),
         (
             format!("x := json.match_schema({{}}, {few})"),

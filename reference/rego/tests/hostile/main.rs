@@ -1,7 +1,7 @@
-//! Every built-in function with hostile operands: each call asks the meter often enough to be ended,
-//! and takes no more memory than it is charged for.
+//! Every built-in function with hostile operands: each call checks the meter often enough to be
+//! interruptible, and takes no more memory than it is charged for.
 //!
-//! A program of its own whose tests run one after the other, because the memory of the whole process is counted.
+//! A separate program whose tests run serially, because the memory of the process is measured.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -24,31 +24,30 @@ use rustix::time::{ClockId, clock_gettime};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Functions that no call reaches: they are operators or are evaluated elsewhere.
+/// Functions that are not called: they are operators or are evaluated elsewhere.
 const NOT_CALLED: &[&str] = &["assign", "eq"];
 
-/// What an evaluation may make.
+/// Memory limit of an evaluation in bytes.
 const MEMORY_LIMIT: u64 = 64 << 20;
 
-/// A call is ended after so much time of the processor, which decides nothing but how long the test
-/// takes.
+/// Processor time after which a call is ended. It only determines the duration of the test.
 const ENOUGH: Duration = Duration::from_millis(60);
 
-/// Calls of each function with several operands.
+/// Minimum number of calls of each function with several operands.
 const CALLS: usize = 12;
 
-/// A call that takes too long between two looks has as many tries.
+/// Maximum number of attempts for a call that takes too long between two checkpoints.
 const TRIES: usize = 5;
 
-/// A query that costs a tenth of what may pass between two looks.
+/// Query that costs a tenth of the maximum time between two checkpoints.
 const YARDSTICK: &str = "count([x | some x in numbers.range(1, 40000); x % 2 == 0])";
 
-/// The processor time that this thread has had.
+/// Returns the processor time of this thread.
 fn spent() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// The looks of a call at its meter.
+/// Checkpoints of a call.
 #[derive(Debug)]
 struct Looks {
     began: Duration,
@@ -57,7 +56,7 @@ struct Looks {
     made: u64,
 }
 
-/// Watches a call and ends it.
+/// Monitors a call and ends it.
 #[derive(Debug)]
 struct Watch(Mutex<Looks>);
 
@@ -72,7 +71,7 @@ impl Watch {
         })))
     }
 
-    /// Notes a look. Gives the longest pause so far, and whether the call has to end.
+    /// Records a checkpoint. Returns the longest pause so far, and whether the call has to end.
     fn look(&self, made: u64) -> (Duration, bool) {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = spent();
@@ -95,7 +94,7 @@ impl Governor for Watch {
     fn rest(&self) {}
 }
 
-/// The cost of a call: the longest time between two looks, and the memory.
+/// Cost of a call: the longest time between two checkpoints, and the memory.
 #[derive(Debug)]
 struct Cost {
     pause: Duration,
@@ -113,7 +112,7 @@ fn cost(query: &Query, operands: &[Value]) -> Cost {
     evaluation.input = Some(input);
     evaluation.limits.governor = Some(Arc::<Watch>::clone(&watch));
     evaluation.print = Some(&mut print);
-    // What the call gives is the matter of other tests.
+    // Other tests check the result of the call.
     drop(query.evaluate(&mut evaluation));
     let (pause, _) = watch.look(0);
     let memory = MEMORY.peak_usage().saturating_sub(before);
@@ -123,10 +122,10 @@ fn cost(query: &Query, operands: &[Value]) -> Cost {
     }
 }
 
-/// One test at a time, because the memory of the whole process is counted.
+/// Serializes the tests, because the memory of the whole process is measured.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A call of a function whose operands are the items of the input.
+/// Parses a call of a function whose operands are the items of the input.
 fn call_of(policy: &Policy, function: &str, operands: usize) -> Query {
     let operands: Vec<_> = (0..operands).map(|at| format!("input[{at}]")).collect();
     let operands = operands.join(", ");
@@ -142,8 +141,8 @@ fn query(policy: &Policy, text: &str) -> Query {
     query.unwrap_or_else(|why| panic!("{text}: {why}"))
 }
 
-/// Calls of a function: every operand at every place at least once, as far as there is room, beside
-/// operands that are chosen by chance.
+/// Chooses calls of a function: every operand at every position at least once, if the number of
+/// calls suffices, combined with pseudo-random operands.
 fn choose<'o>(pools: &[Vec<&'o Named>], seed: &mut u64) -> Vec<Vec<&'o Named>> {
     let mut next = |below: usize| {
         *seed = seed
@@ -201,7 +200,7 @@ fn calls_with_hostile_operands_can_be_ended() {
     let mut longest = measure();
     for (query, shown, operands) in &calls {
         let mut found = cost(query, operands);
-        // Other work on the machine makes caches cold now and then.
+        // Other processes sometimes evict caches.
         for _ in 1..TRIES {
             if found.pause <= longest && found.memory <= most {
                 break;
@@ -219,11 +218,11 @@ fn calls_with_hostile_operands_can_be_ended() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A value that shares its parts does not become the term of a residual before it is charged.
+/// A value with shared parts is charged before it is converted to a term of a residual.
 #[test]
 fn residuals_take_no_more_memory_than_they_are_charged_for() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // 2^22 numbers in all.
+    // 2^22 numbers in total.
     let doubled = (0..22).fold("x0 := [1]".to_owned(), |all, at| {
         format!("{all}; x{} := [x{at}, x{at}]", at + 1)
     });

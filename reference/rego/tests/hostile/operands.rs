@@ -3,10 +3,10 @@
 use rego::Value;
 use rego::value::from_json;
 
-/// Operands with a name for messages.
+/// Operand with a name for messages.
 pub(crate) type Named = (&'static str, Value);
 
-/// Operands by their types.
+/// Operands by type.
 pub(crate) struct Operands {
     strings: Vec<Named>,
     numbers: Vec<Named>,
@@ -16,10 +16,10 @@ pub(crate) struct Operands {
     others: Vec<Named>,
 }
 
-/// Bytes of a long text.
+/// Length of a long string in bytes.
 const LONG: usize = 20_000;
 
-/// Items of a long collection.
+/// Number of items of a long collection.
 const MANY: i64 = 20_000;
 
 fn repeated(part: &str, length: usize) -> Value {
@@ -30,7 +30,7 @@ fn integers() -> Vec<Value> {
     (0..MANY).map(Value::from).collect()
 }
 
-/// Texts of which each is the beginning of the next.
+/// Generates strings of which each is a prefix of the next.
 fn overlapping() -> Vec<Value> {
     let texts = (0..1500).map(|length| Value::from("a".repeat(length)));
     texts.collect()
@@ -40,7 +40,7 @@ fn set(items: impl IntoIterator<Item = Value>) -> Value {
     Value::Set(std::sync::Arc::new(items.into_iter().collect()))
 }
 
-/// A value of 60 nodes that unfolds to 2^60.
+/// Returns a value of 60 nodes that unfolds to 2^60.
 pub(crate) fn doubled(first: Value, double: fn(Value) -> Value) -> Value {
     (0..60).fold(first, |value, _| double(value))
 }
@@ -65,12 +65,12 @@ fn deep_object(depth: usize) -> Value {
     (0..depth).fold(Value::from(1), |value, _| Value::object([("a", value)]))
 }
 
-/// A number of very many digits.
+/// Returns a number of many digits.
 fn digits(count: usize) -> Value {
     from_json("7".repeat(count).as_bytes()).unwrap_or(Value::Null)
 }
 
-/// A graph each of whose nodes leads to all later ones.
+/// Returns a graph in which each node leads to all later ones.
 fn dense_graph() -> Value {
     let name = |node: usize| format!("n{node}");
     let nodes = (0..60).map(|node| {
@@ -176,7 +176,7 @@ impl Operands {
         }
     }
 
-    /// Operands for what a function declares of one.
+    /// Returns operands for a declared type.
     pub(crate) fn of(&self, declared: &str) -> Vec<&Named> {
         let is_any = declared == "any";
         let groups = [

@@ -1,4 +1,4 @@
-//! Work that must come to an end.
+//! Work that must terminate.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -6,10 +6,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// A test that hangs ends after this time. None depends on how quick something is.
+/// Time after which a test counts as hanging. No test depends on speed.
 const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// What work on a thread of its own comes to.
+/// Runs work on a separate thread and returns its result.
 ///
 /// # Panics
 /// When it panics or hangs.

@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Helpers shared by several tests.
 
 pub(crate) mod ending;
 pub(crate) mod processor_time;

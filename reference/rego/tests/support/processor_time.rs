@@ -1,19 +1,19 @@
-//! What work costs a thread: processor time, of which other work on the machine takes none.
+//! Cost of work in processor time of the thread, which excludes other work on the machine.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What costs less than this is not told from what a clock and a cold cache cost.
+/// Cost below which clock and cold cache effects dominate.
 const NOISE: Duration = Duration::from_micros(100);
 
-/// As often it is tried whether the costs are as they should be.
+/// Maximum number of attempts to observe the expected costs.
 const TRIES: u32 = 8;
 
-/// Compares what two pieces of work cost this thread, the least of several tries of each.
+/// Compares the costs of two pieces of work on this thread, the minimum of several rounds.
 ///
 /// # Errors
-/// The costs, when that of the second is never less than `most` times that of the first.
+/// Returns the costs if that of the second is never less than `most` times that of the first.
 pub(crate) fn compare(
     most: u32,
     mut first: impl FnMut(),
@@ -25,7 +25,7 @@ pub(crate) fn compare(
             least.0.min(cost(&mut first)),
             least.1.min(cost(&mut second)),
         );
-        // The first time, caches are cold.
+        // In the first round, caches are cold.
         if round > 0 && least.1 < most * least.0.max(NOISE) {
             return Ok(());
         }
@@ -39,7 +39,7 @@ fn cost(work: impl FnOnce()) -> Duration {
     spent().saturating_sub(start)
 }
 
-/// The processor time that this thread has had.
+/// Returns the processor time of this thread.
 fn spent() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use super::token::expand;
 use crate::control::store::DatabaseUrl;
 
-/// Where definitions are stored.
+/// Database that stores the definitions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a database")]
 pub(super) struct Section {
@@ -17,7 +17,7 @@ pub(super) struct Section {
     aws_rds: Option<IgnoredAny>,
 }
 
-/// A driver of OPA Control Plane, and what it is told.
+/// Driver of OPA Control Plane, and its settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a database")]
 struct Sql {
@@ -26,7 +26,7 @@ struct Sql {
     credentials: String,
 }
 
-/// A data source name. It may hold a password, so it is never shown.
+/// Data source name. It may contain a password, so it is never shown.
 #[derive(Default)]
 struct Dsn(String);
 
@@ -44,10 +44,10 @@ impl<'de> Deserialize<'de> for Dsn {
 }
 
 impl Section {
-    /// The address of the database, unless the section leaves it to the server.
+    /// Returns the URL of the database, unless the section leaves the choice to the server.
     ///
     /// # Errors
-    /// When the database is of a kind that is not served, or its address cannot be read.
+    /// When the kind of database is not supported, or its address cannot be parsed.
     pub(super) fn url(&self) -> Result<Option<DatabaseUrl>, String> {
         if self.aws_rds.is_some() {
             return Err(instead("database.aws_rds is not served"));
@@ -75,17 +75,17 @@ impl Section {
                 return Err(instead(&what));
             }
         };
-        // An address is any text; what is wrong with it is found when it is used.
+        // Any string is accepted as an address; errors in it surface when it is used.
         Ok(url.and_then(|url| url.parse().ok()))
     }
 }
 
-/// The refusal of a database, with what can be done.
+/// Returns the error message for an unsupported database, with the alternatives.
 fn instead(what: &str) -> String {
     format!("{what}: the drivers sqlite and postgres are, and --database names another database")
 }
 
-/// The address of an SQLite file. What stands behind its name is for OPA Control Plane's driver.
+/// Converts the DSN of an SQLite file. Its options are for OPA Control Plane's driver only.
 fn sqlite(dsn: &str) -> Option<String> {
     let name = dsn.strip_prefix("file:").unwrap_or(dsn);
     let (file, options) = name.split_once('?').unwrap_or((name, ""));
@@ -102,7 +102,7 @@ fn sqlite(dsn: &str) -> Option<String> {
     }
 }
 
-/// The address of a PostgreSQL database: a URL, or made of `key=value` pairs.
+/// Converts the DSN of a PostgreSQL database: a URL, or `key=value` pairs.
 fn postgres(dsn: &str) -> Result<String, String> {
     if dsn.starts_with("postgres://") || dsn.starts_with("postgresql://") {
         return Ok(dsn.to_owned());
@@ -122,8 +122,8 @@ fn postgres(dsn: &str) -> Result<String, String> {
     }
 }
 
-/// The value that a text begins with, and what follows: a word, or a text in single quotes, in
-/// which a backslash takes the next character as it is.
+/// Splits off the value at the beginning of a string: a word, or a string in single quotes, in
+/// which a backslash escapes the next character.
 fn value(text: &str) -> Option<(String, &str)> {
     let quoted = text.starts_with('\'');
     let mut value = String::new();

@@ -14,7 +14,7 @@ use super::token::{Token, expand_strings};
 use super::{ConfigError, database, service, source};
 use crate::control::model::{Bundle, GivenSecret, Kind, Secret, Stack, wipe};
 
-/// What a configuration file may hold.
+/// Sections of a configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a configuration")]
 pub(super) struct File {
@@ -30,14 +30,14 @@ pub(super) struct File {
     pub(super) secrets: BTreeMap<String, Declared>,
     pub(super) database: Option<database::Section>,
     pub(super) service: Option<service::Section>,
-    /// What OPA Control Plane counts and measures; everything is counted here.
+    /// Metrics options of OPA Control Plane; this server collects all metrics.
     metrics: Option<IgnoredAny>,
-    /// Where a migration has written the file.
+    /// Location where a migration wrote the file.
     metadata: Option<IgnoredAny>,
 }
 
 impl File {
-    /// Reads a file; an error has its line and column.
+    /// Parses a file; an error has its line and column.
     pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|failure| ConfigError::in_file(path, failure))?;
@@ -51,7 +51,7 @@ impl File {
         Ok(file.unwrap_or_default())
     }
 
-    /// Adds another file, whose things count where both have the same.
+    /// Merges another file, whose entries take precedence.
     pub(super) fn merge(&mut self, later: Self) {
         self.tokens.extend(later.tokens);
         self.bundles.extend(later.bundles);
@@ -62,7 +62,7 @@ impl File {
         self.service = later.service.or(self.service.take());
     }
 
-    /// The sections that have no effect here.
+    /// Returns the sections that have no effect here.
     pub(super) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
         let sections = [("metrics", &self.metrics), ("metadata", &self.metadata)];
         let given = sections
@@ -71,7 +71,7 @@ impl File {
         given.map(|(name, _)| name)
     }
 
-    /// The names of everything in the file; a token has no kind.
+    /// Returns the kinds and names of everything in the file; a token has no kind.
     pub(super) fn names(&self) -> impl Iterator<Item = (Option<Kind>, &str)> {
         let tokens = self.tokens.keys().map(|name| (None, name));
         let bundles = self.bundles.keys().map(|name| (Some(Kind::Bundle), name));
@@ -83,13 +83,13 @@ impl File {
     }
 }
 
-/// The message without the value that it shows: a key or a secret may stand in the wrong place.
+/// Removes the offending value from an error message: it may be a misplaced key or secret.
 fn without_value(message: &str) -> String {
     let parts = message
         .split_once("invalid type: ")
         .and_then(|(path, rest)| {
             let (found, expected) = rest.rsplit_once(", expected ")?;
-            // The place stands in front of the message already.
+            // The message already begins with the position.
             let expected = expected.split(" at line ").next()?;
             Some((path, found.split(['"', '`']).next()?.trim_end(), expected))
         });
@@ -99,7 +99,7 @@ fn without_value(message: &str) -> String {
     }
 }
 
-/// Reads things by name, and refuses two of the same name.
+/// Deserializes a mapping by name, and refuses duplicate names.
 fn unique_names<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
@@ -127,7 +127,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueNames<T> {
     }
 }
 
-/// A declared secret, with environment variables in its strings put in.
+/// Declared secret, with environment variables in its strings expanded.
 #[derive(Debug)]
 pub(super) struct Declared(pub(super) GivenSecret);
 
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for Declared {
     }
 }
 
-/// Reads a secret here, and not after its mapping, so that an error has the secret's place.
+/// Deserializes a secret inside its mapping, so that an error has the secret's position.
 struct Fields;
 
 impl<'de> Visitor<'de> for Fields {

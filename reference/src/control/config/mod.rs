@@ -1,11 +1,11 @@
 //! Configuration: tokens, and the definitions that every start and reload applies.
 //!
-//! Files are YAML (so JSON, too); a folder stands for its `.yaml`, `.yml` and `.json` files in
-//! the order of their names. All files make one configuration; where two name the same thing,
-//! the later one counts. What is declared is created or replaced at every start, and whenever the
-//! configuration is read again, so changes over the API last until then. What is no longer
-//! declared stays in the database; a token that is no longer declared is gone. Where the database
-//! is, and what the paths of the API begin with, is taken at the start only.
+//! Files are YAML (so JSON, too); a folder means its `.yaml`, `.yml` and `.json` files in the order
+//! of their names. All files form one configuration; where two name the same thing, the later one
+//! wins. Declared definitions are created or replaced at every start and every reload, so changes
+//! over the API last until then. Definitions that are no longer declared stay in the database; a
+//! token that is no longer declared stops working. The database address and the prefix of the API
+//! paths take effect at the start only.
 
 mod database;
 mod file;
@@ -24,16 +24,16 @@ use super::model::{self, Definition, Entry, Kind};
 use super::principal::Keys;
 use super::store::DatabaseUrl;
 
-/// What all files together say, ready to be used.
+/// Merged configuration of all files, ready to be used.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     /// The valid keys.
     pub(crate) keys: Keys,
-    /// What is declared; secrets first, so that others may name them.
+    /// Declared definitions; secrets first, so that others may reference them.
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Why the configuration cannot be used.
+/// Reason why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("configuration {place}: {problem}")]
 pub(crate) struct ConfigError {
@@ -54,7 +54,7 @@ impl ConfigError {
     }
 }
 
-/// What all files together say.
+/// Merged configuration of all files, as declared.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     whole: File,
@@ -64,8 +64,8 @@ pub(crate) struct Declared {
 /// Reads the configuration of the given files and folders.
 ///
 /// # Errors
-/// When a file cannot be read, holds an unknown key or a wrong value, or an environment variable
-/// is missing.
+/// When a file cannot be read, contains an unknown key or a wrong value, or an environment
+/// variable is missing.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Declared, ConfigError> {
     let mut declared = Declared::default();
     for path in paths {
@@ -82,10 +82,10 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Declared, ConfigError> {
 }
 
 impl Declared {
-    /// The address of the database, if one is configured.
+    /// Returns the address of the database, if one is configured.
     ///
     /// # Errors
-    /// When that is none that can be used.
+    /// When the address cannot be used.
     pub(crate) fn database(&self) -> Result<Option<DatabaseUrl>, ConfigError> {
         let section = self.whole.database.as_ref();
         let url = section.map_or(Ok(None), database::Section::url);
@@ -95,22 +95,22 @@ impl Declared {
         })
     }
 
-    /// What the paths of the API begin with; empty, or a slash and what follows.
+    /// Returns the prefix of the API paths; empty, or beginning with a slash.
     pub(crate) fn api_prefix(&self) -> &str {
         let service = self.whole.service.as_ref();
         service.map_or("", |service| &service.api_prefix)
     }
 
-    /// What is declared, with its secrets encrypted.
+    /// Converts the declarations into a configuration with encrypted secrets.
     ///
     /// # Errors
-    /// When two tokens have the same key, or something cannot be as it is declared.
+    /// When two tokens have the same key, or a declaration is invalid.
     pub(crate) fn sealed(self, cipher: &Keyring) -> Result<Config, ConfigError> {
         assemble(self.whole, &self.origins, cipher)
     }
 }
 
-/// The file itself, or the configuration files of a folder.
+/// Returns the file itself, or the configuration files of a folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -131,7 +131,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     Ok(files)
 }
 
-/// The file that a thing was declared in last.
+/// Files that contain the last declarations.
 #[derive(Debug, Default)]
 struct Origins {
     things: HashMap<(Option<Kind>, String), PathBuf>,
@@ -149,7 +149,7 @@ impl Origins {
         }
     }
 
-    /// The place of a thing, or of a token.
+    /// Returns the location of a definition or token for messages.
     fn place(&self, kind: Option<Kind>, name: &str) -> String {
         let file = self.things.get(&(kind, name.to_owned()));
         let file = file.map_or(Path::new(""), PathBuf::as_path).display();

@@ -3,11 +3,11 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// How the API is served.
+/// API settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a service")]
 pub(super) struct Section {
-    /// What all paths begin with; empty, or a slash and what follows, without one at its end.
+    /// Prefix of all paths; empty, or beginning with a slash, without one at its end.
     #[serde(deserialize_with = "prefix")]
     pub(super) api_prefix: String,
 }
@@ -18,7 +18,7 @@ fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         let message = format!("api_prefix `{text}` does not begin with a slash");
         return Err(D::Error::custom(message));
     };
-    // A path comes as it was written, and an address has nothing but these characters.
+    // Request paths are matched as written, and a URL contains only these characters.
     let plain = |step: &str| {
         let sign = |c: char| "-._~!$&'()*+,;=:@%".contains(c);
         !matches!(step, "" | "." | "..")

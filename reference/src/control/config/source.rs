@@ -10,9 +10,9 @@ use tracing::warn;
 use super::token::expand_strings;
 use crate::control::model::Source;
 
-/// A declared source, which may be empty. Variables of the environment in the config of its
-/// datasources are put in. Members with a dot in their names are those of other
-/// products, which OPA Control Plane passes over; the log names them.
+/// Declared source, which may be empty. Environment variables in the config of its datasources are
+/// expanded. Members with a dot in their names belong to other products and OPA Control Plane
+/// ignores them; the log names them.
 #[derive(Debug)]
 pub(super) struct Declared(pub(super) Source);
 
@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-/// The members of a source without those of other products.
+/// Members of a source without those of other products.
 struct Own<A>(A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Own<A> {

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::control::principal::{KeyDigest, Role};
 
-/// An API key and its scopes.
+/// API key and its scopes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a token")]
 pub(super) struct Token {
@@ -17,7 +17,7 @@ pub(super) struct Token {
     scopes: Scope,
 }
 
-/// What a key is for.
+/// Permissions of a key.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a scope")]
 struct Scope {
@@ -25,12 +25,12 @@ struct Scope {
 }
 
 impl Token {
-    /// The digest of the key; the key itself is not kept.
+    /// Returns the digest of the key; the key itself is not stored.
     pub(super) fn digest(&self) -> KeyDigest {
         self.digest
     }
 
-    /// The role.
+    /// Returns the role.
     pub(super) fn role(&self) -> Role {
         self.scopes.role
     }
@@ -43,7 +43,7 @@ fn digest<'de, D: Deserializer<'de>>(from: D) -> Result<KeyDigest, D::Error> {
     if key.is_empty() {
         return Err(D::Error::custom("an API key cannot be empty"));
     }
-    // A header brings nothing else to the server.
+    // No other characters reach the server in a header.
     let printable = |character: char| character == ' ' || character.is_ascii_graphic();
     if key.trim() != key.as_str() || !key.chars().all(printable) {
         let message = "an API key is printable ASCII without space around it";
@@ -60,7 +60,7 @@ fn one_scope<'de, D: Deserializer<'de>>(from: D) -> Result<Scope, D::Error> {
     }
 }
 
-/// Replaces each `${NAME}` by the environment variable.
+/// Replaces each `${NAME}` with the value of the environment variable.
 ///
 /// # Errors
 /// When a variable is not set, or its braces are not closed.
@@ -81,10 +81,10 @@ pub(super) fn expand(text: &str) -> Result<String, String> {
     Ok(expanded)
 }
 
-/// Replaces variables of the environment in every string of a value.
+/// Expands environment variables in every string of a value.
 ///
 /// # Errors
-/// When one is not set, or its braces are not closed.
+/// When a variable is not set, or its braces are not closed.
 pub(super) fn expand_strings(value: &mut Value) -> Result<(), String> {
     match value {
         Value::String(text) => *text = expand(text)?,

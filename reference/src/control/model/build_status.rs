@@ -1,20 +1,20 @@
 //! Build results.
 
-/// The steps of a build, in their order.
+/// Phases of a build, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Sources are fetched.
+    /// Fetching sources.
     Sync,
-    /// Fetched documents are transformed.
+    /// Transforming fetched documents.
     Transform,
-    /// The archive is made.
+    /// Creating the archive.
     Build,
-    /// The archive is written to the storage.
+    /// Writing the archive to the storage.
     Push,
 }
 
 impl Phase {
-    /// The phase as it is stored and shown.
+    /// Returns the phase as it is stored and shown.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sync => "SYNC",
@@ -25,27 +25,27 @@ impl Phase {
     }
 }
 
-/// How a build ended.
+/// Result of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BuildResult {
-    /// The bundle is in its storage.
+    /// The bundle was written to its storage.
     Success,
-    /// A source could not be had.
+    /// A source could not be fetched.
     SyncFailed,
     /// A transformation failed.
     TransformFailed,
-    /// The sources do not make a bundle.
+    /// The sources do not form a valid bundle.
     BuildFailed,
-    /// The storage did not take the bundle.
+    /// Writing the bundle to the storage failed.
     PushFailed,
-    /// The definitions contradict each other or ask for what is not there.
+    /// The definitions contradict each other or reference something that does not exist.
     ConfigError,
-    /// The server failed.
+    /// Internal error of the server.
     InternalError,
 }
 
 impl BuildResult {
-    /// The result as it is stored and shown.
+    /// Returns the result as it is stored and shown.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Success => "SUCCESS",

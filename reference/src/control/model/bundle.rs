@@ -12,7 +12,7 @@ use super::{
 };
 use crate::units::duration;
 
-/// The definition of a bundle. What is absent stays absent, what is given is kept as given.
+/// Definition of a bundle. Absent fields stay absent, given fields are stored unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Bundle {
@@ -26,10 +26,10 @@ pub(crate) struct Bundle {
     pub(crate) requirements: Option<Vec<Requirement>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) excluded_files: Option<Vec<String>>,
-    /// The expression that its revisions are made with.
+    /// Expression that computes its revisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<String>,
-    /// The time from a build to the next when nothing changes.
+    /// Interval between builds when nothing changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     rebuild_interval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,13 +37,13 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
-    /// The time from a build to the next when nothing change_log; `None` leaves it to the server.
+    /// Returns the interval between builds when nothing changes; `None` means the server's default.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let text = self.rebuild_interval.as_deref()?;
         duration(text).ok().filter(|time| !time.is_zero())
     }
 
-    /// Refuses labels that are too many or too long.
+    /// Refuses too many or too long labels.
     fn check_labels(&self) -> Result<(), ValidationError> {
         let Some(labels) = &self.labels else {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Deserialization of definitions from JSON.
 //!
-//! Stricter than serde's own reading in one way (an array never stands for an object), more
-//! lenient in another (unknown members are ignored, although the definitions refuse them in the
-//! configuration), and every error says where it is.
+//! Stricter than serde's own deserialization in one way (an array is never accepted for an object),
+//! more lenient in another (unknown members are ignored, although the definitions refuse them in
+//! the configuration), and every error contains its path.
 
 use serde::Deserializer;
 use serde::de::value::StrDeserializer;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::ValidationError;
 
-/// The JSON value of a body.
+/// Parses the JSON value of a body.
 ///
 /// # Errors
 /// When the body is not one JSON value, or is nested too deeply.
@@ -20,7 +20,7 @@ pub(super) fn json(body: &[u8]) -> Result<Value, ValidationError> {
         .map_err(|failure| ValidationError::new(format!("body is not valid JSON: {failure}")))
 }
 
-/// Reads a value as a definition.
+/// Deserializes a definition from a JSON value.
 ///
 /// # Errors
 /// When the value is not an object, or a known member has a value of the wrong type.
@@ -34,7 +34,7 @@ impl Error for ValidationError {
     }
 }
 
-/// A value on its way into a type.
+/// Deserializer for a JSON value.
 struct Input<'v>(&'v Value);
 
 impl Input<'_> {
@@ -136,7 +136,7 @@ impl<'v> SeqAccess<'v> for Items<'v> {
     }
 }
 
-/// The members of an object; of a definition, only those it knows.
+/// Members of an object; of a definition, only the known ones.
 struct Members<'v> {
     rest: serde_json::map::Iter<'v>,
     known: Option<&'static [&'static str]>,

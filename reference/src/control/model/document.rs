@@ -2,16 +2,16 @@
 
 use super::{ValidationError, deserialize};
 
-/// The longest path of a document, in bytes; it is part of a key, of which PostgreSQL takes 2704.
+/// Maximum path of a document, in bytes; it is part of a key, which PostgreSQL limits to 2704.
 const LONGEST_PATH: usize = 2048;
 
-/// A JSON document as text, without white space outside its strings. It stays text from the
-/// request to the answer, so that every number keeps the digits it was written with.
+/// JSON document as a string, without white space outside its strings. It is never parsed into
+/// values, so every number is returned with the digits it was written with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Document(String);
 
 impl Document {
-    /// Reads the document of a request body.
+    /// Parses the document of a request body.
     ///
     /// # Errors
     /// When the body is not one JSON value, or is nested too deeply.
@@ -36,19 +36,19 @@ impl Document {
         Ok(Self(compact))
     }
 
-    /// The text.
+    /// Returns the JSON string.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 }
 
-/// The path that the document of an API path is stored at: its segments, however their slashes
-/// were written, with the file name that the service appends.
+/// Returns the path under which the document of an API path is stored: its segments, however their
+/// slashes were encoded, with the appended file name.
 ///
 /// Serves `control/v1/sources/data/get/read-without-suffix`.
 ///
 /// # Errors
-/// When a segment would leave the source, or the path is too long or holds a NUL.
+/// When a segment would leave the source, or the path is too long or contains a NUL.
 pub(crate) fn stored_path(segments: &[String]) -> Result<String, ValidationError> {
     let whole = segments.join("/");
     let kept = whole.split('/').filter(|segment| !segment.is_empty());

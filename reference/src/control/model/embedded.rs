@@ -1,4 +1,4 @@
-//! Embedded files: files of a source that stand in its definition.
+//! Embedded files: files of a source that its definition contains.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{ValidationError, limits};
 
-/// Files by their paths below the source, each as base64 text.
+/// Files by their paths within the source, each encoded as base64.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct EmbeddedFiles(BTreeMap<String, String>);
 
 impl EmbeddedFiles {
-    /// The bytes of the files by their paths.
+    /// Returns the decoded files with their paths.
     ///
     /// # Errors
-    /// When a path leads out of the source, or a text is no base64.
+    /// When a path leads out of the source, or a file is not valid base64.
     pub(crate) fn read(&self) -> Result<Vec<(String, Vec<u8>)>, ValidationError> {
         let files = self.0.iter().map(|(path, text)| {
             let is_plain = |step: &str| !matches!(step, "" | "." | "..");

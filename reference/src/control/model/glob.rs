@@ -1,9 +1,9 @@
 //! Glob: a pattern for the values of a label.
 //!
-//! The syntax and its meaning are those of `globset`, which compiles a pattern before it matches
-//! anything. Patterns of stacks are many and each is matched with few values, so here a pattern is
-//! only parsed. A match keeps the set of all offsets that the parts so far may lead to; it takes at
-//! most as many steps as the pattern has parts, times the bytes of the value, whatever the
+//! The syntax and semantics are those of `globset`, which compiles a pattern before it matches
+//! anything. Stacks have many patterns, each matched against few values, so here a pattern is
+//! only parsed. Matching tracks the set of all offsets that the preceding parts can reach; it takes
+//! at most as many steps as the pattern has parts, times the bytes of the value, whatever the
 //! wildcards are.
 
 use std::iter::Peekable;
@@ -13,32 +13,32 @@ use std::str::Chars;
 #[derive(Debug, Clone)]
 pub(super) struct Glob(Vec<Part>);
 
-/// A part of a pattern.
+/// Part of a pattern.
 #[derive(Debug, Clone)]
 enum Part {
     /// `a`: this byte.
     Byte(u8),
     /// `?`: any byte.
     Any,
-    /// `[a-z]`: a byte of these ranges, or `[!a-z]` of no such range.
+    /// `[a-z]`: a byte in these ranges, or `[!a-z]`: a byte outside of them.
     Class {
         negated: bool,
         ranges: Vec<(u8, u8)>,
     },
-    /// `*`: any bytes.
+    /// `*`: any number of bytes.
     Many,
-    /// `**/` at the beginning: any folders, or none.
+    /// `**/` at the beginning: any number of folders.
     Prefix,
-    /// `/**` at the end: whatever is within the folder.
+    /// `/**` at the end: anything within the folder.
     Suffix,
-    /// `/**/`: a slash, and any folders.
+    /// `/**/`: a slash, then any number of folders.
     Between,
-    /// `{a,b}`: one of these.
+    /// `{a,b}`: one of these alternatives.
     Either(Vec<Vec<Part>>),
 }
 
 impl Part {
-    /// Whether it stands for nothing at all: alternatives without one that is something.
+    /// Whether the part is an alternation of which every branch is empty.
     fn is_blank(&self) -> bool {
         match self {
             Self::Either(branches) => branches.iter().all(|branch| is_blank(branch)),
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    /// Whether one byte is what it stands for.
+    /// Whether the part matches a byte, for parts that match single bytes.
     fn fits(&self, byte: u8) -> bool {
         match self {
             Self::Byte(own) => *own == byte,
@@ -59,7 +59,7 @@ impl Part {
         }
     }
 
-    /// The offsets after it, from those before it.
+    /// Returns the offsets reachable after the part from the offsets in front of it.
     fn after(&self, before: &Offsets, text: &[u8]) -> Offsets {
         match self {
             Self::Byte(_) | Self::Any | Self::Class { .. } => {
@@ -90,7 +90,7 @@ fn is_slash(byte: u8) -> bool {
     byte == b'/'
 }
 
-/// The offsets after all parts, from those before them.
+/// Returns the offsets reachable after all parts from the offsets in front of them.
 fn advance(parts: &[Part], before: Offsets, text: &[u8]) -> Offsets {
     let mut offsets = before;
     for part in parts {
@@ -102,35 +102,35 @@ fn advance(parts: &[Part], before: Offsets, text: &[u8]) -> Offsets {
     offsets
 }
 
-/// A set of offsets in a text, its end among them.
+/// Set of offsets in a byte string, including its end.
 #[derive(Debug, Clone)]
 struct Offsets(Vec<bool>);
 
 impl Offsets {
-    /// The least one.
+    /// Returns the lowest offset.
     fn first(&self) -> Option<usize> {
         self.0.iter().position(|held| *held)
     }
 
-    /// Those behind a byte that fits.
+    /// Returns the offsets after each matching byte at an offset of the set.
     fn shifted(&self, text: &[u8], fits: impl Fn(u8) -> bool) -> Self {
         let moved = self.0.iter().zip(text);
         let moved = moved.map(|(held, byte)| *held && fits(*byte));
         Self(std::iter::once(false).chain(moved).collect())
     }
 
-    /// These and all that come after the least one.
+    /// Returns all offsets from the lowest one on.
     fn and_all_later(&self) -> Self {
         let first = self.first().unwrap_or(self.0.len());
         Self((0..self.0.len()).map(|at| at >= first).collect())
     }
 
-    /// Those behind a slash that comes after the least one.
+    /// Returns the offsets after each slash at or after the lowest offset.
     fn behind_slashes(&self, text: &[u8]) -> Self {
         self.and_all_later().shifted(text, is_slash)
     }
 
-    /// These and others.
+    /// Returns the union of two sets.
     fn with(&self, others: &Self) -> Self {
         let both = self.0.iter().zip(&others.0);
         Self(both.map(|(one, other)| *one || *other).collect())
@@ -138,7 +138,7 @@ impl Offsets {
 }
 
 impl Glob {
-    /// Reads a pattern; `None` if it is none.
+    /// Parses a pattern; `None` if it is invalid.
     pub(super) fn read(pattern: &str) -> Option<Self> {
         let mut parser = Parser {
             chars: pattern.chars().peekable(),
@@ -150,7 +150,7 @@ impl Glob {
         parser.all()?;
         match parser.branches.pop() {
             Some(parts) if parser.branches.is_empty() => match parts.as_slice() {
-                // Alone it stands for everything.
+                // On its own it matches everything.
                 [Part::Prefix] => Some(Self(vec![Part::Many])),
                 _ => Some(Self(parts)),
             },
@@ -158,7 +158,7 @@ impl Glob {
         }
     }
 
-    /// Whether it matches a whole text.
+    /// Whether the pattern matches a whole string.
     pub(super) fn is_match(&self, text: &str) -> bool {
         let text = text.as_bytes();
         let start = std::iter::once(true).chain(text.iter().map(|_| false));
@@ -167,12 +167,12 @@ impl Glob {
     }
 }
 
-/// Reads a pattern as `globset` does.
+/// Pattern parser compatible with `globset`.
 struct Parser<'p> {
     chars: Peekable<Chars<'p>>,
-    /// What is read of each alternative that is open; the first is the pattern itself.
+    /// Parts parsed of each open alternative; the first entry is the pattern itself.
     branches: Vec<Vec<Part>>,
-    /// How many branches there were when each `{` was read.
+    /// Number of branches when each `{` was read.
     open: Vec<usize>,
     previous: Option<char>,
     current: Option<char>,
@@ -291,13 +291,13 @@ impl Parser<'_> {
     }
 }
 
-/// The bytes of a character.
+/// Returns the UTF-8 bytes of a character.
 fn encoded(one: char) -> Vec<u8> {
     one.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
 }
 
-/// A range of a class: the last byte of its beginning to the first byte of its end. All other
-/// bytes of both stand for themselves.
+/// Returns the byte ranges of a character range: from the last byte of its start to the first byte
+/// of its end. All other bytes of both match only themselves.
 fn byte_ranges((from, to): (char, char)) -> Vec<(u8, u8)> {
     let mut bytes = encoded(from);
     let mut ranges = Vec::new();
@@ -320,7 +320,7 @@ mod tests {
 
     use super::*;
 
-    /// What `globset` says, if it takes the pattern.
+    /// Returns the result of `globset`, if it accepts the pattern.
     fn expected(pattern: &str, text: &str) -> Option<bool> {
         let glob = globset::Glob::new(pattern).ok()?;
         Some(glob.compile_matcher().is_match(text))
@@ -389,7 +389,7 @@ mod tests {
             pattern in "[ab/*?{},!\\[\\]\\\\é-]{0,10}", text in "[ab/é*,-]{0,6}",
         ) {
             let found = Glob::read(&pattern).map(|glob| glob.is_match(&text));
-            // What `globset` refuses never comes here.
+            // Patterns that `globset` refuses never get here.
             if let Some(expected) = expected(&pattern, &text) {
                 prop_assert_eq!(found, Some(expected), "`{}` `{}`", pattern, text);
             }

@@ -1,42 +1,43 @@
-//! Limits of what a definition names: how long it may be, and how many there may be of it.
+//! Limits on the lengths and numbers of values in a definition.
 //!
-//! Whatever goes through names, paths or patterns takes time and memory for each of them, also for
+//! Processing names, paths or patterns takes time and memory for each of them, also at the expense
+//! of
 //! other owners. So every definition is checked with these functions before it is stored.
 
 use super::ValidationError;
 
-/// The longest name of a bucket, a region, a label or the like, and the longest value of a label,
-/// in bytes.
+/// Maximum length of bucket, region, label and similar names, and of label values, in bytes.
 const NAME_BYTES: usize = 255;
 
-/// The longest key of an object, in bytes: as in S3.
+/// Maximum length of an object key, in bytes: as in S3.
 const KEY_BYTES: usize = 1024;
 
-/// The longest URL, in bytes.
+/// Maximum length of a URL, in bytes.
 const URL_BYTES: usize = 2048;
 
-/// The longest path of a bundle in a folder, in bytes, and its most segments.
+/// Maximum length of the path of a bundle in a folder, in bytes, and its maximum number of
+/// segments.
 const STORAGE_PATH: (usize, usize) = (512, 32);
 
-/// The longest path of files or documents of a source, in bytes, and its most segments.
+/// Maximum length of a path of files or documents, in bytes, and its maximum number of segments.
 const PATH: (usize, usize) = (1024, 64);
 
-/// The longest pattern, in bytes, and its most wildcards.
+/// Maximum length of a pattern, in bytes, and its maximum number of wildcards.
 const PATTERN: (usize, usize) = (256, 8);
 
-/// The most patterns for files, and for the values of one label.
+/// Maximum number of file patterns, and of patterns for the values of one label.
 pub(super) const PATTERNS: usize = 100;
 
-/// The most labels.
+/// Maximum number of labels.
 pub(super) const LABELS: usize = 100;
 
-/// The most patterns of one stack.
+/// Maximum number of patterns of one stack.
 pub(super) const SELECTOR_PATTERNS: usize = 1000;
 
-/// The most requirements, paths or datasources of one definition.
+/// Maximum number of requirements, paths or datasources of one definition.
 pub(super) const PARTS: usize = 1000;
 
-/// Refuses more of something than there may be.
+/// Refuses a number above a maximum.
 pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), ValidationError> {
     match found > most {
         true => Err(ValidationError::new(format!(
@@ -51,7 +52,7 @@ pub(super) fn name(text: &str) -> Result<(), ValidationError> {
     bytes(text, NAME_BYTES)
 }
 
-/// Refuses the key of an object that is too long.
+/// Refuses an object key that is too long.
 pub(super) fn key(text: &str) -> Result<(), ValidationError> {
     bytes(text, KEY_BYTES)
 }
@@ -61,7 +62,7 @@ pub(super) fn url(text: &str) -> Result<(), ValidationError> {
     bytes(text, URL_BYTES)
 }
 
-/// Refuses the path of a bundle that is too long or leads through too many folders.
+/// Refuses the path of a bundle that is too long or has too many segments.
 pub(crate) fn storage_path(text: &str) -> Result<(), ValidationError> {
     segments(text, STORAGE_PATH, &['/'])
 }
@@ -76,11 +77,11 @@ pub(super) fn document_path(text: &str) -> Result<(), ValidationError> {
     segments(text, PATH, &['/', '.', '['])
 }
 
-/// Refuses a pattern that is too long, has too many wildcards, or is no glob.
+/// Refuses a pattern that is too long, has too many wildcards, or is not a valid glob.
 pub(super) fn pattern(text: &str) -> Result<(), ValidationError> {
     let (longest, most) = PATTERN;
     bytes(text, longest)?;
-    // Two stars in a row are one wildcard.
+    // Consecutive stars are one wildcard.
     let stars = text.split('*').skip(1);
     let stars = stars.filter(|rest| !rest.is_empty()).count() + usize::from(text.ends_with('*'));
     let others = text
@@ -103,7 +104,7 @@ pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), V
     patterns.iter().map(String::as_str).try_for_each(pattern)
 }
 
-/// Checks what an optional member says.
+/// Applies a check to an optional member.
 pub(super) fn member(
     text: Option<&str>,
     member: &str,

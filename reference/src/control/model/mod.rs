@@ -34,21 +34,21 @@ pub(crate) use secret::{GivenSecret, Secret, wipe};
 pub(crate) use source::{Datasource, Git, NO_QUERY, Source, has_query};
 pub(crate) use stack::{Selection, Stack};
 
-/// The four kinds of named things.
+/// Kind of a named definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// A collection of policies and data that can be distributed.
+    /// Collection of policies and data that can be distributed.
     Bundle,
-    /// Where policies and data come from.
+    /// Origin of policies and data.
     Source,
     /// Requirements for the bundles that a selector chooses.
     Stack,
-    /// A named credential.
+    /// Named credential.
     Secret,
 }
 
 impl Kind {
-    /// The kind as it is stored and as messages call it.
+    /// Returns the kind as it is stored and shown in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Bundle => "bundle",
@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Why something that was given cannot be used: where, if it lies inside, and what is wrong.
+/// Validation error: the path of the invalid member, if any, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValidationError {
     path: String,
@@ -73,7 +73,7 @@ pub(crate) struct ValidationError {
 }
 
 impl ValidationError {
-    /// Something is wrong with the thing as a whole.
+    /// Creates an error about the value as a whole.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             path: String::new(),
@@ -81,7 +81,7 @@ impl ValidationError {
         }
     }
 
-    /// The same, one member further out.
+    /// Prefixes the path of the error with an enclosing member.
     pub(crate) fn under(mut self, member: impl fmt::Display) -> Self {
         let dot = match self.path.chars().next() {
             None | Some('[') => "",
@@ -104,28 +104,28 @@ impl fmt::Display for ValidationError {
 
 impl std::error::Error for ValidationError {}
 
-/// A secret that a definition names, and where.
+/// Reference to a secret, and where the definition makes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SecretUse {
-    /// The secret.
+    /// Name of the secret.
     pub(crate) name: String,
-    /// What refers to it.
+    /// Part of the definition that refers to it.
     pub(crate) place: CredentialUse,
 }
 
-/// What of a definition refers to a secret.
+/// Part of a definition that refers to a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CredentialUse {
-    /// The repository of a source.
+    /// Repository of a source.
     Git,
-    /// A datasource of a source.
+    /// Datasource of a source.
     Datasource,
-    /// The object storage of a bundle.
+    /// Object storage of a bundle.
     ObjectStorage,
 }
 
 impl CredentialUse {
-    /// The place as it is stored and as messages call it.
+    /// Returns the place as it is stored and shown in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Git => "git",
@@ -134,19 +134,19 @@ impl CredentialUse {
         }
     }
 
-    /// Whether the secret must exist before it is named here. Repositories and datasources may
-    /// name one that comes later; a storage without its credentials can never be written to.
+    /// Whether the secret must exist before it is referenced here. Repositories and datasources may
+    /// name one that is created later; a storage without its credentials can never be written to.
     pub(crate) fn needs_existing(self) -> bool {
         self == Self::ObjectStorage
     }
 }
 
-/// What a definition refers to.
+/// References of a definition to other definitions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct References {
     /// Names of sources.
     pub(crate) sources: BTreeSet<String>,
-    /// Secrets and where they are named.
+    /// Secrets and where they are referenced.
     pub(crate) secrets: BTreeSet<SecretUse>,
 }
 
@@ -167,59 +167,59 @@ impl References {
     }
 }
 
-/// A definition that has a kind and a name.
+/// Definition with a kind and a name.
 pub(crate) trait Definition: Serialize + DeserializeOwned {
-    /// Its kind.
+    /// Kind of the definition.
     const KIND: Kind;
 
-    /// The name, if the definition says one.
+    /// Returns the name, if the definition contains one.
     fn name_mut(&mut self) -> &mut Option<String>;
 
-    /// What goes beyond the types of the fields.
+    /// Checks constraints beyond the types of the fields.
     fn check(&self) -> Result<(), ValidationError>;
 
-    /// What it refers to.
+    /// Returns the references of the definition.
     fn uses(&self) -> References;
 
-    /// Whether everybody may refer to it, if it says so.
+    /// Whether everybody may refer to it, if the definition sets it.
     fn shared(&self) -> Option<bool> {
         None
     }
 
-    /// Where it is written to.
+    /// Returns the storage that it is written to.
     fn storage(&self) -> Option<&ObjectStorage> {
         None
     }
 
-    /// What of it would send a secret over plain http, if anything would.
+    /// Returns an error if the definition would send a secret over plain http.
     fn sends_in_clear(&self) -> Option<ValidationError> {
         None
     }
 }
 
-/// A definition that is ready to be stored.
+/// Definition that is ready to be stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// Its kind.
+    /// Kind of the definition.
     pub(crate) kind: Kind,
-    /// Its name.
+    /// Name of the definition.
     pub(crate) name: String,
-    /// Its text: JSON with the name, or a sealed secret.
+    /// Stored string: JSON with the name, or a sealed secret.
     pub(crate) text: String,
-    /// What it refers to.
+    /// References to other definitions.
     pub(crate) uses: References,
-    /// Whether everybody may refer to it, if that is said.
+    /// Whether everybody may refer to it, if set.
     pub(crate) shared: Option<bool>,
-    /// Where it is written to; only bundles are.
+    /// Storage that it is written to; only bundles have one.
     pub(crate) storage: Option<ObjectStorage>,
-    /// All forms of that place; none before it was looked for.
+    /// All spellings of that location; empty until it is resolved.
     pub(crate) places: Places,
-    /// What of it would send a secret over plain http, if anything would.
+    /// Error if the definition would send a secret over plain http.
     pub(crate) sends_in_clear: Option<ValidationError>,
 }
 
 impl Entry {
-    /// A secret, sealed.
+    /// Creates an entry for a sealed secret.
     pub(crate) fn secret(name: &str, sealed: String, shared: Option<bool>) -> Self {
         Self {
             kind: Kind::Secret,
@@ -234,19 +234,19 @@ impl Entry {
     }
 }
 
-/// A definition from a request body, named by the path.
+/// Parses a definition from a request body, named by the path.
 ///
 /// # Errors
-/// When the body is not JSON, not an object, has values of the wrong type, or another name.
+/// When the body is not a JSON object, has values of the wrong type, or another name.
 pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, ValidationError> {
     let value = deserialize::json(body)?;
     entry::<D>(name, deserialize::read(&value)?)
 }
 
-/// A definition under a name.
+/// Validates a definition and gives it a name.
 ///
 /// # Errors
-/// When it says another name, or something that goes beyond the types of its fields is wrong.
+/// When it contains another name, or violates a constraint beyond the types of its fields.
 pub(crate) fn entry<D: Definition>(
     name: &str,
     mut definition: D,
@@ -271,7 +271,7 @@ pub(crate) fn entry<D: Definition>(
     })
 }
 
-/// The refusal of an address that credentials would be sent to in the clear.
+/// Returns an error if credentials would be sent to the address in the clear.
 fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<ValidationError> {
     credentials.filter(|name| !name.is_empty())?;
     let address = address?.trim_start().get(..5)?;

@@ -2,10 +2,10 @@
 
 use super::{Kind, ValidationError};
 
-/// The longest name, in bytes.
+/// Maximum length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Refuses a name that is empty, too long, or that a database cannot hold.
+/// Refuses a name that is empty, too long, or that a database cannot store.
 pub(crate) fn check_name(name: &str) -> Result<(), ValidationError> {
     if name.is_empty() {
         return Err(ValidationError::new("a name cannot be empty"));
@@ -21,7 +21,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), ValidationError> {
     Ok(())
 }
 
-/// Refuses a name in the body that is not the one of the path. An empty one counts as absent.
+/// Refuses a name in the body that differs from the path. An empty one counts as absent.
 ///
 /// Serves `control/common/names/bundle-mismatch-refused` and `secret-mismatch-refused`; sources
 /// and stacks are treated alike.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ValidationError, limits};
 
-/// Where a bundle is written to: one kind.
+/// Destination that a bundle is written to: exactly one kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ObjectStorage {
@@ -20,7 +20,7 @@ pub(crate) struct ObjectStorage {
     pub(crate) azure: Option<Azure>,
 }
 
-/// A bucket of Amazon S3, or of a server that speaks its protocol.
+/// Bucket of Amazon S3, or of a server with a compatible API.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Aws {
@@ -33,14 +33,14 @@ pub(crate) struct Aws {
     pub(crate) url: Option<String>,
 }
 
-/// A file on a disk of the server.
+/// File on a disk of the server.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Filesystem {
     pub(crate) path: String,
 }
 
-/// An object in Google Cloud Storage.
+/// Object in Google Cloud Storage.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Gcp {
@@ -51,7 +51,7 @@ pub(crate) struct Gcp {
     pub(crate) credentials: Option<String>,
 }
 
-/// A blob in an Azure storage account.
+/// Blob in an Azure storage account.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Azure {
@@ -62,14 +62,14 @@ pub(crate) struct Azure {
     pub(crate) credentials: Option<String>,
 }
 
-/// The places of a storage, as digests.
+/// Locations of a storage, as digests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// All forms of the place.
+    /// All spellings of the location.
     pub(crate) own: BTreeSet<String>,
-    /// The folders that the file lies in, in all forms; objects lie in none.
+    /// Folders that contain the file, in all spellings; empty for objects.
     pub(crate) folders: BTreeSet<String>,
-    /// Whether it is a file.
+    /// Whether the location is a file.
     pub(crate) is_file: bool,
 }
 
@@ -79,7 +79,7 @@ impl ObjectStorage {
         self.kinds().is_empty()
     }
 
-    /// The secret that opens the storage.
+    /// Returns the secret that authenticates to the storage.
     pub(crate) fn credentials(&self) -> Option<&str> {
         let aws = self.aws.as_ref().map(|aws| &aws.credentials);
         let gcp = self.gcp.as_ref().map(|gcp| &gcp.credentials);
@@ -87,7 +87,7 @@ impl ObjectStorage {
         aws.or(gcp).or(azure)?.as_deref()
     }
 
-    /// The given kinds, each with its fields that must be there.
+    /// Returns the given kinds, each with its required fields.
     fn kinds(&self) -> Vec<(&'static str, Vec<(&'static str, &str)>)> {
         let mut kinds = Vec::new();
         if let Some(aws) = &self.aws {
@@ -120,7 +120,7 @@ impl ObjectStorage {
         kinds
     }
 
-    /// Refuses two kinds, a kind without a field that says where to write, and what is too long.
+    /// Refuses two kinds, a kind without a required field, and values that are too long.
     pub(super) fn check(&self) -> Result<(), ValidationError> {
         let kinds = self.kinds();
         if let [(one, _), (other, _), ..] = kinds.as_slice() {

@@ -1,20 +1,20 @@
-//! Options: how a bundle is built, as OPA Control Plane is told.
+//! Build options of a bundle, as in OPA Control Plane.
 
 use serde::{Deserialize, Serialize};
 
 use super::ValidationError;
 
-/// The targets that may be named; an empty one is the first.
+/// Supported targets; an empty one means the first.
 const TARGETS: [&str; 5] = ["rego", "ir", "plan", "wasm", ""];
 
-/// The highest level of optimization that may be named.
+/// Maximum optimization level.
 const HIGHEST: u8 = 2;
 
-/// How a bundle is built.
+/// Build options of a bundle.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct BuildOptions {
-    /// Whether requirements of stacks are placed where they say, and not below their stack.
+    /// Whether requirements of stacks are mounted at their own paths instead of below their stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_default_stack_mount: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub(crate) struct BuildOptions {
     target: Option<String>,
 }
 
-/// How much of a policy is evaluated when it is built.
+/// Partial evaluation of a policy at build time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Optimization {
@@ -32,24 +32,24 @@ struct Optimization {
 }
 
 impl BuildOptions {
-    /// Whether requirements of stacks are placed below their stack unless they say otherwise.
+    /// Whether requirements of stacks are mounted below their stack unless they override it.
     pub(crate) fn mounts_stacks(&self) -> bool {
         self.no_default_stack_mount != Some(true)
     }
 
-    /// Whether an optimization is asked for.
+    /// Whether an optimization is requested.
     pub(crate) fn optimizes(&self) -> bool {
         let optimization = self.optimization.as_ref();
         optimization.is_some_and(|one| one.level.unwrap_or_default() > 0)
     }
 
-    /// What policies are to be compiled to; `None` when they stay as they are.
+    /// Returns the compilation target; `None` when policies stay uncompiled.
     pub(crate) fn compiled_to(&self) -> Option<&str> {
         let target = self.target.as_deref();
         target.filter(|target| !matches!(*target, "" | "rego"))
     }
 
-    /// Refuses what nobody could build.
+    /// Refuses unsupported targets and optimization levels.
     pub(super) fn check(&self) -> Result<(), ValidationError> {
         let target = self.target.as_deref().unwrap_or_default();
         if !TARGETS.contains(&target) {

@@ -1,10 +1,10 @@
-//! Requirement: a source that something is built from.
+//! Requirement: a source that a definition is built from.
 
 use serde::{Deserialize, Serialize};
 
 use super::{References, ValidationError, limits};
 
-/// A source that something is built from, or a pinned commit in its place.
+/// Source that a definition is built from, or a pinned commit instead.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Requirement {
@@ -21,7 +21,7 @@ pub(crate) struct Requirement {
     pub(crate) automount: Option<bool>,
 }
 
-/// A commit of a repository.
+/// Commit of a repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CommitPin {
@@ -29,7 +29,7 @@ pub(crate) struct CommitPin {
     pub(crate) commit: Option<String>,
 }
 
-/// Refuses requirements that are too many, or of which a path is too long.
+/// Refuses too many requirements, and paths that are too long.
 pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), ValidationError> {
     let requirements = requirements.unwrap_or_default();
     let checked = limits::number(requirements.len(), limits::PARTS, "requirements");
@@ -46,7 +46,7 @@ pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Validati
     Ok(())
 }
 
-/// The sources that requirements name.
+/// Returns the sources that requirements name.
 pub(super) fn uses(requirements: Option<&[Requirement]>) -> References {
     let named = requirements.unwrap_or_default().iter();
     let sources = named.filter_map(|requirement| requirement.source.clone());

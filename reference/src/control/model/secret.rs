@@ -1,4 +1,4 @@
-//! Secret: a named credential, whose value nobody reads back.
+//! Secret: a named credential whose value the API never returns.
 
 use std::fmt;
 
@@ -8,18 +8,17 @@ use zeroize::{Zeroize, Zeroizing};
 use super::{Kind, ValidationError, deserialize, name};
 use crate::control::allowed_hosts::AllowedHosts;
 
-/// The member of a secret that says where it may be sent.
+/// Member of a secret that lists the hosts it may be sent to.
 const ALLOWED_HOSTS: &str = "allowed_hosts";
 
-/// The value of a secret as JSON text, with the hosts that it may be sent to. It shows in no
+/// Value of a secret as a JSON string, with the hosts that it may be sent to. It never appears in
 /// output of the program, and its memory is overwritten when it is dropped.
 pub(crate) struct Secret {
     value: Zeroizing<Vec<u8>>,
     allowed_hosts: Option<Vec<String>>,
 }
 
-/// A secret of a request or of the configuration, and whether everybody may refer to it, if that
-/// is said.
+/// Secret of a request or of the configuration, and whether everybody may refer to it, if set.
 #[derive(Debug)]
 pub(crate) struct GivenSecret {
     pub(crate) secret: Secret,
@@ -27,13 +26,13 @@ pub(crate) struct GivenSecret {
 }
 
 impl Secret {
-    /// The secret of a request body, named by the path: what stands under `value`, or else the
-    /// members of the body itself.
+    /// Parses the secret of a request body, named by the path: the value is the member `value`, or
+    /// else the members of the body itself.
     ///
     /// Serves `control/common/names/secret-mismatch-refused`.
     ///
     /// # Errors
-    /// When the body is not a JSON object, names another secret, or its value is no object.
+    /// When the body is not a JSON object, names another secret, or its value is not an object.
     pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<GivenSecret, ValidationError> {
         name::check_name(path_name)?;
         let mut value = deserialize::json(body)?;
@@ -45,7 +44,7 @@ impl Secret {
         read
     }
 
-    /// The secret of a body whose name, if it has one, must be the one of the path.
+    /// Parses the secret of a body whose name, if present, must match the path.
     fn from_named_members(
         path_name: &str,
         members: &mut Map<String, Value>,
@@ -59,11 +58,11 @@ impl Secret {
         Self::from_members(members)
     }
 
-    /// The secret of an object, which holds the value under `value` or is the value itself. What
-    /// is said of the secret stands beside the value, `allowed_hosts` also in it.
+    /// Parses the secret of an object, which contains the value as `value` or is the value itself.
+    /// Attributes are members next to the value; `allowed_hosts` may also be in it.
     ///
     /// # Errors
-    /// When the value, its type or its token, or what is said of the secret, has the wrong type.
+    /// When the value, its type, its token or an attribute has the wrong type.
     pub(crate) fn from_members(
         members: &mut Map<String, Value>,
     ) -> Result<GivenSecret, ValidationError> {
@@ -103,7 +102,7 @@ impl Secret {
         }
     }
 
-    /// A secret that was stored: the JSON text of an object, the value with the allowed hosts.
+    /// Restores a stored secret from the JSON of an object: the value with the allowed hosts.
     pub(crate) fn opened(stored: Zeroizing<Vec<u8>>) -> Self {
         let mut value: Value = serde_json::from_slice(&stored).unwrap_or_default();
         let members = value.as_object_mut();
@@ -122,12 +121,12 @@ impl Secret {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub(crate) fn expose(&self) -> &[u8] {
         &self.value
     }
 
-    /// The text that is stored, after it is sealed.
+    /// Returns the JSON to be sealed and stored.
     pub(crate) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut text = self.value.clone();
         if let Some(hosts) = &self.allowed_hosts
@@ -143,13 +142,13 @@ impl Secret {
         text
     }
 
-    /// Patterns of the hosts that it may be sent to; `None` does not restrict them.
+    /// Returns the patterns of the hosts that it may be sent to; `None` means no restriction.
     pub(crate) fn allowed_hosts(&self) -> Option<&[String]> {
         self.allowed_hosts.as_deref()
     }
 }
 
-/// Patterns of hosts, if there are any.
+/// Parses host patterns, if present.
 fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, ValidationError> {
     let refused = |why: &str| ValidationError::new(why).under(ALLOWED_HOSTS);
     let items = match given {
@@ -172,7 +171,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Overwrites the strings of a value.
+/// Overwrites the strings of a JSON value.
 pub(crate) fn wipe(value: &mut Value) {
     match value {
         Value::String(text) => text.zeroize(),

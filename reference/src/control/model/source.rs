@@ -10,10 +10,10 @@ use super::{
     CredentialUse, Definition, EmbeddedFiles, Kind, References, ValidationError, in_clear, limits,
 };
 
-/// The definition of a source. Any combination of its fields is accepted.
+/// Definition of a source. Any combination of its fields is accepted.
 ///
 /// The server opens the files that `directory` and `paths` name only below folders that its
-/// operator names, because whoever may create a source could else read the server's disk.
+/// operator configures; otherwise anyone who may create a source could read the server's disk.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Source {
@@ -25,7 +25,7 @@ pub(crate) struct Source {
     pub(crate) directory: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) paths: Option<Vec<String>>,
-    /// Files that stand in the definition itself.
+    /// Files embedded in the definition itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<EmbeddedFiles>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,8 +34,8 @@ pub(crate) struct Source {
     pub(crate) builtin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requirements: Option<Vec<Requirement>>,
-    /// Whether everybody may refer to it. It is kept beside the definition, because only
-    /// administrators say it.
+    /// Whether everybody may refer to it. It is stored separately from the definition, because only
+    /// administrators may set it.
     #[serde(skip_serializing)]
     shared: Option<bool>,
 }
@@ -54,7 +54,7 @@ impl Source {
             && datasource.is_none()
     }
 
-    /// Refuses paths that are too many or too long, and too many datasources.
+    /// Refuses too many or too long paths, and too many datasources.
     fn check_paths(&self) -> Result<(), ValidationError> {
         limits::member(self.directory.as_deref(), "directory", limits::path)?;
         limits::member(self.builtin.as_deref(), "builtin", limits::path)?;
@@ -69,7 +69,7 @@ impl Source {
         checked.map_err(|invalid| invalid.under("git"))
     }
 
-    /// Whether it transforms what it fetches.
+    /// Whether any datasource has a transformation.
     pub(crate) fn transforms(&self) -> bool {
         let mut datasources = self.datasources.iter().flatten();
         datasources.any(|one| {
@@ -101,12 +101,12 @@ pub(crate) struct Git {
     pub(crate) credentials: Option<String>,
 }
 
-/// Why the address of a repository has no query.
+/// Error message for a repository address with a query or a fragment.
 pub(crate) const NO_QUERY: &str =
     "an address of a repository has no query and no fragment; secrets belong in credentials";
 
-/// Whether the address of a repository has a query or a fragment, which others may come to see in
-/// messages. Paths may have these characters.
+/// Whether the address of a repository has a query or a fragment, which messages could expose to
+/// others. Paths may contain these characters.
 pub(crate) fn has_query(repo: &str) -> bool {
     match repo.split_once("://") {
         Some((scheme, rest)) => !scheme.eq_ignore_ascii_case("file") && rest.contains(['?', '#']),
@@ -115,7 +115,7 @@ pub(crate) fn has_query(repo: &str) -> bool {
 }
 
 impl Git {
-    /// Refuses what is too long, and too many patterns.
+    /// Refuses values that are too long, and too many patterns.
     fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.repo.as_deref(), "repo", limits::url)?;
         limits::member(self.reference.as_deref(), "reference", limits::path)?;
@@ -132,7 +132,7 @@ impl Git {
     }
 }
 
-/// Data that is fetched from elsewhere.
+/// Data fetched from an external service.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Datasource {
@@ -159,7 +159,7 @@ struct HttpConfig {
 }
 
 impl Datasource {
-    /// The address that it is fetched from, and the member of the config that says it.
+    /// Returns the URL of the datasource and the name of the config member that contains it.
     fn address(&self) -> Option<(&'static str, &str)> {
         let config = self.config.as_ref()?;
         let text = |field: &'static str| Some((field, config.get(field)?.as_str()?));
@@ -172,8 +172,9 @@ impl Datasource {
         given.find(|(_, url)| !url.is_empty())
     }
 
-    /// Refuses a name, a path or an address that is too long, and an `http` config whose documented fields have the wrong type; other types are
-    /// not documented and kept as they are.
+    /// Refuses a name, a path or a URL that is too long, and an `http` config whose documented
+    /// fields
+    /// have the wrong type; configs of other types are undocumented and stored unchanged.
     fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.name.as_deref(), "name", limits::name)?;
         limits::member(self.path.as_deref(), "path", limits::document_path)?;

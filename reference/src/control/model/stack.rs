@@ -8,10 +8,10 @@ use super::glob::Glob;
 use super::requirement::{self, Requirement};
 use super::{Definition, Kind, References, ValidationError, limits};
 
-/// Label names with the patterns of their allowed values.
+/// Label names with the patterns for their allowed values.
 type Selector = BTreeMap<String, Vec<String>>;
 
-/// The definition of a stack. It always has a selector, if only an empty one.
+/// Definition of a stack. It always has a selector, even if empty.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Stack {
@@ -33,7 +33,7 @@ fn selector<S: serde::Serializer>(given: &Option<Selector>, to: S) -> Result<S::
 }
 
 impl Stack {
-    /// The bundles that get the requirements.
+    /// Returns the selection of bundles that get the requirements.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
             selected: self.selector.as_ref().map(read),
@@ -42,17 +42,17 @@ impl Stack {
     }
 }
 
-/// The bundles that a stack selects, with patterns that are read once for many bundles.
+/// Bundle selection of a stack, with patterns parsed once for many bundles.
 #[derive(Debug)]
 pub(crate) struct Selection {
     selected: Option<ReadSelector>,
     excluded: Option<ReadSelector>,
 }
 
-/// Label names with the patterns of their allowed values; without patterns any value is.
+/// Label names with the parsed patterns for their values; `None` allows any value.
 type ReadSelector = Vec<(String, Option<Vec<Glob>>)>;
 
-/// Reads the patterns of a selector. One that is none matches nothing.
+/// Parses the patterns of a selector. An invalid pattern matches nothing.
 fn read(selector: &Selector) -> ReadSelector {
     let labels = selector.iter().map(|(label, patterns)| {
         let globs = patterns.iter().filter_map(|pattern| Glob::read(pattern));
@@ -72,8 +72,8 @@ impl Selection {
     }
 }
 
-/// Whether each label of a selector is there with a value that one of its patterns matches; no
-/// patterns stand for any value, and no labels for every bundle.
+/// Whether each label of a selector is present with a value that one of its patterns matches. No
+/// patterns match any value, and no labels match every bundle.
 fn matches(selector: &ReadSelector, labels: &BTreeMap<String, String>) -> bool {
     selector.iter().all(|(label, globs)| {
         let matching = |value: &String| {

@@ -7,10 +7,10 @@ use crate::control::store::Row;
 use crate::control::{errors, page};
 use crate::http::{ApiError, Reply, Request};
 
-/// The name in the path.
+/// Returns the name in the path.
 ///
 /// # Errors
-/// `not_found` for an empty name, `invalid_parameter` for one that nothing can have.
+/// `not_found` for an empty name, `invalid_parameter` for an invalid one.
 pub(in crate::control) fn name(request: &Request) -> Result<&str, ApiError> {
     let name = request.path.open().first().map_or("", String::as_str);
     if name.is_empty() {
@@ -20,17 +20,17 @@ pub(in crate::control) fn name(request: &Request) -> Result<&str, ApiError> {
     Ok(name)
 }
 
-/// 200 with an empty object: the answer to a write.
+/// 200 with an empty object: the response to a write.
 pub(in crate::control) fn done(request: &Request) -> Reply {
     text("{}".to_owned(), request)
 }
 
-/// 200 with the JSON text of one thing in `result`.
+/// 200 with the JSON of one definition in `result`.
 pub(in crate::control) fn one(result: &str, request: &Request) -> Reply {
     text(format!(r#"{{"result":{result}}}"#), request)
 }
 
-/// 200 with a page of a list: `result` is always an array, `next_cursor` always there.
+/// 200 with a page of a list: `result` is always an array, `next_cursor` is always present.
 ///
 /// Serves the clauses of `control/common/paging` and of each `list`.
 pub(in crate::control) fn list(kind: Kind, rows: &[Row], more: bool, request: &Request) -> Reply {
@@ -49,7 +49,7 @@ pub(in crate::control) fn list(kind: Kind, rows: &[Row], more: bool, request: &R
     )
 }
 
-/// A string as JSON text.
+/// Encodes a string as JSON.
 pub(in crate::control) fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -8,13 +8,13 @@ use super::keys::Key;
 use super::seconds::{Delay, Seconds, Trigger};
 use super::services::Services;
 
-/// The least and most seconds between two downloads.
+/// Default minimum and maximum seconds between two downloads.
 const USUAL_DELAY: [u64; 2] = [60, 120];
 
-/// A file in a bundle may have this many bytes.
+/// Default maximum bytes of a file in a bundle.
 const USUAL_SIZE_LIMIT: u64 = 1 << 30;
 
-/// One bundle, or the discovery bundle, as it is given.
+/// Raw section of one bundle, or of the discovery bundle.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(expecting = "a bundle")]
 pub(super) struct RawBundle {
@@ -45,8 +45,7 @@ pub(super) struct RawSigning {
     exclude_files: Vec<String>,
 }
 
-/// The section `bundle` as it is given: the one bundle of configurations from before there was
-/// `bundles`.
+/// Raw section `bundle`: the single bundle of configurations that predate `bundles`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(expecting = "a bundle")]
 pub(super) struct RawOnlyBundle {
@@ -58,7 +57,7 @@ pub(super) struct RawOnlyBundle {
 }
 
 impl RawOnlyBundle {
-    /// Its name, and what `bundles` would say of it.
+    /// Returns its name, and the equivalent entry of `bundles`.
     pub(super) fn named(self) -> (String, RawBundle) {
         let resource = prefixed(self.prefix.as_deref(), &self.name);
         let bundle = RawBundle {
@@ -71,7 +70,7 @@ impl RawOnlyBundle {
     }
 }
 
-/// The section `discovery` as it is given.
+/// Raw section `discovery`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawDiscovery {
@@ -90,55 +89,55 @@ pub(super) struct RawDiscovery {
     size_limit_bytes: Option<u64>,
 }
 
-/// A bundle and where it comes from.
+/// Source of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Source {
-    /// Where it is.
+    /// Location of the bundle.
     pub(in crate::engine) place: BundleLocation,
-    /// How often it is looked for.
+    /// Delay between two downloads.
     pub(in crate::engine) delay: Delay,
-    /// How long its service may hold a request back until there is something new.
+    /// Long polling: how long its service may delay the response until there is a new bundle.
     pub(in crate::engine) long_poll: Option<std::time::Duration>,
-    /// When it is looked for.
+    /// Trigger of downloads.
     pub(in crate::engine) trigger: Trigger,
-    /// Whether it is kept on disk.
+    /// Whether it is persisted on disk.
     pub(in crate::engine) persist: bool,
-    /// Whose signature it must have.
+    /// Required signature, if any.
     pub(in crate::engine) signing: Option<Signing>,
-    /// The most bytes that a file in it may have.
+    /// Maximum bytes of a file in it.
     pub(in crate::engine) size_limit: u64,
 }
 
-/// Where a bundle is.
+/// Location of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) enum BundleLocation {
-    /// A resource of a service.
+    /// Resource of a service.
     Service { service: String, resource: String },
-    /// A file or directory of this machine.
+    /// File or directory on this machine.
     File(PathBuf),
 }
 
-/// What the signature of a bundle must be.
+/// Required signature of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Signing {
-    /// The name of the key; without one the signature says which.
+    /// Id of the key; if absent, the signature names it.
     pub(in crate::engine) key: Option<String>,
-    /// The scope; without one the key says which.
+    /// Scope; if absent, that of the key applies.
     pub(in crate::engine) scope: Option<String>,
-    /// Files that it need not cover.
+    /// Patterns of files that the signature need not cover.
     pub(in crate::engine) exclude: Vec<String>,
 }
 
-/// Where the configuration is discovered.
+/// Discovery of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Discovery {
-    /// The bundle.
+    /// Source of the discovery bundle.
     pub(in crate::engine) source: Source,
-    /// The segments of the path of the document that is the configuration.
+    /// Path segments of the document that is the configuration.
     pub(in crate::engine) decision: Vec<String>,
 }
 
-/// What is needed to understand a bundle's section.
+/// Services and keys that a bundle's section may refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BundleContext<'k> {
     pub(super) services: &'k Services,
@@ -146,7 +145,7 @@ pub(super) struct BundleContext<'k> {
 }
 
 impl RawBundle {
-    /// The bundle of this name.
+    /// Source of the bundle with this name.
     pub(super) fn source(&self, name: &str, known: BundleContext<'_>) -> Result<Source, String> {
         let resource = match &self.resource {
             Some(resource) => resource.clone(),
@@ -185,14 +184,14 @@ impl RawBundle {
     }
 }
 
-/// The resource of a name below a prefix.
+/// Resource for a name below a prefix.
 fn prefixed(prefix: Option<&str>, name: &str) -> String {
     let prefix = prefix.unwrap_or("bundles");
     format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
 }
 
 impl RawDiscovery {
-    /// The discovery that this asks for.
+    /// Validated discovery settings.
     pub(super) fn discovery(&self, known: BundleContext<'_>) -> Result<Discovery, String> {
         let resource = match (&self.resource, &self.name) {
             (Some(resource), _) => resource.clone(),
@@ -236,8 +235,8 @@ impl RawDiscovery {
 }
 
 impl BundleContext<'_> {
-    /// The service of this name. Without a name it is the first one, or, if there may not be a
-    /// choice, the only one.
+    /// Returns the name of a configured service. Without `name` that is the first service, or,
+    /// unless `choose` is set, the only one.
     pub(super) fn service(&self, name: Option<&str>, choose: bool) -> Result<String, String> {
         let mut services = self.services.iter();
         match name {
@@ -266,7 +265,7 @@ impl BundleContext<'_> {
     }
 }
 
-/// The path of a resource that is a file of this machine.
+/// Path of a resource that is a file on this machine.
 fn file(resource: &str) -> Option<PathBuf> {
     let url = reqwest::Url::parse(resource).ok()?;
     match url.scheme() {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::seconds::Seconds;
 
-/// The section as it is given.
+/// Raw section.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawCaching {
@@ -17,7 +17,7 @@ pub(super) struct RawCaching {
     inter_query_builtin_value_cache: RawValues,
 }
 
-/// The responses to `http.send`.
+/// Cache of responses to `http.send`.
 #[derive(Debug, Default, Deserialize)]
 struct RawResponses {
     max_size_bytes: Option<u64>,
@@ -25,7 +25,7 @@ struct RawResponses {
     stale_entry_eviction_period_seconds: Option<Seconds>,
 }
 
-/// What functions make of operands, such as compiled patterns.
+/// Cache of values that functions derive from operands, such as compiled patterns.
 #[derive(Debug, Default, Deserialize)]
 struct RawValues {
     max_num_entries: Option<usize>,
@@ -36,7 +36,7 @@ struct RawValues {
 #[derive(Debug, Default, Deserialize)]
 struct RawNamed {
     graphql: Option<RawCache>,
-    /// What verifications of tokens came to, which is not kept.
+    /// Results of token verifications, which are not cached.
     io_jwt: Option<RawCache>,
     io_jwt_keys: Option<RawCache>,
 }
@@ -48,7 +48,7 @@ struct RawCache {
 }
 
 impl RawCaching {
-    /// How much is kept. A limit of 0 is none.
+    /// Returns the cache limits. A limit of 0 means unlimited.
     pub(super) fn limits(&self) -> Result<CacheLimits, String> {
         let usual = CacheLimits::default();
         let responses = &self.inter_query_builtin_cache;

@@ -4,20 +4,19 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// The most bytes of the files: ten minutes of 5,000 decisions a second with 1.4 KB each.
+/// Default maximum bytes of all files: ten minutes of 5,000 decisions per second with 1.4 KB each.
 const USUAL_BYTES: u64 = 4 << 30;
 
-/// Where the files are below the folder in which bundles are kept, unless the configuration says
-/// otherwise.
+/// Default directory of the files, below the persistence directory.
 const FOLDER: &str = "decision_logs";
 
-/// A segment has at most this part of all bytes, so that little is dropped at once …
+/// A segment has at most this fraction of all bytes, so that little is dropped at once …
 const SEGMENTS: u64 = 16;
 
-/// … and at most so many bytes, so that it is soon read again after a start.
+/// … and at most this many bytes, so that it is reread quickly after a start.
 const MAX_SEGMENT: u64 = 16 << 20;
 
-/// What `reporting` says about the buffer on disk.
+/// Settings of the disk buffer in `reporting`.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct RawDisk {
     pub(super) directory: Option<PathBuf>,
@@ -26,44 +25,44 @@ pub(super) struct RawDisk {
     pub(super) full: Option<BufferFull>,
 }
 
-/// A buffer on disk.
+/// Buffer on disk.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Disk {
-    /// The folder of its files, which no other process has.
+    /// Directory of its files, used by no other process.
     pub(in crate::engine) directory: PathBuf,
-    /// The most bytes of all files.
+    /// Maximum bytes of all files.
     pub(in crate::engine) bytes: u64,
     pub(in crate::engine) sync: BufferSync,
     pub(in crate::engine) full: BufferFull,
 }
 
-/// When what was written is made to survive a crash of the machine. One of the process it always
-/// survives.
+/// When writes are made durable against a crash of the machine. They always survive a crash of the
+/// process.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::engine) enum BufferSync {
     /// Before the decision is answered.
     #[default]
     Always,
-    /// Ten times a second.
+    /// Ten times per second.
     Interval,
-    /// When the system does so by itself.
+    /// When the operating system does so.
     Never,
 }
 
-/// What is done where there is no room for a decision.
+/// Policy when there is no space for a decision.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::engine) enum BufferFull {
-    /// The oldest decisions go.
+    /// Drops the oldest decisions.
     #[default]
     Drop,
-    /// The decision is not answered.
+    /// Refuses the request whose decision cannot be stored.
     Refuse,
 }
 
 impl RawDisk {
-    /// The buffer of an engine that keeps its bundles in a folder.
+    /// Disk buffer of an engine with this persistence directory.
     pub(super) fn disk(&self, persistence: &Path) -> Result<Disk, String> {
         let bytes = self.bytes.unwrap_or(USUAL_BYTES);
         if bytes == 0 {
@@ -84,7 +83,7 @@ impl RawDisk {
         })
     }
 
-    /// The first of its keys that is given.
+    /// Name of the first member that is set.
     pub(super) fn first_given(&self) -> Option<&'static str> {
         let keys = [
             ("buffer_directory", self.directory.is_some()),
@@ -98,7 +97,7 @@ impl RawDisk {
 }
 
 impl Disk {
-    /// The most bytes of a segment, unless its only event has more.
+    /// Maximum bytes of a segment, unless its only event is larger.
     pub(in crate::engine) fn segment(&self) -> u64 {
         (self.bytes / SEGMENTS).min(MAX_SEGMENT)
     }

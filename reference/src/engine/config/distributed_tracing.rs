@@ -9,17 +9,17 @@ use tracing::warn;
 
 use crate::telemetry::{Encryption, Settings, Transport};
 
-/// Where collectors are, unless the configuration says otherwise.
+/// Default addresses of collectors.
 const USUAL_GRPC: &str = "localhost:4317";
 const USUAL_HTTP: &str = "localhost:4318";
 
-/// The most spans that may wait, of which each usually takes a kilobyte or two.
+/// Maximum number of queued spans, each of which usually takes a kilobyte or two.
 const MOST_WAITING: i64 = 100_000;
 
-/// The most milliseconds: a day.
+/// Maximum milliseconds: one day.
 const MOST_MILLISECONDS: i64 = 24 * 3600 * 1000;
 
-/// The section `distributed_tracing` as it is given.
+/// Raw section `distributed_tracing`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawDistributedTracing {
@@ -77,7 +77,7 @@ struct RawBatch {
 }
 
 impl RawDistributedTracing {
-    /// Where spans are sent, if they are.
+    /// Validated settings of the exporter, if tracing is enabled.
     pub(super) fn settings(&self) -> Result<Option<Settings>, String> {
         let sampled = self.sample_percentage.unwrap_or(100.0);
         if !(0.0..=100.0).contains(&sampled) {
@@ -157,12 +157,12 @@ impl RawDistributedTracing {
     }
 }
 
-/// Whether a file is named: an empty name is none, as in Open Policy Agent.
+/// Whether a file is configured: an empty name means none, as in Open Policy Agent.
 fn is_named(file: &Path) -> bool {
     !file.as_os_str().is_empty()
 }
 
-/// The address of a collector: a host, and its port.
+/// Address of a collector: host and port.
 fn address(given: Option<&str>, usual: &str) -> Result<String, String> {
     let address = given.filter(|given| !given.is_empty()).unwrap_or(usual);
     let parsed = address.parse::<Authority>();

@@ -4,16 +4,16 @@ use serde::Deserialize;
 
 use super::secret::Secret;
 
-/// What signs bundles when the key does not say.
+/// Default algorithm of a key.
 const USUAL_ALGORITHM: &str = "RS256";
 
-/// The signature algorithms that keys may name.
+/// Signature algorithms that keys may name.
 const ALGORITHMS: [&str; 12] = [
     "ES256", "ES384", "ES512", "HS256", "HS384", "HS512", "PS256", "PS384", "PS512", "RS256",
     "RS384", "RS512",
 ];
 
-/// A key that signs or verifies.
+/// Signing or verification key.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(expecting = "a key")]
 pub(in crate::engine) struct Key {
@@ -21,23 +21,23 @@ pub(in crate::engine) struct Key {
     pub(in crate::engine) key: Option<Secret>,
     private_key: Option<Secret>,
     algorithm: Option<String>,
-    /// The scope that signatures must have.
+    /// Scope that signatures must have.
     pub(in crate::engine) scope: Option<String>,
 }
 
 impl Key {
-    /// How it signs.
+    /// Signature algorithm.
     pub(in crate::engine) fn algorithm(&self) -> &str {
         self.algorithm.as_deref().unwrap_or(USUAL_ALGORITHM)
     }
 
-    /// What signs: PEM, or the secret of an HMAC.
+    /// Private key that signs: PEM, or the secret of an HMAC.
     pub(in crate::engine) fn private_key(&self) -> Option<&str> {
         let key = self.private_key.as_ref()?.0.as_str();
         Some(key).filter(|key| !key.is_empty())
     }
 
-    /// Says what of it cannot be used.
+    /// Validates the key; the error names the unknown algorithm or missing member.
     pub(super) fn check(&self, name: &str) -> Result<(), String> {
         let algorithm = self.algorithm();
         if !ALGORITHMS.contains(&algorithm) {

@@ -42,7 +42,7 @@ use raw::RawConfig;
 use redact::with_defaults;
 pub(super) use redact::without_secrets;
 
-/// The sections and keys that are shown but have no effect.
+/// Accepted sections and keys that have no effect.
 const WITHOUT_EFFECT: &[&[&str]] = &[
     &[
         "caching",
@@ -54,46 +54,46 @@ const WITHOUT_EFFECT: &[&[&str]] = &[
     &["server", "logger_plugin"],
 ];
 
-/// What `POST /` decides, and what decides on requests, unless the configuration says otherwise.
+/// Default paths of the decisions of `POST /` and of request authorization.
 const DECISION: &str = "/system/main";
 const AUTHORIZATION: &str = "/system/authz/allow";
 
-/// What the engine goes by.
+/// Validated configuration of the engine.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
-    /// The configuration as policies see it: without secrets.
+    /// Configuration as policies see it: without secrets.
     pub(super) redacted: Value,
-    /// The same as clients see it: with defaults and labels.
+    /// Configuration as clients see it: with defaults and labels, without secrets.
     pub(super) shown: Value,
-    /// The segments of the path that `POST /` decides.
+    /// Path segments of the decision of `POST /`.
     pub(super) default_decision: Vec<String>,
-    /// The segments of the path that decides on requests.
+    /// Path segments of the decision that authorizes requests.
     pub(super) default_authorization_decision: Vec<String>,
-    /// What plugins do.
+    /// Settings of plugins.
     pub(super) plugins: Plugins,
-    /// How much evaluations keep for each other.
+    /// Limits of the caches that evaluations share.
     pub(super) caches: CacheLimits,
-    /// The largest body as sent.
+    /// Maximum bytes of a request body as sent.
     pub(super) max_body: usize,
-    /// The largest body after decompression.
+    /// Maximum bytes of a request body after decompression.
     pub(super) max_decoded_body: usize,
-    /// Longer answers are compressed.
+    /// Responses longer than this many bytes are compressed.
     pub(super) gzip_threshold: usize,
-    /// How hard answers are compressed, 0 to 9.
+    /// Compression level of responses, 0 to 9.
     pub(super) gzip_level: u32,
-    /// The upper bounds, in seconds, below which durations of requests are counted, if they are
-    /// given. They hold from the start on.
+    /// Upper bounds of the histogram buckets of request durations, in seconds, if configured. They
+    /// are fixed at the start.
     pub(super) buckets: Option<Vec<f64>>,
 }
 
 impl Config {
-    /// Reads the document that the options name: the configuration that the engine starts with.
+    /// Reads the boot configuration that the options specify.
     pub(super) fn read(options: &Options) -> Result<Value, StartError> {
         let mut given = match &options.config_file {
             Some(file) => read(file)?,
             None => Value::from(Object::new()),
         };
-        // Overrides change each other's lists; a list of the file they replace.
+        // Overrides merge their arrays with each other, but replace arrays of the file.
         let mut over = Value::from(Object::new());
         for (flag, overrides, from_file) in [
             ("--set", &options.set, false),
@@ -116,7 +116,7 @@ impl Config {
         Ok(given)
     }
 
-    /// The configuration that a document describes, of the instance with this id.
+    /// Parses the configuration of the instance with this id.
     pub(super) fn of(given: &Value, id: &str) -> Result<Self, String> {
         let shape = RawConfig::of(given.to_string().as_bytes())?;
         let default_decision = shape.default_decision.as_deref().unwrap_or(DECISION);
@@ -137,7 +137,7 @@ impl Config {
         })
     }
 
-    /// The configuration with the section `discovery` of the one that led to it.
+    /// Adds the section `discovery` of the boot configuration that led to this one.
     pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
         self.plugins.discovery.clone_from(&boot.plugins.discovery);
         if let Some(section) = boot.redacted.get("discovery") {
@@ -150,14 +150,14 @@ impl Config {
         self
     }
 
-    /// The labels of this instance.
+    /// Labels of this instance.
     pub(super) fn labels(&self) -> &Value {
         self.shown.get("labels").unwrap_or(&Value::Null)
     }
 }
 
 impl Config {
-    /// What an instance with this id goes by when nothing is configured.
+    /// Default configuration of an instance with this id.
     pub(super) fn new(id: &str) -> Self {
         let nothing = RawConfig::default();
         Self {
@@ -176,7 +176,7 @@ impl Config {
     }
 }
 
-/// Puts what `over` says over what `value` does: members of objects one by one, all else whole.
+/// Overlays `value` with `over`: members of objects one by one, any other value as a whole.
 pub(super) fn overlay(value: &mut Value, over: &Value) {
     match (value, over) {
         (Value::Object(members), Value::Object(over)) => {
@@ -191,8 +191,7 @@ pub(super) fn overlay(value: &mut Value, over: &Value) {
     }
 }
 
-/// The configuration of a bundle at an address, with its service: the one with this number on the
-/// command line.
+/// Configuration of a bundle at a URL, and of its service: number `number` on the command line.
 fn addressed(number: usize, address: &str) -> Option<Value> {
     let address: reqwest::Url = address.parse().ok()?;
     let host = address.host_str()?;
@@ -212,7 +211,7 @@ fn addressed(number: usize, address: &str) -> Option<Value> {
     Some(Value::object(whole))
 }
 
-/// Tells the log which keys of a configuration have no effect.
+/// Logs the keys of a configuration that have no effect.
 pub(super) fn warn(given: &Value) {
     for path in WITHOUT_EFFECT {
         let set = path.iter().try_fold(given, |value, name| value.get(name));
@@ -229,7 +228,7 @@ pub(super) fn warn(given: &Value) {
     }
 }
 
-/// The document of a configuration file.
+/// Reads the document of a configuration file.
 fn read(file: &Path) -> Result<Value, StartError> {
     let refused = |why: &dyn std::fmt::Display| {
         StartError::new(format!("configuration file `{}`: {why}", file.display()))
@@ -244,7 +243,7 @@ fn read(file: &Path) -> Result<Value, StartError> {
         from_json(text.as_bytes()).map_err(|source| refused(&source))?
     } else {
         let document = from_yaml(text.as_bytes()).map_err(|source| refused(&source));
-        // Merge keys are not resolved where places are known.
+        // Merge keys are not resolved by the parser that reports positions.
         let checked = match (&document, text.contains("<<")) {
             (Ok(document), true) => raw::check(document.to_string().as_bytes()),
             _ => raw::check_yaml(&text),
@@ -259,8 +258,8 @@ fn read(file: &Path) -> Result<Value, StartError> {
     }
 }
 
-/// Puts environment variables in the place of `${NAME}`; one that is not set stays as it is
-/// written, so that nobody takes it for an empty value, and the log names it.
+/// Substitutes environment variables for `${NAME}`. An unset one stays as written, so that it is
+/// not mistaken for an empty value, and the log names it.
 fn expand(text: &str) -> String {
     let mut pieces = text.split("${");
     let mut expanded = pieces.next().unwrap_or_default().to_owned();
@@ -289,7 +288,7 @@ fn expand(text: &str) -> String {
     expanded
 }
 
-/// The segments of a path, with or without a slash before and behind it.
+/// Segments of a path, with or without leading and trailing slashes.
 fn segments(path: &str) -> Vec<String> {
     path.trim_matches('/')
         .split('/')

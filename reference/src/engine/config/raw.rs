@@ -21,31 +21,31 @@ const DEFAULT_MAX_DECODED_BODY: usize = 512 << 20;
 const DEFAULT_GZIP_THRESHOLD: usize = 1024;
 const DEFAULT_GZIP_LEVEL: u32 = 9;
 
-/// Where bundles are kept, unless the configuration says otherwise.
+/// Default directory of persisted bundles.
 const PERSISTENCE: &str = ".opa";
 
-/// What plugins do.
+/// Validated settings of plugins.
 #[derive(Debug, Clone, Default)]
 pub(in crate::engine) struct Plugins {
-    /// Who the engine talks to.
+    /// Services that the engine connects to.
     pub(in crate::engine) services: Services,
-    /// The keys that signatures are verified with.
+    /// Keys that signatures are verified with.
     pub(in crate::engine) keys: BTreeMap<String, Key>,
-    /// The bundles that are loaded.
+    /// Bundles to load, by name.
     pub(in crate::engine) bundles: BTreeMap<String, Source>,
-    /// Where bundles are kept.
+    /// Directory of persisted bundles.
     pub(in crate::engine) persistence: PathBuf,
-    /// Where the rest of the configuration is discovered.
+    /// Discovery of the rest of the configuration.
     pub(in crate::engine) discovery: Option<Discovery>,
-    /// What is done with decisions, which have ids if anything is.
+    /// Decision logging. Decisions have ids if it is enabled.
     pub(in crate::engine) decision_logs: Option<DecisionLogs>,
-    /// Who is told about the state of the engine.
+    /// Status reports.
     pub(in crate::engine) status: Option<Status>,
-    /// Where spans of requests are sent.
+    /// Export of request spans.
     pub(in crate::engine) tracing: Option<telemetry::Settings>,
 }
 
-/// A whole configuration. What is not known is taken and has no effect, as in OPA; the log names it.
+/// Whole configuration. Unknown keys are accepted without effect, as in OPA; the log names them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawConfig {
@@ -123,8 +123,8 @@ struct GzipDecoding {
 }
 
 impl RawConfig {
-    /// The shape of a configuration in JSON. It is read from text, since messages about a number
-    /// then say which it is and what was expected.
+    /// Parses a JSON configuration. It is parsed from a string, because error messages then name
+    /// the offending number and the expected type.
     pub(super) fn of(json: &[u8]) -> Result<Self, String> {
         let shape: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
         shape.validate()
@@ -179,7 +179,7 @@ impl RawConfig {
         self.caches().map(|_| self)
     }
 
-    /// How much evaluations keep for each other.
+    /// Limits of the caches that evaluations share.
     pub(super) fn caches(&self) -> Result<CacheLimits, String> {
         match &self.caching {
             Some(caching) => caching.limits().map_err(|why| format!("caching: {why}")),
@@ -187,7 +187,7 @@ impl RawConfig {
         }
     }
 
-    /// The sections that name services and keys.
+    /// Validates the sections that refer to services and keys.
     pub(super) fn plugins(mut self) -> Result<Plugins, String> {
         let keys = self.keys.take().unwrap_or_default();
         let persistence = self.persistence_directory.take();
@@ -246,7 +246,7 @@ impl RawConfig {
         self.server.as_ref()?.encoding.as_ref()?.gzip.as_ref()
     }
 
-    /// The upper bounds of durations of requests.
+    /// Upper bounds of the histogram buckets of request durations.
     pub(super) fn buckets(&self) -> Option<&[f64]> {
         let prometheus = self.server.as_ref()?.metrics.as_ref()?.prom.as_ref()?;
         let durations = prometheus.http_request_duration_seconds.as_ref()?;
@@ -275,18 +275,18 @@ impl RawConfig {
     }
 }
 
-/// The keys of a configuration that are not known.
+/// Paths of the unknown keys of a configuration.
 pub(super) fn unknown_keys(json: &str) -> Vec<String> {
     let mut unknown = Vec::new();
-    // One that cannot be read is refused by whoever reads it to use it.
+    // An invalid configuration is refused by the caller that parses it for use.
     each_unknown(json, |path| {
-        // A question mark stands for what may be left out.
+        // A question mark in a path marks an optional value.
         unknown.push(path.to_string().replace(".?", ""));
     });
     unknown
 }
 
-/// The same as the names and positions on the way to each, if the configuration can be read.
+/// Unknown keys as paths of names and indices, if the configuration can be parsed.
 pub(super) fn unknown_paths(json: &str) -> Option<Vec<Vec<String>>> {
     let mut unknown = Vec::new();
     let whole = each_unknown(json, |path| {
@@ -297,7 +297,7 @@ pub(super) fn unknown_paths(json: &str) -> Option<Vec<Vec<String>>> {
     whole.then_some(unknown)
 }
 
-/// Shows each key that is not known; whether all of the configuration could be read.
+/// Reports each unknown key; returns whether the whole configuration could be parsed.
 fn each_unknown(json: &str, mut show: impl FnMut(&Path<'_>)) -> bool {
     let mut json = serde_json::Deserializer::from_str(json);
     let shape: Result<RawConfig, _> = serde_ignored::deserialize(&mut json, |path| show(&path));
@@ -321,16 +321,16 @@ fn push_segments(path: &Path<'_>, segments: &mut Vec<String>) {
     }
 }
 
-/// Says with line and column what of a JSON configuration cannot be used.
+/// Validates a JSON configuration; the error has line and column.
 pub(super) fn check(json: &[u8]) -> Result<(), String> {
     RawConfig::of(json).map(drop)
 }
 
-/// Says with line and column what of a YAML configuration cannot be used.
+/// Validates a YAML configuration; the error has line and column.
 pub(super) fn check_yaml(text: &str) -> Result<(), String> {
     let shape: Option<RawConfig> = serde_yaml::from_str(text).map_err(|error| {
         let message = error.to_string();
-        // The library leaves out the place when it is the start of the text.
+        // The library omits the position at the start of the source.
         match message.contains(" at line ") {
             true => message,
             false => format!("{message} at line 1 column 1"),

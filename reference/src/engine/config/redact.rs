@@ -6,29 +6,29 @@ use rego::value::Object;
 use super::raw::unknown_paths;
 use super::{AUTHORIZATION, DECISION};
 
-/// Stands where a secret is whose place is shown.
+/// Replacement of a secret whose presence is shown.
 const HIDDEN: &str = "***";
 
-/// The members of a section that hold secrets, at any depth below the names that it gives.
+/// Members of a section that contain secrets, at any depth below its named entries.
 const SECRETS: [(&str, &[&str]); 2] = [
     ("services", &["credentials"]),
     ("keys", &["key", "private_key"]),
 ];
 
-/// The members of which the engine does not know what they hold, as it makes no use of them.
+/// Members whose content is unknown to the engine, as it does not use them.
 const OPAQUE: [&[&str]; 2] = [
     &["server", "logger_plugin"],
     &["decision_logs", "intermediate_results"],
 ];
 
-/// The section that is shown as it is, also in every decision that is logged.
+/// Section that is shown unchanged, also in every logged decision.
 const LABELS: &str = "labels";
 
-/// The members that hold addresses, or parts of them.
+/// Members that contain URLs, or parts of them.
 const ADDRESSES: [&str; 4] = ["address", "prefix", "resource", "url"];
 
-/// What policies may see of a configuration: it without its secrets. Of what the engine does not
-/// know only the names are shown: it may be a secret under a misspelt name.
+/// Configuration without secrets, as policies see it. Of unknown keys only the names are shown: the
+/// value may be a secret under a misspelt name.
 pub(in crate::engine) fn without_secrets(given: &Value) -> Value {
     let mut shown = Value::from(given.as_object().cloned().unwrap_or_default());
     match unknown_paths(&given.to_string()) {
@@ -55,8 +55,8 @@ pub(in crate::engine) fn without_secrets(given: &Value) -> Value {
     Value::from(shown)
 }
 
-/// What clients may see of a configuration without secrets, of the instance with this id: it with
-/// defaults and labels.
+/// Adds defaults and labels to a configuration without secrets, as clients of the instance with
+/// this id see it.
 pub(super) fn with_defaults(shown: &Value, id: &str) -> Value {
     let mut shown = shown.as_object().cloned().unwrap_or_default();
     for (name, default) in [
@@ -73,7 +73,7 @@ pub(super) fn with_defaults(shown: &Value, id: &str) -> Value {
     Value::from(shown)
 }
 
-/// Changes each thing that a section describes, by name or in a list.
+/// Applies a change to each entry of a section, which is an object or an array.
 fn each(shown: &mut Object, section: &str, mut change: impl FnMut(&mut Object)) {
     let things: Box<dyn Iterator<Item = &mut Value>> = match shown.get_mut(section) {
         Some(Value::Object(named)) => Box::new(named.values_mut()),
@@ -87,7 +87,7 @@ fn each(shown: &mut Object, section: &str, mut change: impl FnMut(&mut Object)) 
     }
 }
 
-/// Removes the members with these names at any depth below the names that the section gives.
+/// Removes the members with these names at any depth below the named entries of a section.
 fn remove(content: &mut Value, secrets: &[&str], depth: usize) {
     match content {
         Value::Object(members) => {
@@ -107,7 +107,7 @@ fn remove(content: &mut Value, secrets: &[&str], depth: usize) {
     }
 }
 
-/// Hides what is at a path.
+/// Hides the value at a path.
 fn hide_at<S: AsRef<str>>(value: &mut Value, path: &[S]) {
     let Some((first, below)) = path.split_first() else {
         return hide(value);
@@ -123,7 +123,7 @@ fn hide_at<S: AsRef<str>>(value: &mut Value, path: &[S]) {
     }
 }
 
-/// Hides the values in a value; the names stay.
+/// Hides the scalars in a value; the names stay.
 fn hide(value: &mut Value) {
     match value {
         Value::Object(members) => members.values_mut().for_each(hide),
@@ -133,7 +133,7 @@ fn hide(value: &mut Value) {
     }
 }
 
-/// Hides what addresses at any depth hold beside the place.
+/// Hides everything but the location in URLs at any depth.
 fn addresses(content: &mut Value) {
     match content {
         Value::Object(members) => {
@@ -151,8 +151,8 @@ fn addresses(content: &mut Value) {
     }
 }
 
-/// An address without its user, password, parameters, query and fragment, if it has any. Nothing is
-/// parsed, as what is no right address may hold secrets as well.
+/// Returns the URL without its user, password, parameters, query and fragment, or `None` if it has
+/// none of them. The URL is not parsed, because a malformed one may contain secrets, too.
 fn redact_url(text: &str) -> Option<String> {
     let scheme = scheme_length(text);
     let (scheme, rest) = text.split_at(scheme);
@@ -160,7 +160,7 @@ fn redact_url(text: &str) -> Option<String> {
     let (slashes, _) = rest.split_at(rest.len() - place.len());
     let ends = ['?', ';', '#'];
     let (user, place) = match place.rsplit_once('@') {
-        // Behind a slash the sign may be part of a path, unless there is a password before it.
+        // After a slash, `@` may be part of a path, unless a password precedes it.
         Some((user, place)) if user.contains(':') || !user.contains(['/', '\\']) => {
             if user.contains(ends) {
                 return Some(format!("{scheme}{slashes}{HIDDEN}"));
@@ -179,7 +179,7 @@ fn redact_url(text: &str) -> Option<String> {
     Some(format!("{scheme}{slashes}{user}{place}{hidden}"))
 }
 
-/// How long the scheme of an address is, with its colon, if slashes follow it.
+/// Length of a URL's scheme including its colon, if slashes follow it.
 fn scheme_length(text: &str) -> usize {
     match text.split_once("://") {
         Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
@@ -250,7 +250,7 @@ mod tests {
                 r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"PW"}}}"#,
                 r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"***"}}}"#,
             ),
-            // What cannot be read is not known at all.
+            // In an unreadable configuration, every key is unknown.
             (
                 r#"{"keys":["PW"],"labels":{"a":"b"}}"#,
                 r#"{"keys":["***"],"labels":{"a":"***"}}"#,

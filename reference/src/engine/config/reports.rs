@@ -10,23 +10,23 @@ use super::disk::{BufferFull, BufferSync, Disk, RawDisk};
 use super::seconds::{Delay, Seconds, Trigger};
 use super::segments;
 
-/// The least and most seconds between two uploads of decisions.
+/// Default minimum and maximum seconds between two uploads of decisions.
 const USUAL_DELAY: [u64; 2] = [300, 600];
 
-/// The most bytes of an upload.
+/// Default maximum bytes of an upload.
 const USUAL_UPLOAD: usize = 32 << 10;
 
-/// The most decisions that wait for their upload, in a buffer that counts them.
+/// Default maximum number of decisions in a buffer that counts decisions.
 const USUAL_EVENTS: usize = 10_000;
 
-/// The most bytes of decisions that wait for their upload, in a buffer that counts bytes.
+/// Default maximum bytes of decisions in a buffer that counts bytes.
 const USUAL_BYTES: usize = 256 << 20;
 
-/// Where the policies about the log are, unless the configuration says otherwise.
+/// Default paths of the mask and drop policies.
 const MASK: &str = "/system/log/mask";
 const DROP: &str = "/system/log/drop";
 
-/// The section `decision_logs` as it is given.
+/// Raw section `decision_logs`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawDecisionLogs {
@@ -77,16 +77,16 @@ struct RawReporting {
     trigger: UploadTrigger,
 }
 
-/// When decisions are sent.
+/// Trigger of uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::engine) enum UploadTrigger {
-    /// Again and again.
+    /// Periodically.
     #[default]
     Periodic,
-    /// Also as soon as they fill an upload.
+    /// Periodically, and as soon as the decisions fill an upload.
     Immediate,
-    /// Only at the end: nothing else can tell this program to.
+    /// Only at shutdown: this program has no other manual trigger.
     Manual,
 }
 
@@ -99,51 +99,51 @@ enum BufferType {
     Disk,
 }
 
-/// What is done with decisions.
+/// Settings of decision logging.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct DecisionLogs {
-    /// Whether they are written to the log of the process.
+    /// Whether decisions are written to the log of the process.
     pub(in crate::engine) console: bool,
-    /// Where they are sent.
+    /// Upload of decisions, if enabled.
     pub(in crate::engine) upload: Option<Upload>,
-    /// The path of the document that says what is not shown of them.
+    /// Path of the mask decision.
     pub(in crate::engine) mask: Vec<String>,
-    /// The path of the document that says which are left out.
+    /// Path of the drop decision.
     pub(in crate::engine) drop: Vec<String>,
-    /// The headers of requests that are shown, by the names that are shown.
+    /// Names of the request headers that are logged, in the spelling that the log uses.
     pub(in crate::engine) headers: Vec<String>,
-    /// Whether what non-deterministic functions answered is shown.
+    /// Whether results of non-deterministic functions are logged.
     pub(in crate::engine) calls: bool,
 }
 
-/// Where and how decisions are sent.
+/// Destination and limits of uploads.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Upload {
     pub(in crate::engine) service: String,
     pub(in crate::engine) resource: String,
     pub(in crate::engine) delay: Delay,
     pub(in crate::engine) trigger: UploadTrigger,
-    /// The most decisions that wait in memory.
+    /// Maximum number of decisions in the memory buffer.
     pub(in crate::engine) events: usize,
-    /// The most bytes of decisions that wait in memory.
+    /// Maximum bytes of decisions in the memory buffer.
     pub(in crate::engine) bytes: usize,
-    /// Where decisions wait, if not in memory.
+    /// Disk buffer, if decisions are not buffered in memory.
     pub(in crate::engine) disk: Option<Disk>,
-    /// The most compressed bytes of one upload.
+    /// Maximum compressed bytes of one upload.
     pub(in crate::engine) chunk: usize,
-    /// The most decisions that are taken in one second.
+    /// Maximum number of decisions accepted per second.
     pub(in crate::engine) rate: Option<f64>,
 }
 
 impl Upload {
-    /// Whether the decisions that wait are counted rather than measured.
+    /// Whether the buffer limits the number of decisions instead of their bytes.
     pub(in crate::engine) fn counts_events(&self) -> bool {
         self.events != usize::MAX
     }
 }
 
 impl RawDecisionLogs {
-    /// What is done with decisions, if anything, by an engine that keeps its bundles in a folder.
+    /// Validated settings, if decisions are logged, of an engine with this persistence directory.
     pub(super) fn logs(
         &self,
         known: BundleContext<'_>,
@@ -216,7 +216,7 @@ impl RawDecisionLogs {
 }
 
 impl RawReporting {
-    /// The most decisions, and the most bytes of them, that wait in memory.
+    /// Maximum number of decisions, and their maximum bytes, in the memory buffer.
     fn memory(&self) -> Result<(usize, usize), String> {
         let (events, bytes) = (self.buffer_size_limit_events, self.buffer_size_limit_bytes);
         let rate = self.max_decisions_per_second;
@@ -241,7 +241,7 @@ impl RawReporting {
         }
     }
 
-    /// Where decisions wait, if not in memory.
+    /// Disk buffer, if decisions are not buffered in memory.
     fn disk(&self, persistence: &Path) -> Result<Option<Disk>, String> {
         let shape = RawDisk {
             directory: self.buffer_directory.clone(),
@@ -257,8 +257,8 @@ impl RawReporting {
     }
 }
 
-/// The service that is told: the one that is named, or else the first one unless something is
-/// told already.
+/// Service that receives the reports: the named one, or else the first one unless there is another
+/// receiver already.
 fn reporter(
     name: Option<&str>,
     told: bool,
@@ -270,7 +270,7 @@ fn reporter(
     }
 }
 
-/// The section `status` as it is given.
+/// Raw section `status`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawStatus {
@@ -287,7 +287,7 @@ pub(super) struct RawStatus {
     pub(super) plugin: Option<String>,
 }
 
-/// What Prometheus is shown.
+/// Raw settings of the Prometheus metrics.
 #[derive(Debug, Default, Deserialize)]
 struct RawPrometheus {
     #[serde(default)]
@@ -306,20 +306,20 @@ struct RawDurations {
     buckets: Vec<f64>,
 }
 
-/// Who is told about the state of the engine.
+/// Settings of status reports.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Status {
-    /// Whether it is written to the log of the process.
+    /// Whether reports are written to the log of the process.
     pub(in crate::engine) console: bool,
-    /// If Prometheus is told, the nanoseconds up to which the loading of bundles is counted.
+    /// If Prometheus is enabled, upper bounds of bundle loading durations, in nanoseconds.
     pub(in crate::engine) prometheus: Option<Vec<f64>>,
-    /// The service and the path to which it is sent.
+    /// Service and path that reports are sent to.
     pub(in crate::engine) service: Option<(String, String)>,
     pub(in crate::engine) trigger: Trigger,
 }
 
 impl RawStatus {
-    /// Who is told, if anyone.
+    /// Validated settings, if there is a receiver.
     pub(super) fn status(&self, known: BundleContext<'_>) -> Result<Option<Status>, String> {
         let buckets = self.buckets()?;
         let told = self.console || self.prometheus;
@@ -339,7 +339,7 @@ impl RawStatus {
         }))
     }
 
-    /// The upper bounds of the durations that are counted.
+    /// Upper bounds of the histogram buckets.
     fn buckets(&self) -> Result<Vec<f64>, String> {
         let collectors = &self.prometheus_config.collectors;
         let buckets = &collectors.bundle_loading_duration_ns.buckets;

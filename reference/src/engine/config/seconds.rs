@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
-/// No span is longer: ten years.
+/// Maximum duration: ten years.
 const MAX_SECONDS: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
 
-/// A number of seconds, which may have a fraction.
+/// Duration in seconds, possibly with a fraction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::engine) struct Seconds(pub(in crate::engine) Duration);
 
@@ -22,7 +22,7 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// How long to wait between two turns: a random time between these.
+/// Delay between two runs: a random duration between these.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::engine) struct Delay {
     pub(in crate::engine) least: Duration,
@@ -30,7 +30,7 @@ pub(in crate::engine) struct Delay {
 }
 
 impl Delay {
-    /// The delay that a section gives, or the usual one.
+    /// Validates the delay of a section, or returns the default.
     pub(super) fn of(
         least: Option<Seconds>,
         most: Option<Seconds>,
@@ -52,13 +52,13 @@ impl Delay {
     }
 }
 
-/// When something is done.
+/// Trigger of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::engine) enum Trigger {
-    /// Again and again.
+    /// Periodically.
     #[default]
     Periodic,
-    /// Only when the program is told to, which this one never is.
+    /// Only on an explicit trigger, which this program never issues.
     Manual,
 }

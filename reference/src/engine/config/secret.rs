@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// A text that messages do not show.
+/// String that messages do not show.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub(in crate::engine) struct Secret(pub(in crate::engine) String);

@@ -13,27 +13,27 @@ use super::seconds::Seconds;
 use super::secret::Secret;
 use super::tls::Tls;
 
-/// The services in the order in which they are given.
+/// Services in the order of the configuration.
 ///
-/// INVARIANT: every service has a name, and no two have the same.
+/// INVARIANT: every service has a name, and the names are unique.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::engine) struct Services(Vec<Service>);
 
 impl Services {
-    /// The service of a name.
+    /// Service with this name.
     pub(in crate::engine) fn get(&self, name: &str) -> Option<&Service> {
         self.0.iter().find(|service| service.name == name)
     }
 
-    /// All of them.
+    /// Iterates over all services.
     pub(in crate::engine) fn iter(&self) -> impl ExactSizeIterator<Item = &Service> {
         self.0.iter()
     }
 
-    /// Takes the keys that their credentials name.
+    /// Resolves the signing keys that their credentials name.
     ///
     /// # Errors
-    /// When one names a key that cannot sign.
+    /// When a named key is missing or cannot sign.
     pub(super) fn take_keys(&mut self, keys: &BTreeMap<String, Key>) -> Result<(), String> {
         for service in &mut self.0 {
             let taken = service.credentials.take_keys(keys);
@@ -54,28 +54,28 @@ impl Services {
     }
 }
 
-/// One service.
+/// A remote service.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(expecting = "a service")]
 pub(in crate::engine) struct Service {
-    /// What other sections call it.
+    /// Name that other sections refer to.
     #[serde(default)]
     pub(in crate::engine) name: String,
-    /// What the paths of its resources are appended to.
+    /// Base URL of its resources.
     #[serde(default)]
     pub(in crate::engine) url: String,
     /// Headers of every request to it.
     #[serde(default)]
     pub(in crate::engine) headers: BTreeMap<String, Secret>,
-    /// How long the head of its answer may take; 10 seconds if it is not given.
+    /// Timeout for the head of its response; 10 seconds if absent.
     pub(in crate::engine) response_header_timeout_seconds: Option<Seconds>,
-    /// Whether any certificate will do.
+    /// Whether any certificate is accepted.
     #[serde(default)]
     pub(in crate::engine) allow_insecure_tls: bool,
-    /// Whose certificates will do.
+    /// Trusted authorities for its certificate.
     #[serde(default)]
     tls: Tls,
-    /// How the engine proves who it is.
+    /// Credentials of the engine.
     #[serde(default)]
     pub(in crate::engine) credentials: Credentials,
     #[serde(rename = "type")]
@@ -83,12 +83,12 @@ pub(in crate::engine) struct Service {
 }
 
 impl Service {
-    /// Whether it is a registry, of which bundles are images.
+    /// Whether it is an OCI registry, whose images are bundles.
     pub(in crate::engine) fn is_registry(&self) -> bool {
         self.protocol.as_deref() == Some("oci")
     }
 
-    /// Whose certificates it may show.
+    /// Effective trusted authorities for its certificate.
     pub(in crate::engine) fn tls(&self) -> &Tls {
         match &self.credentials.client_tls {
             Some(own) if self.tls.ca_cert.is_none() => &own.tls,
@@ -96,7 +96,7 @@ impl Service {
         }
     }
 
-    /// Says what of it cannot be used.
+    /// Validates the service; the error names the invalid member.
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |why: &str| Err(format!("services: `{}`: {why}", self.name));
         if !is_http(&self.url) {
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Services {
     }
 }
 
-/// Takes an object of services by name, or an array of services with names.
+/// Accepts an object of services by name, or an array of services with names.
 struct ServicesVisitor;
 
 impl<'de> Visitor<'de> for ServicesVisitor {

@@ -1,24 +1,24 @@
-//! Overrides on the command line: `a.b=c,d={x,y},e[0].f=g`. A backslash takes a character as it is.
+//! Overrides on the command line: `a.b=c,d={x,y},e[0].f=g`. A backslash escapes a character.
 
 use std::fs;
 
 use rego::Value;
 use rego::value::{Number, Object};
 
-/// Items of lists have at most this index.
+/// Maximum index of an array item.
 const MAX_INDEX: usize = 65_536;
 
-/// A part of a key.
+/// Step of a key.
 #[derive(Debug)]
 enum Step {
-    /// A member of an object.
+    /// Member of an object.
     Name(String),
-    /// An item of a list.
+    /// Item of an array.
     Item(usize),
 }
 
-/// Puts the values of an override into the configuration; with `from_file` each value is the
-/// name of a file that holds it, without the white space around it.
+/// Applies an override to the configuration; with `from_file` each value is the name of a file,
+/// whose content without surrounding whitespace is the value.
 pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(), String> {
     for assignment in split(text, ',') {
         let sides = split(&assignment, '=');
@@ -38,7 +38,7 @@ pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(
     Ok(())
 }
 
-/// The parts of a text between separators that stand outside of braces and behind no backslash.
+/// Splits a string at unescaped separators outside of braces.
 fn split(text: &str, separator: char) -> Vec<String> {
     let mut parts = vec![String::new()];
     let (mut depth, mut escaped) = (0_usize, false);
@@ -60,7 +60,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
     parts
 }
 
-/// The text without the backslashes that take a character as it is.
+/// Unescapes a string.
 fn plain(text: &str) -> String {
     let mut chars = text.chars();
     let mut plain = String::new();
@@ -74,7 +74,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// A list in braces, a boolean, `null`, an integer, or else a string.
+/// Parses an array in braces, a boolean, `null`, an integer, or else a string.
 fn value(text: &str) -> Value {
     let list = text
         .strip_prefix('{')
@@ -96,7 +96,7 @@ fn value(text: &str) -> Value {
     }
 }
 
-/// The steps of a key.
+/// Parses a key into steps.
 fn steps(key: &str) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     for part in split(key, '.') {

@@ -4,11 +4,11 @@ use super::{healthy, unhealthy};
 use crate::engine::Engine;
 use crate::http::{ApiError, Reply, Request};
 
-/// Says whether the engine is up; with `bundles` also whether all bundles have activated, with
-/// `plugins` whether all plugins but those that `exclude-plugin` names are in order.
+/// Reports whether the engine is up; with `bundles` also whether all bundles are activated, with
+/// `plugins` whether all plugins except those in `exclude-plugin` are ready.
 ///
 /// # Errors
-/// None: an engine that is not healthy answers 500 with its reason.
+/// None: an unhealthy engine answers 500 with the reason.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let bundles = request.flag("bundles") || request.flag("bundle");
     let statuses = &engine.plugins().statuses;

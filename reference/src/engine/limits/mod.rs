@@ -1,9 +1,9 @@
 //! Evaluation limits: time and memory of each evaluation, threads and memory of all.
 //!
-//! An evaluation that does not end at once needs a slot. There are a few slots for those that
-//! have just begun, and a few others for those that have worked for some time, which hand them on
-//! to each other: however many evaluations never end, others get their share of the processors,
-//! and the threads that serve connections are never far from theirs.
+//! An evaluation that does not finish at once needs a slot. There are a few slots for evaluations
+//! that have just begun, and a few more for long ones, which take turns: however many evaluations
+//! never end, others get a share of the processors, and the threads that serve connections are
+//! never starved.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,33 +19,33 @@ mod slots;
 pub use options::EvaluationOptions;
 use slots::Slots;
 
-/// So many requests that evaluate are away from the threads that serve connections at a time;
-/// further ones wait in their order.
+/// Maximum number of evaluating requests outside of the threads that serve connections; further
+/// ones wait in order.
 const ADMITTED: usize = 400;
 
-/// An evaluation that has worked longer is a long one.
+/// An evaluation that has run longer is a long one.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// A long evaluation hands its slot on after this time, if others wait.
+/// A long evaluation yields its slot after this time, if others wait.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Memory is taken in pieces of so many bytes.
+/// Granularity of memory accounting, in bytes.
 const PIECE: u64 = 256 << 10;
 
-/// How long an evaluation waits for memory.
+/// Maximum time that an evaluation waits for memory.
 const MEMORY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How often it looks whether there is some.
+/// Polling interval while it waits for memory.
 const MEMORY_POLL: Duration = Duration::from_millis(10);
 
-/// The limits of single evaluations, and what all share.
+/// Limits of single evaluations, and resources that all share.
 #[derive(Debug)]
 pub(super) struct EvaluationLimits {
     timeout: Option<Duration>,
     values: Option<u64>,
-    /// Bytes that all evaluations may take together.
+    /// Maximum bytes that all evaluations may use together.
     memory: Option<u64>,
-    /// Those that are taken.
+    /// Bytes in use.
     taken: AtomicU64,
     short: Slots,
     long: Slots,
@@ -72,18 +72,18 @@ impl EvaluationLimits {
         }
     }
 
-    /// How long an evaluation may take.
+    /// Time limit of an evaluation.
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// Waits until a request may go to a thread of its own; what is answered keeps its place.
+    /// Waits until a request may run on a separate thread; it counts until the permit is dropped.
     pub(super) async fn admit(&self) -> Option<OwnedSemaphorePermit> {
         let admitted = Arc::clone(&self.admitted);
         admitted.acquire_owned().await.ok()
     }
 
-    /// The limits of an evaluation that begins now, on a thread that nobody waits for.
+    /// Limits of an evaluation that begins now, on a thread that may block.
     pub(super) fn begin(self: &Arc<Self>) -> Limits {
         let begun = Instant::now();
         let lease = Lease {
@@ -104,7 +104,7 @@ impl EvaluationLimits {
         }
     }
 
-    /// Takes memory, if there is enough.
+    /// Reserves memory, if there is enough.
     fn take(&self, bytes: u64) -> bool {
         let Some(most) = self.memory else {
             return true;
@@ -115,7 +115,7 @@ impl EvaluationLimits {
     }
 }
 
-/// The limits of an evaluation on a thread that others wait for.
+/// Limits of an inline attempt, on a thread that must not block.
 pub(super) fn trial(deadline: Instant) -> Limits {
     Limits {
         deadline: Some(deadline),
@@ -124,7 +124,7 @@ pub(super) fn trial(deadline: Instant) -> Limits {
     }
 }
 
-/// What an evaluation has of the limits, until it ends.
+/// Resources that an evaluation holds until it ends.
 #[derive(Debug)]
 struct Lease {
     limits: Arc<EvaluationLimits>,
@@ -135,11 +135,11 @@ struct Lease {
 #[derive(Debug)]
 struct LeaseState {
     slot: Option<Slot>,
-    /// Since when it has its slot.
+    /// When it acquired its slot.
     since: Instant,
-    /// Bytes that it has made, of which the memory is not yet taken.
+    /// Bytes that it has allocated, but not reserved yet.
     made: u64,
-    /// Bytes of the memory that it has taken.
+    /// Bytes that it has reserved.
     memory: u64,
 }
 
@@ -167,7 +167,7 @@ impl Lease {
         }
     }
 
-    /// Takes the memory of what was made.
+    /// Reserves memory for the bytes allocated so far.
     fn pay(
         &self,
         held: &mut LeaseState,
@@ -186,7 +186,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Has a slot of the right kind, which may have to be waited for.
+    /// Acquires a slot of the right kind, possibly after waiting.
     fn work(
         &self,
         held: &mut LeaseState,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rego::Ended;
 
-/// How often one who waits looks whether it still should.
+/// Interval at which a waiting thread checks whether it is cancelled.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Slots {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Slots that are taken. INVARIANT: nobody waits while there are others.
+    /// Number of slots in use. INVARIANT: nobody waits while a slot is free.
     taken: usize,
     waiting: VecDeque<Waiting>,
 }
@@ -27,12 +27,12 @@ struct Queue {
 #[derive(Debug)]
 struct Waiting {
     thread: Thread,
-    /// Set when it has its slot.
+    /// Set when it has acquired its slot.
     called: Arc<AtomicBool>,
 }
 
 impl Slots {
-    /// So many slots.
+    /// Creates `most` slots.
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
@@ -44,10 +44,10 @@ impl Slots {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a slot, after those who asked before.
+    /// Acquires a slot, in the order of requests.
     ///
     /// # Errors
-    /// When it is not wanted any more.
+    /// When the evaluation is cancelled.
     pub(super) fn take(&self, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
         let called = Arc::new(AtomicBool::new(false));
         {
@@ -79,7 +79,7 @@ impl Slots {
         }
     }
 
-    /// Gives a slot back.
+    /// Releases a slot.
     pub(super) fn give(&self) {
         self.queue().pass();
     }
@@ -91,7 +91,7 @@ impl Slots {
 }
 
 impl Queue {
-    /// Hands a slot on to the one who has waited longest.
+    /// Passes a slot to the longest waiting thread, or frees it.
     fn pass(&mut self) {
         match self.waiting.pop_front() {
             Some(next) => {

@@ -4,11 +4,11 @@ use crate::engine::Engine;
 use crate::http::metrics::render;
 use crate::http::{ApiError, Reply, Request};
 
-/// The measurements of all requests and, if the configuration asks for it, the state of the
-/// plugins, in the text format of OpenMetrics.
+/// Returns the metrics of all requests and, if configured, of the plugins' state, in the
+/// OpenMetrics text format.
 ///
 /// # Errors
-/// `internal_error` when they cannot be written.
+/// `internal_error` when they cannot be encoded.
 pub(in crate::engine) fn handle(engine: &Engine, _request: &Request) -> Result<Reply, ApiError> {
     let own = engine.plugins().registry(&engine.config().plugins);
     let registries = std::iter::once(&engine.totals().registry).chain(&own);

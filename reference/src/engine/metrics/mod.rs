@@ -13,14 +13,14 @@ use crate::http::Request;
 use crate::http::metrics::RequestDurations;
 use crate::http::process_metrics;
 
-/// What is measured of all requests.
+/// Metrics of all requests.
 #[derive(Debug)]
 pub(super) struct Totals {
     registry: Registry,
     requests: RequestDurations,
 }
 
-/// What the durations of requests are called.
+/// Name of the histogram of request durations.
 const DURATIONS: &str = "http_request_duration_seconds";
 
 impl Default for Totals {
@@ -33,14 +33,14 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Measurements of which the durations are counted below these upper bounds, in seconds.
+    /// Metrics whose duration histogram has these upper bounds, in seconds.
     pub(super) fn with_buckets(buckets: &[f64]) -> Self {
         let mut registry = Registry::default();
         let requests = RequestDurations::register_with(&mut registry, DURATIONS, buckets);
         Self { registry, requests }
     }
 
-    /// Takes up a request that the handler of this name answered.
+    /// Records a request that the handler with this name answered.
     pub(super) fn observe(
         &self,
         handler: &'static str,
@@ -52,20 +52,20 @@ impl Totals {
     }
 }
 
-/// The measurements of one request.
+/// Measurements of one request.
 #[derive(Debug)]
 pub(super) struct Metrics {
     begun: Instant,
-    /// Whether the answer shows them.
+    /// Whether the response includes them.
     shown: bool,
-    /// Whether they are taken.
+    /// Whether they are collected.
     measured: bool,
     instrumented: bool,
     values: BTreeMap<&'static str, u64>,
 }
 
 impl Metrics {
-    /// Starts measuring a decision as far as the request asks for it by `metrics` or
+    /// Starts the measurements of a decision that the request asks for by `metrics` or
     /// `instrument`.
     pub(super) fn of_decision(request: &Request) -> Self {
         let instrumented = request.flag("instrument");
@@ -78,7 +78,7 @@ impl Metrics {
         }
     }
 
-    /// Starts measuring a write if the request asks for it by `metrics`.
+    /// Starts the measurements of a write if the request asks for them by `metrics`.
     pub(super) fn of_write(request: &Request) -> Self {
         let shown = request.flag("metrics");
         Self {
@@ -90,22 +90,22 @@ impl Metrics {
         }
     }
 
-    /// Starts measuring a change of policies if the request asks for it by `metrics`.
+    /// Starts the measurements of a policy change if the request asks for them by `metrics`.
     pub(super) fn of_policy(request: &Request) -> Self {
         Self::of_write(request)
     }
 
-    /// Whether the request asks for measurements.
+    /// Whether the response includes the measurements.
     pub(super) fn is_shown(&self) -> bool {
         self.shown
     }
 
-    /// Measures from now on, also when the request does not ask for it.
+    /// Enables measurements even when the request does not ask for them.
     pub(super) fn measure(&mut self) {
         self.measured = true;
     }
 
-    /// Does the work and keeps how long it took.
+    /// Runs the work and records its duration.
     pub(super) fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
         if !self.measured {
             return work();
@@ -116,7 +116,7 @@ impl Metrics {
         done
     }
 
-    /// Does the work and keeps, for `instrument`, how long it took.
+    /// Runs the work and, with `instrument`, records its duration.
     pub(super) fn stage<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
         match self.instrumented {
             true => self.time(name, work),
@@ -124,27 +124,27 @@ impl Metrics {
         }
     }
 
-    /// Keeps, for `instrument`, the time of a step under the name of its stages too.
+    /// With `instrument`, also records the duration of a step under the name of a stage.
     pub(super) fn also(&mut self, stage: &'static str, step: &str) {
         if let (true, Some(time)) = (self.instrumented, self.values.get(step)) {
             self.values.insert(stage, *time);
         }
     }
 
-    /// Keeps a count.
+    /// Records a count.
     pub(super) fn count(&mut self, name: &'static str, count: u64) {
         if self.measured {
             self.values.insert(name, count);
         }
     }
 
-    /// All measurements.
+    /// Returns all measurements.
     pub(super) fn into_value(self) -> Value {
         let values = self.values.into_iter();
         Value::object(values.map(|(name, value)| (name, Value::from(value))))
     }
 
-    /// All measurements, with the time since the request was taken up.
+    /// Returns all measurements, including the time since the request was received.
     pub(super) fn finish(mut self) -> Value {
         let name = "timer_server_handler_ns";
         self.values.insert(name, nanoseconds(self.begun));

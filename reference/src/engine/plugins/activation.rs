@@ -10,22 +10,22 @@ use super::Host;
 use super::download::nanoseconds;
 use super::status_registry::StatusRegistry;
 
-/// Activates bundles one after the other. A bundle that cannot be activated alone waits for the
-/// others: what it calls may be in one that comes later, or what it owns in one that gives it up.
+/// Activates bundles one after the other. A bundle that cannot be activated alone waits for others:
+/// it may call rules of a later bundle, or own a root that another has yet to give up.
 #[derive(Debug, Default)]
 pub(super) struct Activation(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The bundles that may be activated; the number tells the task that may.
+    /// Bundles that may be activated, with the number of the task that may do so.
     allowed: BTreeMap<String, u64>,
     last: u64,
-    /// Bundles that could not be activated.
+    /// Bundles that could not be activated yet.
     waiting: BTreeMap<String, Bundle>,
 }
 
 impl Activation {
-    /// Allows a bundle, and gives the number that its task has to show.
+    /// Allows a bundle, and returns the number that authorizes its task.
     pub(super) fn allow(&self, name: &str) -> u64 {
         let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         this.last += 1;
@@ -35,7 +35,7 @@ impl Activation {
         number
     }
 
-    /// Takes away bundles that are not wanted any more.
+    /// Deactivates bundles that are not configured any more.
     ///
     /// # Errors
     /// When other policies need them. Then they stay active.
@@ -48,7 +48,7 @@ impl Activation {
         host.deactivate(names)
     }
 
-    /// Activates a bundle, alone or with those that wait, and then those that still wait.
+    /// Activates a bundle, alone or with the waiting ones, and then those that still wait.
     ///
     /// # Errors
     /// When it cannot be activated. Then nothing has changed.
@@ -67,7 +67,7 @@ impl Activation {
         }
         this.waiting.remove(name);
         if let Err(alone) = activate(host, statuses, vec![(name.to_owned(), bundle.clone())]) {
-            // A delta changes what is active now, so it cannot wait.
+            // A delta changes the currently active bundle, so it cannot wait.
             if matches!(bundle.content, Content::Delta(_)) {
                 return Err(alone);
             }
@@ -85,9 +85,9 @@ impl Activation {
 }
 
 impl Waiting {
-    /// Activates bundles that wait until no further one can be.
+    /// Activates waiting bundles until no more can be activated.
     fn settle(&mut self, host: &dyn Host, statuses: &StatusRegistry) {
-        // Each turn but the last activates one.
+        // Each iteration but the last activates one.
         for _ in 0..=self.waiting.len() {
             let mut waiting = self.waiting.iter();
             let settled = waiting.find_map(|(name, bundle)| {
@@ -102,7 +102,7 @@ impl Waiting {
     }
 }
 
-/// Activates bundles and says so.
+/// Activates bundles and records that in their statuses.
 fn activate(
     host: &dyn Host,
     statuses: &StatusRegistry,

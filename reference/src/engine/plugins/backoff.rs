@@ -6,16 +6,16 @@ use chrono::{DateTime, SecondsFormat};
 
 use crate::engine::config::Delay;
 
-/// The first pause after a failure.
+/// First delay after a failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// No pause is shorter, whatever the configuration or a service says.
+/// Minimum delay, whatever the configuration or a service says.
 pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// The time in reports of what has never happened.
+/// Time in reports for events that have never happened.
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
-/// A time as RFC 3339 writes it, in UTC with nanoseconds.
+/// Formats a time as RFC 3339, in UTC with nanoseconds.
 pub(super) fn rfc3339(time: Option<SystemTime>) -> String {
     let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let time = since.and_then(|since| {
@@ -28,8 +28,8 @@ pub(super) fn rfc3339(time: Option<SystemTime>) -> String {
     )
 }
 
-/// The pauses between the turns of something: random ones between the bounds of its delay, and
-/// after failures growing ones that stay below.
+/// Delays between the runs of a task: random between the configured bounds, and after failures
+/// exponentially growing up to the upper bound.
 #[derive(Debug)]
 pub(super) struct Backoff {
     delay: Delay,
@@ -41,7 +41,7 @@ impl Backoff {
         Self { delay, failures: 0 }
     }
 
-    /// The pause before the next turn, after one that succeeded or did not.
+    /// Delay before the next run, after one that succeeded or failed.
     pub(super) fn next(&mut self, succeeded: bool) -> Duration {
         if !succeeded {
             return self.after_failure();
@@ -52,12 +52,12 @@ impl Backoff {
         pause.max(SHORTEST_PAUSE)
     }
 
-    /// Forgets the failures there were.
+    /// Resets the number of failures.
     pub(super) fn forgive(&mut self) {
         self.failures = 0;
     }
 
-    /// The pause after one more failure.
+    /// Delay after another failure.
     pub(super) fn after_failure(&mut self) -> Duration {
         let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.failures));
         self.failures = self.failures.saturating_add(1);
@@ -66,7 +66,7 @@ impl Backoff {
     }
 }
 
-/// A random number from 0 to 1.
+/// Random number from 0 to 1.
 fn random() -> f64 {
     let drawn = getrandom::u32().unwrap_or(u32::MAX / 2);
     f64::from(drawn) / f64::from(u32::MAX)

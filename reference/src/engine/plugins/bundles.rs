@@ -10,13 +10,13 @@ use super::status_registry::{BundleStatus, Failure};
 use super::{Host, Plugins};
 use crate::bundle::Bundle;
 
-/// Activates what comes for one bundle.
+/// Activates the downloads of one bundle.
 #[derive(Debug)]
 pub(super) struct Loader {
     pub(super) host: Arc<dyn Host>,
     pub(super) plugins: Arc<Plugins>,
     pub(super) name: String,
-    /// What `Activation` gave for the name.
+    /// Number from `Activation` that authorizes this task.
     pub(super) number: u64,
 }
 

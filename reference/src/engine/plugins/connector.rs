@@ -10,10 +10,10 @@ use tracing::{info, warn};
 use super::service::cause;
 use crate::engine::config::Service;
 
-/// How long a connection may take, and how long a body may pause.
+/// Timeout to connect, and to read.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// Makes connections to a service, with a certificate that is read again if the service says so.
+/// Creates HTTP clients for a service, and rereads their certificate if so configured.
 #[derive(Debug)]
 pub(super) struct Connector {
     service: Service,
@@ -23,13 +23,13 @@ pub(super) struct Connector {
 #[derive(Debug)]
 struct State {
     client: reqwest::Client,
-    /// The certificate and its key in PEM, if there is one, and when they were read.
+    /// Client certificate and key in PEM, if configured, and when they were read.
     own: Option<Vec<u8>>,
     at: Instant,
 }
 
 impl Connector {
-    /// Makes connections to this service.
+    /// Creates a connector for this service.
     ///
     /// # Errors
     /// When a file that its configuration names cannot be used.
@@ -44,7 +44,7 @@ impl Connector {
         })
     }
 
-    /// What sends the next request. Files that cannot be used leave the certificate in force.
+    /// Client for the next request. If changed files cannot be used, the present certificate stays.
     pub(super) fn client(&self) -> reqwest::Client {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tls = self.service.credentials.client_tls.as_ref();
@@ -73,7 +73,7 @@ impl Connector {
     }
 }
 
-/// The certificate that the engine shows a service, and its key, in PEM.
+/// Client certificate for a service, and its key, in PEM.
 fn own(service: &Service) -> Result<Option<Vec<u8>>, String> {
     let Some(own) = &service.credentials.client_tls else {
         return Ok(None);
@@ -113,7 +113,7 @@ fn client(service: &Service, own: Option<&[u8]>) -> Result<reqwest::Client, Stri
     builder.build().map_err(|why| cause(&why))
 }
 
-/// Whether a host is this machine, which no proxy can reach for us.
+/// Whether a host is this machine, which no proxy can reach for it.
 pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())

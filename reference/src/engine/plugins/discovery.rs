@@ -14,11 +14,11 @@ use crate::bundle::{Bundle, Content};
 use crate::engine::config;
 use crate::host::SystemHost;
 
-/// Has the engine go by what the discovery bundle says.
+/// Applies the configuration of the discovery bundle to the engine.
 #[derive(Debug)]
 pub(super) struct Discoverer {
     pub(super) manager: Arc<Manager>,
-    /// The path of the document that is the configuration.
+    /// Path of the document that is the configuration.
     pub(super) decision: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Target for Discoverer {
     }
 }
 
-/// The configuration that a bundle says, evaluated by itself.
+/// Evaluates the configuration of a bundle in isolation.
 fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value, String> {
     let Content::Snapshot {
         documents,
@@ -82,11 +82,11 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
     }
 }
 
-/// Puts a discovered configuration below the one that the engine was started with, which decides
-/// where both say something. Where the configuration is discovered is no part of it.
+/// Merges a discovered configuration with the boot configuration, which takes precedence. The
+/// section `discovery` is removed.
 ///
 /// # Errors
-/// When a service or key of the start would not stay what it is.
+/// When a service or key of the boot configuration would change.
 pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
     let mut merged = name_services(discovered.clone());
     let boot = name_services(boot.clone());
@@ -109,7 +109,7 @@ pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
     Ok(merged)
 }
 
-/// The configuration with services as an object, as others may be put beside them.
+/// Converts services to an object, so that others can be merged into it.
 fn name_services(mut config: Value) -> Value {
     let Some(members) = config.as_object_mut() else {
         return config;

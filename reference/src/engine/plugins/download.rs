@@ -16,23 +16,23 @@ use super::status_registry::{BundleStatus, Failure};
 use crate::bundle::{Bundle, BundleError, Key, Limits, Verification};
 use crate::engine::config::{BundleLocation, Plugins, Source};
 
-/// The kinds of bundles that the engine takes.
+/// Request header with the kinds of bundles that the engine accepts.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const MODES: &str = "modes=snapshot,delta";
 
-/// The content type by which a service says that it holds requests back.
+/// Content type by which a service signals that it supports long polling.
 const HOLDS_BACK: &[u8] = b"application/vnd.openpolicyagent.bundles";
 
-/// Versions with longer names are asked for anew each time.
+/// Longer ETags are not sent back, so the bundle is downloaded each time.
 const MAX_ETAG: usize = 1024;
 
-/// The most bytes of an archive.
+/// Maximum bytes of an archive.
 const MAX_ARCHIVE: usize = 1 << 30;
 
-/// What is wrong with a bundle, as reports name it.
+/// Error code of bundles in reports.
 pub(super) const BUNDLE_ERROR: &str = "bundle_error";
 
-/// How bundles of one source are read.
+/// Settings for reading the bundles of one source.
 #[derive(Debug)]
 pub(super) struct Reading {
     name: String,
@@ -42,8 +42,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// How the bundles of a source are read. Their policies are of `version` unless a manifest
-    /// says another.
+    /// Settings for the bundles of a source. Their policies are of `version` unless a manifest
+    /// specifies another.
     pub(super) fn new(name: &str, version: Version, source: &Source, plugins: &Plugins) -> Self {
         let verification = source.signing.as_ref().map(|signing| Verification {
             keys: plugins
@@ -95,11 +95,11 @@ impl Reading {
     }
 }
 
-/// What was downloaded.
+/// A downloaded bundle.
 #[derive(Debug)]
 pub(super) struct Download {
     pub(super) bundle: Bundle,
-    /// The archive, unless it was read from disk.
+    /// Archive; empty if the bundle was read from disk.
     pub(super) archive: Bytes,
 }
 
@@ -108,9 +108,9 @@ pub(super) struct Download {
 pub(super) struct Downloader {
     from: From,
     reading: Arc<Reading>,
-    /// The version that is in use.
+    /// ETag of the active bundle.
     etag: Option<HeaderValue>,
-    /// Whether the service has said that it holds requests back.
+    /// Whether the service has signalled that it supports long polling.
     holds_back: bool,
 }
 
@@ -121,7 +121,7 @@ enum From {
         resource: String,
         long_poll: Option<Duration>,
     },
-    /// An image of a registry.
+    /// Image of a registry.
     Registry {
         client: Arc<Client>,
         image: String,
@@ -130,7 +130,7 @@ enum From {
 }
 
 impl Downloader {
-    /// A downloader that asks the service of the source, which `client` talks to.
+    /// Creates a downloader for a source; `client` is that of its service.
     pub(super) fn new(
         source: &Source,
         client: Option<Arc<Client>>,
@@ -161,33 +161,33 @@ impl Downloader {
         })
     }
 
-    /// Whether there is nothing to look for once the bundle was read.
+    /// Whether no further downloads follow once the bundle is read.
     pub(super) fn ends(&self) -> bool {
         matches!(self.from, From::File(_))
     }
 
-    /// Whether the next request may follow soon, as it is the service that waits.
+    /// Whether the next request may follow soon, because the service delays its response.
     pub(super) fn holds_back(&self) -> bool {
         self.holds_back
     }
 
-    /// Says which version is in use. A longer name of it is not sent back, as servers refuse long
-    /// requests.
+    /// Sets the ETag of the active bundle. A longer one is not sent back, because servers refuse
+    /// long requests.
     pub(super) fn uses(&mut self, etag: &str) {
         let etag = Some(etag).filter(|etag| (1..=MAX_ETAG).contains(&etag.len()));
         self.etag = etag.and_then(|etag| HeaderValue::from_str(etag).ok());
     }
 
-    /// How the bundles are read.
+    /// Settings for reading the bundles.
     pub(super) fn reading(&self) -> Arc<Reading> {
         Arc::clone(&self.reading)
     }
 
-    /// Gets the bundle, unless it is the one that is in use, and writes into `status` what came
-    /// of the request.
+    /// Downloads the bundle, unless it is unchanged, and records the outcome of the request in
+    /// `status`.
     ///
     /// # Errors
-    /// When it cannot be had or read.
+    /// When it cannot be downloaded or read.
     pub(super) async fn fetch(
         &mut self,
         status: &mut BundleStatus,
@@ -232,7 +232,7 @@ impl Downloader {
         Ok(Some(Download { bundle, archive }))
     }
 
-    /// The archive and its version, unless it is the one that is in use.
+    /// Requests the archive and its ETag, unless it is unchanged.
     async fn ask(&mut self) -> Result<Option<(Bytes, String)>, ServiceError> {
         let (client, resource, long_poll) = match &self.from {
             From::File(_) => return Ok(Some((Bytes::new(), String::new()))),
@@ -272,7 +272,7 @@ impl Downloader {
                 Ok(None)
             }
             status => {
-                // Perhaps the version is what the server does not like about the request.
+                // The ETag may be why the server rejects the request.
                 if status.is_client_error() {
                     self.etag = None;
                 }
@@ -287,7 +287,7 @@ fn holds_back(answer: &ServiceResponse) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().eq_ignore_ascii_case(HOLDS_BACK))
 }
 
-/// What is wrong with a bundle, for reports.
+/// Converts a bundle error for reports.
 pub(super) fn failure(error: &BundleError) -> Failure {
     Failure {
         code: error.code(),

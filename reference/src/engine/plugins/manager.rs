@@ -28,11 +28,11 @@ use crate::engine::file_watcher::{Files, Watcher};
 use crate::engine::options::Options;
 use crate::telemetry::{Settings, Telemetry};
 
-/// The plugins that run. Dropping it ends them without waiting.
+/// Running plugins. Dropping it ends them without waiting.
 #[derive(Debug)]
 pub(crate) struct Running(Arc<Manager>);
 
-/// Knows what runs.
+/// Owner of the running plugins.
 #[derive(Debug)]
 pub(super) struct Manager {
     host: Arc<dyn Host>,
@@ -41,14 +41,14 @@ pub(super) struct Manager {
     tasks: Mutex<Tasks>,
 }
 
-/// What runs.
+/// Running tasks and their configuration.
 #[derive(Debug)]
 struct Tasks {
-    /// The configuration that the engine was started with.
+    /// Boot configuration of the engine.
     boot: Value,
-    /// What was discovered.
+    /// Discovered configuration.
     discovered: Option<Value>,
-    /// Nothing is started any more.
+    /// Whether no more tasks are started.
     stopped: bool,
     clients: Clients,
     bundles: BTreeMap<String, (Plan<Source>, Task)>,
@@ -57,31 +57,31 @@ struct Tasks {
     reports: Option<(Plan<config::Status>, Task)>,
 }
 
-/// What a configuration is carried out with.
+/// Validated configuration, and the resources that it needs.
 #[derive(Debug)]
 struct Prepared {
     config: Config,
     clients: Clients,
-    /// Where decisions wait on disk, if they do.
+    /// Disk buffer of decisions, if configured.
     spool: Option<Arc<DiskBuffer>>,
-    /// What begins spans, if anything does.
+    /// Tracer of spans, if configured.
     telemetry: Option<Arc<Telemetry>>,
 }
 
-/// The services by name, and what talks to them.
+/// Services by name, with their clients.
 type Clients = BTreeMap<String, (Service, Arc<Client>)>;
 
-/// What a task does. When it changes there has to be another task.
+/// Plan of a task. When it changes, the task is replaced.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan<T> {
     what: T,
     service: Option<Service>,
-    /// The keys and the folder of bundles.
+    /// Keys, and the persistence directory.
     keys: BTreeMap<String, Key>,
     persistence: PathBuf,
 }
 
-/// A task that ends when it is dropped.
+/// Background task that ends when it is dropped.
 #[derive(Debug)]
 struct Task {
     handle: JoinHandle<()>,
@@ -109,7 +109,7 @@ impl Running {
     /// Starts the plugins of an engine that was opened with these options.
     ///
     /// # Errors
-    /// When the configuration cannot be carried out.
+    /// When the configuration cannot be applied.
     pub(in crate::engine) fn start(
         host: Arc<dyn Host>,
         plugins: &Arc<Plugins>,
@@ -135,18 +135,18 @@ impl Running {
         Ok(Self(manager))
     }
 
-    /// Reads the configuration again and goes by it.
+    /// Rereads the configuration and applies it.
     ///
     /// # Errors
-    /// When it cannot be read or carried out. Then everything stays as it is.
+    /// When it cannot be read or applied. Then nothing changes.
     pub(crate) async fn reload(&self) -> Result<(), String> {
         let manager = Arc::clone(&self.0);
         let reloaded = tokio::task::spawn_blocking(move || manager.reload());
         reloaded.await.map_err(|why| why.to_string())?
     }
 
-    /// Reads the configuration again whenever its file changes, if the options want that, until
-    /// the result is dropped.
+    /// Reloads the configuration whenever its file changes, if the options ask for that, until the
+    /// result is dropped.
     pub(crate) fn watch_config(&self) -> Option<Watcher> {
         let options = &self.0.options;
         let file = options
@@ -169,8 +169,7 @@ impl Running {
         }))
     }
 
-    /// Ends the plugins, and sends what waits to be sent, if that does not take longer than the
-    /// grace period.
+    /// Stops the plugins, and sends queued data within the grace period.
     pub(crate) async fn shutdown(self, grace: Duration) {
         let last = {
             let mut tasks = self.0.tasks();
@@ -182,7 +181,7 @@ impl Running {
             [uploads, reports]
         };
         let begun = Instant::now();
-        // What became of the uploads is part of the last report.
+        // The outcome of the uploads is part of the last report.
         let ended = async {
             for mut task in last.into_iter().flatten() {
                 task.stop.send_replace(true);
@@ -217,34 +216,34 @@ impl Drop for Running {
 }
 
 impl Manager {
-    /// Reads the configuration again and goes by it. This waits for the disk.
+    /// Rereads the configuration and applies it. This blocks on the disk.
     fn reload(self: &Arc<Self>) -> Result<(), String> {
         let boot = Config::read(&self.options).map_err(|why| why.to_string())?;
         config::warn(&boot);
         self.boot(boot)
     }
 
-    /// What requests see of the plugins.
+    /// Shared state of the plugins.
     pub(super) fn plugins(&self) -> &Plugins {
         &self.plugins
     }
 
-    /// What policies of the discovery learn about the engine. They do not see what was discovered
-    /// before, so that the same bundle always says the same.
+    /// `opa.runtime` of discovery policies. They do not see a previously discovered configuration,
+    /// so that the same bundle always has the same result.
     pub(super) fn runtime(&self) -> Value {
         let boot = config::without_secrets(&self.tasks().boot);
         self.host.runtime(&boot)
     }
 
-    /// Goes by what was discovered.
+    /// Applies a discovered configuration.
     ///
     /// # Errors
-    /// When it cannot be carried out. Then everything stays as it is.
+    /// When it cannot be applied. Then nothing changes.
     pub(super) fn discovered(self: &Arc<Self>, config: Value) -> Result<(), String> {
         self.apply(&mut self.tasks(), |tasks| tasks.discovered = Some(config))
     }
 
-    /// Goes by a configuration to start with, which also says where the rest is discovered.
+    /// Applies a boot configuration, which also specifies the discovery.
     fn boot(self: &Arc<Self>, boot: Value) -> Result<(), String> {
         let config = Config::of(&boot, self.host.id())?;
         let mut tasks = self.tasks();
@@ -259,8 +258,7 @@ impl Manager {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the configuration, and starts and ends what it does not have in common with the
-    /// one before.
+    /// Changes the configuration, and starts and stops the tasks that differ from the previous one.
     fn apply(&self, tasks: &mut Tasks, change: impl FnOnce(&mut Tasks)) -> Result<(), String> {
         let before = (tasks.boot.clone(), tasks.discovered.clone());
         change(tasks);
@@ -293,7 +291,7 @@ impl Manager {
         Ok(())
     }
 
-    /// The configuration, and what it is carried out with.
+    /// Validates the configuration, and prepares its resources.
     fn prepare(&self, tasks: &mut Tasks) -> Result<Prepared, String> {
         if tasks.boot.get("discovery").is_none() {
             tasks.discovered = None;
@@ -319,7 +317,7 @@ impl Manager {
         let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
         let spool = self.plugins.logs.prepare(disk);
         let spool = spool.map_err(|why| format!("decision_logs: {why}"))?;
-        // What is discovered says nothing of it.
+        // A discovered configuration does not affect tracing.
         let telemetry = self.telemetry(tracing.as_ref());
         let telemetry = telemetry.map_err(|why| format!("distributed_tracing: {why}"))?;
         Ok(Prepared {
@@ -330,7 +328,7 @@ impl Manager {
         })
     }
 
-    /// What begins spans by these settings: what does so already, or another one.
+    /// Tracer for these settings: the current one if they are unchanged, or a new one.
     fn telemetry(&self, settings: Option<&Settings>) -> Result<Option<Arc<Telemetry>>, String> {
         let Some(settings) = settings else {
             return Ok(None);
@@ -395,7 +393,7 @@ impl Manager {
         {
             return;
         }
-        // What waits stays in the buffer, for the next one to send.
+        // Queued events stay in the buffer for the next uploader.
         tasks.uploads = client.map(|client| {
             let uploader = Uploader {
                 plugins: Arc::clone(&self.plugins),
@@ -469,7 +467,7 @@ impl Manager {
 }
 
 impl Tasks {
-    /// The plan of a task that talks to a service, and what talks to it.
+    /// Plan of a task that uses a service, and the client of the service.
     fn plan<T>(
         &self,
         what: T,
@@ -488,7 +486,7 @@ impl Tasks {
 }
 
 impl BundleLocation {
-    /// The name of the service, if there is one.
+    /// Name of the service, if there is one.
     fn service(&self) -> Option<&str> {
         match self {
             Self::Service { service, .. } => Some(service),

@@ -32,59 +32,59 @@ pub(crate) use manager::Running;
 use prometheus::Collectors;
 use status_registry::StatusRegistry;
 
-/// The engine as plugins know it: what they read of it, and what they change.
+/// The engine as plugins see it: what they read and change.
 pub(in crate::engine) trait Host: Debug + Send + Sync + 'static {
-    /// What tells this instance from others.
+    /// Unique id of this instance.
     fn id(&self) -> &str;
 
-    /// The version of policies that do not say theirs.
+    /// Rego version of policies that do not specify one.
     fn version(&self) -> Version;
 
-    /// The labels of the configuration as it is now.
+    /// Labels of the current configuration.
     fn labels(&self) -> Value;
 
-    /// What policies are told of the engine and of this configuration, which is without secrets.
+    /// `opa.runtime` for a configuration without secrets.
     fn runtime(&self, redacted: &Value) -> Value;
 
-    /// Goes by another configuration from now on.
+    /// Applies another configuration from now on.
     fn configure(&self, config: Config);
 
     /// Activates bundles, all or none.
     ///
     /// # Errors
-    /// When they cannot be active together with everything else. Then nothing changes.
+    /// When they conflict with each other or with the present contents. Then nothing changes.
     fn activate(&self, bundles: Vec<(String, Bundle)>) -> Result<(), BundleError>;
 
-    /// Takes away bundles with all that they brought.
+    /// Deactivates bundles and removes their contents.
     ///
     /// # Errors
-    /// When other policies need theirs. Then nothing changes.
+    /// When other policies need them. Then nothing changes.
     fn deactivate(&self, names: &[String]) -> Result<(), BundleError>;
 }
 
-/// What requests see of the plugins.
+/// Shared state of the plugins, as requests see it.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Plugins {
-    /// What the plugins say of themselves.
+    /// Statuses of the plugins.
     pub(in crate::engine) statuses: StatusRegistry,
-    /// Decisions that wait for their upload.
+    /// Queue of decisions for upload.
     logs: logs::LogQueue,
     activation: Activation,
-    /// What begins spans, if anything does.
+    /// Tracer of spans, if configured.
     pub(in crate::engine) telemetry: Current,
-    /// What is counted for Prometheus, if anything is.
+    /// Prometheus collectors, if configured.
     collectors: ArcSwapOption<Collectors>,
 }
 
 impl Plugins {
-    /// What there is to see before the plugins are started.
+    /// State before the plugins are started.
     pub(in crate::engine) fn new(config: &config::Plugins) -> Self {
         let plugins = Self::default();
         plugins.statuses.configure(config);
         plugins
     }
 
-    /// What Prometheus is shown of them, if anything is.
+    /// Prometheus metrics of the plugins, if configured.
     pub(in crate::engine) fn registry(&self, config: &config::Plugins) -> Option<Registry> {
         let collectors = self.collectors.load();
         let collectors = collectors.as_ref()?;

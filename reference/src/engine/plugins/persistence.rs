@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// No archive that is read has more bytes.
+/// Maximum bytes of an archive that is read.
 const MAX_ARCHIVE: u64 = 1 << 30;
 
-/// Where the archive of a bundle is kept.
+/// Path of the persisted archive of a bundle.
 pub(super) fn archive_path(persistence: &Path, name: &str) -> PathBuf {
-    // Whatever a bundle is called, it is kept in a folder of its own directly below this one.
+    // The encoded name is always a separate directory directly below this one.
     let folder = utf8_percent_encode(name, NON_ALPHANUMERIC).to_string();
     persistence
         .join("bundles")
@@ -19,7 +19,7 @@ pub(super) fn archive_path(persistence: &Path, name: &str) -> PathBuf {
         .join("bundle.tar.gz")
 }
 
-/// Writes an archive, so that after a crash there is either this one or the one before.
+/// Writes an archive atomically: after a crash there is either the new or the previous one.
 pub(super) fn save(path: &Path, archive: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -30,7 +30,7 @@ pub(super) fn save(path: &Path, archive: &[u8]) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Reads the archive, if there is one.
+/// Reads the archive, if it exists.
 pub(super) fn load(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,

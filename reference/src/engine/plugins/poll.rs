@@ -13,34 +13,34 @@ use super::status_registry::{BundleStatus, Failure};
 use crate::bundle::Bundle;
 use crate::engine::config::{Delay, Source, Trigger};
 
-/// What is configured by a bundle that is downloaded again and again.
+/// Receiver of a bundle that is downloaded repeatedly.
 pub(super) trait Target: Send + Sync + 'static {
-    /// What the log calls the bundle.
+    /// Name of the bundle in the log.
     fn name(&self) -> &str;
 
-    /// Changes what is said of the bundle.
+    /// Changes the status of the bundle.
     fn update(&self, change: impl FnOnce(&mut BundleStatus));
 
-    /// Goes by a bundle. This may take its time.
+    /// Activates a bundle. This may block.
     ///
     /// # Errors
-    /// When that cannot be. Then everything stays as it is.
+    /// When it cannot be activated. Then nothing changes.
     fn activate(&self, bundle: Bundle) -> Result<(), Failure>;
 }
 
-/// Downloads a bundle again and again, and has its target go by what is new.
+/// Downloads a bundle repeatedly, and activates new versions in its target.
 #[derive(Debug)]
 pub(super) struct Poller<T> {
     target: Arc<T>,
     downloader: Downloader,
     delay: Delay,
     trigger: Trigger,
-    /// Where the archive is kept, if it is.
+    /// Path of the persisted archive, if it is persisted.
     kept: Option<PathBuf>,
 }
 
 impl<T: Target> Poller<T> {
-    /// A poller of a source, whose archive lies at `kept` if the source says so.
+    /// Creates a poller of a source, which persists its archive at `kept` if so configured.
     pub(super) fn new(target: T, source: &Source, downloader: Downloader, kept: PathBuf) -> Self {
         Self {
             target: Arc::new(target),
@@ -51,7 +51,7 @@ impl<T: Target> Poller<T> {
         }
     }
 
-    /// Goes on until it is dropped, or until a bundle that lies on disk is active.
+    /// Runs until it is dropped, or until a bundle from a file is active.
     pub(super) async fn run(mut self) {
         if let Some(path) = self.kept.clone()
             && let Err(failure) = self.restore(path).await
@@ -76,7 +76,7 @@ impl<T: Target> Poller<T> {
         }
     }
 
-    /// Looks for a new bundle once; whether there is nothing wrong.
+    /// Polls once; returns whether that succeeded.
     async fn turn(&mut self) -> bool {
         let mut request = BundleStatus::default();
         let fetched = self.downloader.fetch(&mut request).await;
@@ -95,13 +95,13 @@ impl<T: Target> Poller<T> {
         fine
     }
 
-    /// Goes by a bundle and keeps its archive.
+    /// Activates a bundle and persists its archive.
     async fn take(&mut self, arrived: Download) -> Result<(), Failure> {
         let Download { bundle, archive } = arrived;
         let (etag, kind) = (bundle.etag.clone(), bundle.kind());
         self.activate(bundle).await?;
         self.downloader.uses(&etag);
-        // What a delta changes is only in memory, so the archive on disk is that of a snapshot.
+        // Changes of a delta exist only in memory, so the archive on disk is that of a snapshot.
         if kind == "snapshot" {
             self.keep(archive).await;
         }
@@ -126,7 +126,7 @@ impl<T: Target> Poller<T> {
         }
     }
 
-    /// Goes by the bundle that is kept on disk, if there is one.
+    /// Activates the persisted bundle, if there is one.
     async fn restore(&self, path: PathBuf) -> Result<(), Failure> {
         let reading = self.downloader.reading();
         let read = tokio::task::spawn_blocking(move || {
@@ -147,7 +147,7 @@ impl<T: Target> Poller<T> {
     }
 }
 
-/// A failure that has nothing but a message.
+/// Failure with only a message.
 pub(super) fn wrong(message: String) -> Failure {
     Failure {
         code: BUNDLE_ERROR,

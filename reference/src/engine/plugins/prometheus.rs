@@ -18,28 +18,28 @@ use super::Plugins;
 use super::status_registry::{BundleStatus, Failure};
 use crate::engine::config::{DecisionLogs, Upload};
 
-/// The time, in nanoseconds since 1970, of what has never happened.
+/// Value of times that have never happened, in nanoseconds since 1970.
 const NEVER: f64 = -6_795_364_578_871_345_152.0;
 
-/// As many different failures are counted; when there are more, the counts start again.
+/// Maximum number of distinct failures; when it is exceeded, the counts restart.
 const MAX_FAILURES: u64 = 1000;
 
-/// So many characters of a failure's message are shown.
+/// Maximum number of characters of a failure's message.
 const MAX_MESSAGE: usize = 256;
 
-/// The steps of loading a bundle that are measured.
+/// Measured steps of loading a bundle.
 const STAGES: [&str; 3] = [
     "timer_bundle_request_ns",
     "timer_rego_load_bundles_ns",
     "timer_rego_module_compile_ns",
 ];
 
-/// What the reports of the state came to.
+/// Metrics collected from status reports.
 #[derive(Debug)]
 pub(in crate::engine) struct Collectors {
     loaded: Family<Named, Count>,
     failed: Family<Failed, Count>,
-    /// How many different failures are counted.
+    /// Number of distinct failures.
     failures: AtomicU64,
     durations: Family<Stage, Histogram, Buckets>,
 }
@@ -85,7 +85,7 @@ struct Uploaded {
     http_code: String,
 }
 
-/// A count whose name is shown as it is, without the suffix of counters.
+/// Counter whose name is shown without the suffix of counters.
 #[derive(Debug, Clone, Default)]
 struct Count(Arc<AtomicU64>);
 
@@ -109,7 +109,7 @@ impl Count {
     }
 }
 
-/// The upper bounds of histograms.
+/// Upper bounds of histogram buckets.
 #[derive(Debug, Clone)]
 struct Buckets(Vec<f64>);
 
@@ -120,7 +120,7 @@ impl MetricConstructor<Histogram> for Buckets {
 }
 
 impl Collectors {
-    /// Collectors that have seen nothing. Durations are counted up to these nanoseconds.
+    /// Creates empty collectors with these upper bounds of durations, in nanoseconds.
     pub(super) fn new(buckets: &[f64]) -> Self {
         Self {
             loaded: Family::default(),
@@ -130,7 +130,7 @@ impl Collectors {
         }
     }
 
-    /// Counts what a report says.
+    /// Counts a status report.
     pub(super) fn count(&self, plugins: &Plugins) {
         for (name, status) in plugins.statuses.bundles() {
             for stage in STAGES {
@@ -164,7 +164,7 @@ impl Collectors {
         self.failed.get_or_create(&failed).add();
     }
 
-    /// The counts, and the state as it is now.
+    /// Registry of the counts and the current state.
     pub(in crate::engine) fn registry(
         &self,
         plugins: &Plugins,
@@ -251,7 +251,7 @@ fn decisions(registry: &mut Registry, plugins: &Plugins, upload: Option<&Upload>
     }
 }
 
-/// Shows values by their labels.
+/// Registers values as gauges by their labels.
 fn gauges<L>(registry: &mut Registry, name: &str, values: impl IntoIterator<Item = (L, f64)>)
 where
     L: Clone + Debug + Eq + Hash + EncodeLabelSet + Send + Sync + 'static,
@@ -267,7 +267,7 @@ where
     registry.register(name, help, family);
 }
 
-/// A time in nanoseconds since 1970.
+/// Time in nanoseconds since 1970.
 fn nanoseconds(time: Option<SystemTime>) -> f64 {
     let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     #[expect(

@@ -12,31 +12,31 @@ use sha2::{Digest as _, Sha256};
 
 use super::service::{AuthHeader, Client, ServiceError, ServiceResponse};
 
-/// The media types of manifests that can be read.
+/// Media types of supported manifests.
 const MANIFESTS: HeaderValue = HeaderValue::from_static(
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
      application/vnd.docker.distribution.manifest.v2+json, \
      application/vnd.docker.distribution.manifest.list.v2+json, */*",
 );
 
-/// The media type of the layer that is the bundle.
+/// Media type of the layer that is the bundle.
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-/// The most bytes of a manifest or a token's answer; registries need not take longer manifests.
+/// Maximum bytes of a manifest or a token response; registries need not accept longer manifests.
 const MAX_DOCUMENT: usize = 4 << 20;
 
-/// The most manifests that are read for one bundle, and how deep they may refer to each other.
+/// Maximum number of manifests read for one bundle, and their maximum nesting.
 const MAX_MANIFESTS: usize = 64;
 const MAX_DEPTH: usize = 4;
 
-/// How digests of the only kind that is checked begin.
+/// Prefix of digests of the only supported algorithm.
 const SHA256: &str = "sha256:";
 
-/// Gets the bundle of an image, `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, and its digest,
-/// unless that is the one that is in use. Which host is asked says the service.
+/// Downloads the bundle of an image, `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, and its
+/// digest, unless it is unchanged. The host is that of the service.
 ///
 /// # Errors
-/// When the image is not there or holds no bundle, or what comes is not what its digest says.
+/// When the image is missing or contains no bundle, or the content does not match its digest.
 pub(super) async fn pull(
     client: &Client,
     image: &str,
@@ -62,11 +62,11 @@ pub(super) async fn pull(
     Ok(Some((archive, version.to_owned())))
 }
 
-/// Which image is wanted.
+/// Image reference.
 #[derive(Debug, PartialEq, Eq)]
 struct Image<'t> {
     repository: &'t str,
-    /// A tag, or a digest.
+    /// Tag or digest.
     reference: &'t str,
 }
 
@@ -74,7 +74,7 @@ impl<'t> Image<'t> {
     fn parse(text: &'t str) -> Option<Self> {
         let (_, path) = text.split_once('/')?;
         let (repository, reference) = match path.split_once('@') {
-            // A digest says more than a tag before it.
+            // A digest takes precedence over a tag before it.
             Some((path, digest)) => (path.split(':').next()?, digest),
             None => path.split_once(':')?,
         };
@@ -92,14 +92,14 @@ impl<'t> Image<'t> {
     }
 }
 
-/// Whether a text is a digest that can be checked.
+/// Whether a string is a digest of the supported algorithm.
 fn is_digest(text: &str) -> bool {
     let digits = text.strip_prefix(SHA256);
     let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
     digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(is_digit))
 }
 
-/// What an image consists of, or which images an index names.
+/// Layers of an image, or images of an index.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     layers: Option<Vec<Descriptor>>,
@@ -120,7 +120,7 @@ struct Platform {
 }
 
 impl Descriptor {
-    /// The digest, which is one that can be checked.
+    /// Returns the digest, if its algorithm is supported.
     fn checkable(self) -> Result<String, ServiceError> {
         match is_digest(&self.digest) {
             true => Ok(self.digest),
@@ -128,7 +128,7 @@ impl Descriptor {
         }
     }
 
-    /// Whether it says where an image comes from, and is no image.
+    /// Whether it is an attestation manifest instead of an image.
     fn is_attestation(&self) -> bool {
         let os = self
             .platform
@@ -138,24 +138,24 @@ impl Descriptor {
     }
 }
 
-/// The answer to whoever asks for a token.
+/// Response of the authorization server.
 #[derive(Deserialize)]
 struct Token {
     token: Option<String>,
     access_token: Option<String>,
 }
 
-/// One repository of a registry, for one download.
+/// A repository of a registry, for one download.
 struct Repository<'r> {
     client: &'r Client,
     name: &'r str,
-    /// What the registry wanted to see.
+    /// Bearer token that the registry requires, if any.
     token: Option<HeaderValue>,
 }
 
 impl Repository<'_> {
-    /// The digest of the layer that is the bundle: the first in the image, or in the first image
-    /// of an index that has one.
+    /// Digest of the layer that is the bundle: the first in the image, or in the first image of an
+    /// index that has one.
     async fn bundle(&mut self, reference: &str) -> Result<String, ServiceError> {
         let mut open = vec![(reference.to_owned(), 0)];
         let (mut seen, mut failed) = (BTreeSet::new(), None);
@@ -193,7 +193,7 @@ impl Repository<'_> {
             .map_err(|why| ServiceError::Failed(format!("the manifest cannot be read: {why}")))
     }
 
-    /// Gets what a digest or a tag stands for. What a digest stands for is checked.
+    /// Downloads the content of a digest or a tag. The content of a digest is verified.
     async fn get(
         &mut self,
         kind: &str,
@@ -238,7 +238,7 @@ impl Repository<'_> {
         answer.await
     }
 
-    /// The token that is given for the credentials of the service, or to anybody.
+    /// Requests a token with the credentials of the service, or anonymously.
     async fn fetch_token(&self, url: Url) -> Result<HeaderValue, ServiceError> {
         let none = HeaderMap::new();
         let answer = self.client.get_at(
@@ -262,7 +262,7 @@ impl Repository<'_> {
     }
 }
 
-/// Where a registry that refuses a request sends for a token. Nobody is sent from HTTPS to HTTP.
+/// URL of the token request from a registry's challenge. HTTPS is never downgraded to HTTP.
 fn token_address(url: &Url, headers: &HeaderMap) -> Option<Url> {
     let challenges = headers.get_all(WWW_AUTHENTICATE).into_iter();
     let challenges = challenges.filter_map(|given| given.to_str().ok());
@@ -288,7 +288,7 @@ fn token_address(url: &Url, headers: &HeaderMap) -> Option<Url> {
     Some(asked)
 }
 
-/// The digest of some bytes, as registries write it.
+/// Digest of some bytes, in the format of registries.
 fn digest(bytes: &[u8]) -> String {
     SHA256.to_owned() + &hex::encode(Sha256::digest(bytes))
 }

@@ -16,28 +16,28 @@ use super::credentials::Credentials;
 use crate::engine::config::Service;
 use crate::telemetry::Current;
 
-/// How long the head of an answer may take unless the service says so.
+/// Default timeout for the head of a response.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the body of an answer may take.
+/// Timeout for the body of a response.
 const TRANSFER: Duration = Duration::from_secs(600);
 
-/// The most redirections that a request follows.
+/// Maximum number of redirects that a request follows.
 const MAX_REDIRECTS: usize = 10;
 
-/// Why a service did not do what it was asked.
+/// Error of a request to a service.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ServiceError {
-    /// There was no answer, or none that can be used.
+    /// There was no response, or an unusable one.
     #[error("request failed: {0}")]
     Failed(String),
-    /// The answer says that it was not done.
+    /// The response has an unsuccessful status.
     #[error("server replied with {}", reason(*.0))]
     Status(StatusCode),
 }
 
 impl ServiceError {
-    /// The status of the answer, if there was one.
+    /// Status of the response, if there was one.
     pub(super) fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Failed(_) => None,
@@ -57,27 +57,27 @@ fn reason(status: StatusCode) -> String {
     }
 }
 
-/// An answer with its whole body.
+/// Response with its whole body.
 #[derive(Debug)]
 pub(super) struct ServiceResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    /// The body without its content encoding.
+    /// Body after decompression.
     pub(super) body: Bytes,
 }
 
-/// What shows who asks.
+/// Authentication of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AuthHeader<'p> {
-    /// The headers and the credentials of the service.
+    /// Headers and credentials of the service.
     Service,
-    /// The credentials alone, for those to whom the service sends for a token.
+    /// Credentials only, for the authorization server that the service refers to.
     Credentials,
-    /// The headers, and a token that was given for the credentials.
+    /// Headers, and a token that was issued for the credentials.
     Token(&'p HeaderValue),
 }
 
-/// What requests to one service have in common.
+/// HTTP client of one service.
 #[derive(Debug)]
 pub(super) struct Client {
     connector: Connector,
@@ -90,10 +90,10 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// A client for a service, whose requests have spans if anything has.
+    /// Creates a client for a service; its requests have spans if tracing is configured.
     ///
     /// # Errors
-    /// When a file that its configuration names cannot be used, or a header cannot be sent.
+    /// When a file that its configuration names cannot be used, or a header is malformed.
     pub(super) fn new(service: &Service, telemetry: &Current) -> Result<Self, String> {
         let connector = Connector::new(service)?;
         Ok(Self {
@@ -109,15 +109,15 @@ impl Client {
         })
     }
 
-    /// Whether the service is a registry of images.
+    /// Whether the service is an OCI registry.
     pub(super) fn is_registry(&self) -> bool {
         self.is_registry
     }
 
-    /// Gets a resource of at most `limit` bytes, as [`get_at`](Self::get_at) does.
+    /// Requests a resource of at most `limit` bytes, see [`get_at`](Self::get_at).
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`get_at`](Self::get_at).
     pub(super) async fn get(
         &self,
         resource: &str,
@@ -130,12 +130,12 @@ impl Client {
             .await
     }
 
-    /// Gets at most `limit` bytes from an address. Redirections are followed; what shows who asks
-    /// goes to the origin of the address only.
+    /// Requests at most `limit` bytes from a URL. Redirects are followed; authentication is sent
+    /// only to the origin of the URL.
     ///
     /// # Errors
-    /// When there is no answer in time, to which `wait` is added, or it is too long. An answer
-    /// of any status but a redirection is returned.
+    /// When there is no response within the timeout plus `wait`, or it is too long. A response of
+    /// any status but a redirect is returned.
     pub(super) async fn get_at(
         &self,
         own: Url,
@@ -169,7 +169,7 @@ impl Client {
     /// Posts a body to a resource.
     ///
     /// # Errors
-    /// When there is no answer in time, or its status is not a success.
+    /// When there is no response in time, or its status is unsuccessful.
     pub(super) async fn post(
         &self,
         resource: &str,
@@ -192,10 +192,10 @@ impl Client {
         Url::parse(&text).map_err(ServiceError::failed)
     }
 
-    /// The address of a path of the service's host.
+    /// URL of a path on the service's host.
     ///
     /// # Errors
-    /// When the service has no address.
+    /// When the URL of the service is invalid.
     pub(super) fn at_host(&self, path: &str) -> Result<Url, ServiceError> {
         let mut url = Url::parse(&self.url).map_err(ServiceError::failed)?;
         url.set_path(path);
@@ -203,7 +203,7 @@ impl Client {
         Ok(url)
     }
 
-    /// Adds what shows who asks.
+    /// Adds the authentication.
     async fn prove(
         &self,
         request: &mut reqwest::Request,
@@ -261,7 +261,7 @@ fn headers(service: &Service) -> Result<HeaderMap, String> {
     headers.collect()
 }
 
-/// Where a redirection leads. A connection that is secure stays so.
+/// Target of a redirect. A secure connection is never downgraded.
 fn target(url: &Url, response: &reqwest::Response) -> Result<Option<Url>, ServiceError> {
     let status = response.status();
     if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
@@ -314,7 +314,7 @@ async fn whole(
     })
 }
 
-/// The innermost reason of a failure, without the address, which may hold a secret.
+/// Innermost cause of an error, without the URL, which may contain a secret.
 pub(super) fn cause(failure: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = failure;
     while let Some(source) = inner.source() {

@@ -19,14 +19,14 @@ use super::{Host, Plugins};
 use crate::engine::config::{Delay, Trigger};
 use crate::log::{CONSOLE, Json};
 
-/// A report waits no longer after one that could not be sent.
+/// Maximum delay of a report after a failed one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// A report that is sent is not longer.
+/// Maximum bytes of a report.
 const MAX_REPORT: usize = 64 << 20;
 
 impl Plugins {
-    /// The state of an engine with these labels, as `/v1/status` shows it and services are told.
+    /// State of an engine with these labels, for `/v1/status` and status reports.
     pub(in crate::engine) fn report(&self, labels: Value) -> Value {
         let mut report = self.statuses.report();
         if let Some(logs) = report.get_mut(DECISION_LOGS).and_then(Value::as_object_mut)
@@ -44,21 +44,21 @@ impl Plugins {
     }
 }
 
-/// Reports every change.
+/// Reports every change of the state.
 #[derive(Debug)]
 pub(super) struct Reporter {
     pub(super) host: Arc<dyn Host>,
     pub(super) plugins: Arc<Plugins>,
     pub(super) console: bool,
-    /// What counts the reports for Prometheus.
+    /// Prometheus collectors of the reports.
     pub(super) collectors: Option<Arc<Collectors>>,
-    /// The service that is told, and the path there.
+    /// Service that receives reports, and the path on it.
     pub(super) service: Option<(Arc<Client>, String)>,
     pub(super) trigger: Trigger,
 }
 
 impl Reporter {
-    /// Goes on until it is told to stop, and then reports what it has not yet.
+    /// Runs until it is stopped, and then sends a pending report.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         if self.trigger == Trigger::Manual {
             return;
@@ -119,7 +119,7 @@ impl Reporter {
 /// Writes a report to the log of the process, its members as members of the line.
 ///
 /// # Errors
-/// When a member is too long. Nothing is written then.
+/// When a member is too long. Then nothing is written.
 fn print(report: &Value) -> Result<(), TooLong> {
     let json = |name| {
         let member = report.get(name);

@@ -12,64 +12,64 @@ use tokio::sync::watch;
 use super::backoff::rfc3339;
 use crate::engine::config;
 
-/// The plugins, as reports name them.
+/// Names of the plugins in reports.
 pub(in crate::engine) const BUNDLE: &str = "bundle";
 pub(in crate::engine) const DECISION_LOGS: &str = "decision_logs";
 pub(in crate::engine) const DISCOVERY: &str = "discovery";
 pub(in crate::engine) const STATUS: &str = "status";
 
-/// What the plugins say, for whoever asks.
+/// Latest status of each plugin.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct StatusRegistry {
     latest: Mutex<Statuses>,
-    /// Whether all plugins have been in order at the same time.
+    /// Whether all plugins have been ready at the same time.
     ready: AtomicBool,
-    /// Told about every change.
+    /// Notified of every change.
     changed: watch::Sender<()>,
 }
 
-/// What was said last.
+/// Latest statuses.
 #[derive(Debug, Default)]
 struct Statuses {
-    /// Whether the plugins that wait for nothing were started.
+    /// Whether the plugins without prerequisites have been started.
     started: BTreeMap<&'static str, bool>,
     bundles: BTreeMap<String, BundleStatus>,
     discovery: Option<BundleStatus>,
     decision_logs: Option<Failure>,
 }
 
-/// The state of a bundle.
+/// Status of a bundle.
 #[derive(Debug, Clone, Default)]
 pub(in crate::engine) struct BundleStatus {
     pub(in crate::engine) revision: String,
     pub(in crate::engine) kind: Option<&'static str>,
-    /// The bytes of the archive.
+    /// Bytes of the archive.
     pub(in crate::engine) size: Option<usize>,
     pub(in crate::engine) activated: Option<SystemTime>,
     pub(in crate::engine) downloaded: Option<SystemTime>,
-    /// When a request was answered last.
+    /// Time of the last successful request.
     pub(in crate::engine) answered: Option<SystemTime>,
-    /// When a request was made last.
+    /// Time of the last request.
     pub(in crate::engine) asked: Option<SystemTime>,
-    /// How long the last steps took, in nanoseconds.
+    /// Durations of the last steps, in nanoseconds.
     pub(in crate::engine) times: BTreeMap<&'static str, u64>,
     /// Why it is not up to date.
     pub(in crate::engine) failure: Option<Failure>,
 }
 
-/// Why something was not done.
+/// Why an operation failed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::engine) struct Failure {
     pub(in crate::engine) code: &'static str,
     pub(in crate::engine) message: String,
-    /// Mistakes with their places, as error objects list them.
+    /// Errors with their locations, as error objects list them.
     pub(in crate::engine) errors: Vec<Value>,
-    /// The status of the answer that says no.
+    /// Status of an unsuccessful response.
     pub(in crate::engine) http_code: Option<u16>,
 }
 
 impl StatusRegistry {
-    /// Says which plugins there are from now on. What was said of a bundle that stays is kept.
+    /// Sets the configured plugins. The status of a bundle that stays is preserved.
     pub(in crate::engine) fn configure(&self, plugins: &config::Plugins) {
         self.change(|statuses| {
             let started = std::mem::take(&mut statuses.started);
@@ -95,7 +95,7 @@ impl StatusRegistry {
         });
     }
 
-    /// Says that the plugins which wait for nothing run.
+    /// Marks the plugins without prerequisites as started.
     pub(super) fn start(&self) {
         self.change(|statuses| {
             statuses
@@ -105,52 +105,52 @@ impl StatusRegistry {
         });
     }
 
-    /// Changes what is said of a bundle, if it is still there.
+    /// Changes the status of a bundle, if it is still configured.
     pub(super) fn update_bundle(&self, name: &str, change: impl FnOnce(&mut BundleStatus)) {
         self.change(|statuses| statuses.bundles.get_mut(name).map(change));
     }
 
-    /// Changes what is said of the discovery.
+    /// Changes the status of the discovery.
     pub(super) fn update_discovery(&self, change: impl FnOnce(&mut BundleStatus)) {
         self.change(|statuses| statuses.discovery.as_mut().map(change));
     }
 
-    /// Says whether decisions could be uploaded.
+    /// Sets or clears the failure of the last upload of decisions.
     pub(super) fn set_upload_failure(&self, failure: Option<Failure>) {
         if self.lock().decision_logs != failure {
             self.change(|statuses| statuses.decision_logs = failure);
         }
     }
 
-    /// Waits for changes.
+    /// Receiver of change notifications.
     pub(in crate::engine) fn watch(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// Whether all bundles, and the discovery if there is one, have been activated.
+    /// Whether all bundles, and the discovery if configured, have been activated.
     pub(in crate::engine) fn all_activated(&self) -> bool {
         let statuses = self.lock();
         let mut all = statuses.bundles.values().chain(&statuses.discovery);
         all.all(|status| status.activated.is_some())
     }
 
-    /// The plugins, and whether each is in order.
+    /// Plugins, and whether each is ready.
     pub(in crate::engine) fn plugins(&self) -> BTreeMap<&'static str, bool> {
         self.lock().plugins()
     }
 
-    /// Whether all plugins have been in order at the same time.
+    /// Whether all plugins have been ready at the same time.
     pub(in crate::engine) fn ready(&self) -> bool {
         self.ready.load(Ordering::Relaxed)
     }
 
-    /// The names of the plugins with their states.
+    /// Names of the plugins with their states.
     pub(in crate::engine) fn states(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let states = self.plugins().into_iter();
         states.map(|(name, fine)| (name, if fine { "OK" } else { "NOT_READY" }))
     }
 
-    /// The bundles with their states.
+    /// Bundles with their statuses.
     pub(super) fn bundles(&self) -> Vec<(String, BundleStatus)> {
         let statuses = self.lock();
         let bundles = statuses.bundles.iter();
@@ -159,12 +159,12 @@ impl StatusRegistry {
             .collect()
     }
 
-    /// Why decisions could not be uploaded.
+    /// Failure of the last upload of decisions.
     pub(super) fn upload_failure(&self) -> Option<Failure> {
         self.lock().decision_logs.clone()
     }
 
-    /// A report of everything but the labels and metrics of the engine.
+    /// Report without the labels and metrics of the engine.
     pub(super) fn report(&self) -> Object {
         let mut report = Object::new();
         {
@@ -222,7 +222,7 @@ impl Statuses {
 }
 
 impl BundleStatus {
-    /// Takes over what came of a request.
+    /// Applies the outcome of a request.
     pub(super) fn take_request(&mut self, request: &Self) {
         self.asked = request.asked;
         self.answered = request.answered.or(self.answered);

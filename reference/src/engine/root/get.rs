@@ -5,7 +5,7 @@ use http::StatusCode;
 use crate::engine::Engine;
 use crate::http::{ApiError, Reply, Request};
 
-/// Says what answers here.
+/// Returns the name and version of the server.
 ///
 /// # Errors
 /// None.

@@ -4,10 +4,10 @@ use crate::engine::Engine;
 use crate::engine::v0::data::post::bare;
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers with the bare default decision. The body is the input document and may be empty.
+/// Returns the bare default decision. The body is the input document and may be empty.
 ///
 /// # Errors
-/// As `POST /v0/data/{path}` at the path that the configuration gives as `default_decision`.
+/// As `POST /v0/data/{path}` at the configured path `default_decision`.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     bare(engine, request, &engine.config().default_decision)
 }

@@ -1,4 +1,4 @@
-//! Certificates of servers, and those that are shown to them.
+//! Certificates of servers and of clients.
 
 use std::error::Error;
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ fn certificate() -> Result<CertifiedKey<KeyPair>, rcgen::Error> {
     rcgen::generate_simple_self_signed([NAME.to_owned()])
 }
 
-/// Starts a server that shows a certificate, and may want one of the same authority; its address.
+/// Starts a server with a certificate, which may require one of the same authority.
 fn server(own: &CertifiedKey<KeyPair>, is_strict: bool) -> Result<String, Box<dyn Error>> {
     let key = PrivateKeyDer::try_from(own.signing_key.serialize_der())?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -47,14 +47,14 @@ fn server(own: &CertifiedKey<KeyPair>, is_strict: bool) -> Result<String, Box<dy
     Ok(format!("https://{address}"))
 }
 
-/// The status code that a request with these members comes to, 0 without a response.
+/// Status code of a request with these members, 0 without a response.
 fn code(host: &str, members: &str) -> Result<String, String> {
     let request = format!(r#"{{"method":"get","url":"HOST/","raise_error":false{members}}}"#);
     let found = sent(host, &request)?;
     Ok(member(&found, "status_code"))
 }
 
-/// A text of several lines as JSON writes it, without its quotes.
+/// String of several lines in JSON, without its quotes.
 fn written(text: &str) -> String {
     text.replace('\r', "").replace('\n', "\\n")
 }

@@ -1,4 +1,4 @@
-//! What policies reach through this process: servers of these tests, and names.
+//! Tests of what policies access through the host: HTTP servers, and name resolution.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,8 +21,8 @@ type Done = Result<(), Box<dyn Error>>;
 
 const POLICY: &str = "package p\n\nsent := http.send(input)\n\nfound := net.lookup_ip_addr(input)\n\ntold := opa.runtime()\n";
 
-/// What a rule of the policy says of an input in JSON, in which `HOST` is the server, or the
-/// failure of its call.
+/// Value of a rule of the policy for an input in JSON, in which `HOST` is the server, or the error
+/// of its call.
 fn asked(
     rule: &str,
     host: &str,
@@ -53,7 +53,7 @@ fn asked(
     answer.to_value().get("x").cloned().ok_or("no x".to_owned())
 }
 
-/// What a request comes to that has enough time, unless it says otherwise.
+/// Response to a request, whose timeout is long unless it specifies one.
 fn sent(host: &str, request: &str) -> Result<Value, String> {
     let request = match request.contains("timeout") {
         true => request.to_owned(),
@@ -62,19 +62,19 @@ fn sent(host: &str, request: &str) -> Result<Value, String> {
     asked("sent", host, &request, &Arc::default())
 }
 
-/// A name that is too long for anyone to have, so that no network is asked for it.
+/// A name that is too long to exist, so that no network is queried for it.
 fn nobody() -> String {
     "a".repeat(300)
 }
 
-/// The text of what stands at a path of members with dots between them.
+/// String form of the value at a dotted path of members.
 fn member(value: &Value, path: &str) -> String {
     let mut path = path.split('.');
     let found = path.try_fold(value, |value, name| value.get(name));
     found.map(ToString::to_string).unwrap_or_default()
 }
 
-/// Reads the head of a request and writes a response; what was read.
+/// Reads the head of a request and sends a response; returns the head.
 fn answer(mut stream: impl Read + Write, headers: &str, body: &[u8]) -> String {
     let mut head = String::new();
     let mut reader = BufReader::new(&mut stream);
@@ -84,7 +84,7 @@ fn answer(mut stream: impl Read + Write, headers: &str, body: &[u8]) -> String {
         }
     }
     if head.starts_with("GET /slow ") {
-        // Longer than any test waits.
+        // Longer than the timeout of any test.
         std::thread::sleep(Duration::from_secs(3600));
     }
     let length = body.len();
@@ -97,7 +97,7 @@ fn answer(mut stream: impl Read + Write, headers: &str, body: &[u8]) -> String {
     head
 }
 
-/// Starts a server that closes so many connections without an answer and then always answers.
+/// Starts a server that closes `closed` connections without a response and then always responds.
 fn server(closed: usize, headers: &'static str, body: Vec<u8>) -> std::io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;

@@ -11,11 +11,11 @@ use tokio::sync::Notify;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(in crate::http) enum Admission {
-    /// All of them.
+    /// All requests.
     Full,
-    /// Those that ask how the server is; the others wait until the connection gets a full place.
+    /// Probes only; other requests wait until the connection gets a full place.
     Reserve,
-    /// None: those that waited are told to come back later.
+    /// No requests: those that waited are refused with 503 and a retry delay.
     Refused,
 }
 
@@ -23,7 +23,7 @@ pub(in crate::http) enum Admission {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(in crate::http) enum Leaving {
-    /// The server stops: what was sent already is still answered.
+    /// The server stops: requests that were already sent are still answered.
     Finish = 1,
     /// Another connection needs the place.
     Yield = 2,
@@ -32,48 +32,48 @@ pub(in crate::http) enum Leaving {
 /// Length of the body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) enum BodyLength {
-    /// In bytes; zero without a body.
+    /// Bytes; zero without a body.
     Exact(u64),
-    /// In chunks, of which an empty line is the end.
+    /// Chunked body, which ends with an empty line.
     Chunked,
 }
 
-/// The state of one connection. Times are milliseconds since it began.
+/// Activity of one connection. Times are milliseconds since it began.
 #[derive(Debug)]
 pub(in crate::http) struct Activity {
     born: Instant,
-    /// Requests whose answers are not sent whole.
+    /// Number of requests whose responses are not completely sent.
     exchanges: AtomicUsize,
-    /// Requests so far.
+    /// Number of requests so far.
     begun: AtomicU64,
     /// When the last exchange ended.
     quiet_since: AtomicU64,
     /// Whether sent bytes wait for the client to read.
     blocked: AtomicBool,
-    /// HTTP/1: whether a request is being answered, and nothing more of it is to come.
+    /// HTTP/1: whether a completely received request is being answered.
     answering: AtomicBool,
     /// HTTP/1: whether the client has closed its side while its request was answered.
     gone: AtomicBool,
-    /// HTTP/2: parts of answers that wait for the client to take them.
+    /// HTTP/2: number of response parts that wait for the client to read them.
     unsent: AtomicUsize,
-    /// HTTP/2: when the client last took some of an answer, or the first part began to wait.
+    /// HTTP/2: when the client last read some of a response, or the first part began to wait.
     progress: AtomicU64,
     place: AtomicU8,
-    /// When the first request began to wait for a full place, and 0 if none does.
+    /// When the first request began to wait for a full place; valid only while one waits.
     waiting_since: AtomicU64,
-    /// Requests that wait for a full place.
+    /// Number of requests that wait for a full place.
     waiting: AtomicUsize,
     moved: Notify,
     leaving: AtomicU8,
     told: Notify,
-    /// HTTP/1: length of the last request's body, and `u64::MAX` for one in chunks.
+    /// HTTP/1: length of the last request's body, and `u64::MAX` for a chunked one.
     body_length: AtomicU64,
     /// HTTP/1: whether the last request's body was read to its end.
     body_read: AtomicBool,
 }
 
 impl Activity {
-    /// A connection that begins.
+    /// Creates the activity of a new connection.
     pub(in crate::http) fn new(place: Admission) -> Self {
         Self {
             born: Instant::now(),
@@ -109,7 +109,7 @@ impl Activity {
         self.born + Duration::from_millis(milliseconds)
     }
 
-    /// A request has come.
+    /// Records the start of a request.
     pub(in crate::http) fn begin_exchange(&self, body: BodyLength) {
         let length = match body {
             BodyLength::Exact(length) => length,
@@ -121,23 +121,23 @@ impl Activity {
         self.exchanges.fetch_add(1, Ordering::Release);
     }
 
-    /// A request is answered, and the answer is sent or given up.
+    /// Records that a response is sent or abandoned.
     pub(in crate::http) fn end_exchange(&self) {
         self.quiet_since.store(self.now(), Ordering::Relaxed);
         self.exchanges.fetch_sub(1, Ordering::Release);
     }
 
-    /// Requests whose answers are not sent whole.
+    /// Number of requests whose responses are not completely sent.
     pub(super) fn exchanges(&self) -> usize {
         self.exchanges.load(Ordering::Acquire)
     }
 
-    /// Requests so far.
+    /// Number of requests so far.
     pub(super) fn begun(&self) -> u64 {
         self.begun.load(Ordering::Relaxed)
     }
 
-    /// Whether the connection waits for its client to ask for something.
+    /// Whether the connection waits for a request of its client.
     pub(in crate::http) fn is_idle(&self) -> bool {
         self.exchanges() == 0 && !self.is_blocked()
     }
@@ -148,7 +148,7 @@ impl Activity {
         self.is_idle().then(|| self.after(since))
     }
 
-    /// Whether no request has come yet.
+    /// Whether no request has arrived yet.
     pub(in crate::http) fn is_unused(&self) -> bool {
         self.begun() == 0
     }
@@ -161,7 +161,7 @@ impl Activity {
         }
     }
 
-    /// The last request's body was read to its end.
+    /// Records that the last request's body was read to its end.
     pub(super) fn set_body_read(&self) {
         self.body_read.store(true, Ordering::Relaxed);
     }
@@ -188,7 +188,7 @@ impl Activity {
         self.answering.load(Ordering::Relaxed)
     }
 
-    /// The client has closed its side. Whoever notes it wakes the task of the connection.
+    /// Records that the client has closed its side. The caller wakes the task of the connection.
     pub(super) fn set_gone(&self) {
         self.gone.store(true, Ordering::Relaxed);
     }
@@ -202,24 +202,24 @@ impl Activity {
         .await;
     }
 
-    /// A part of an answer waits for the client to take it.
+    /// Records that a part of a response waits for the client to read it.
     pub(super) fn begin_part(&self) {
         if self.unsent.fetch_add(1, Ordering::Relaxed) == 0 {
             self.note_progress();
         }
     }
 
-    /// A part of an answer is taken or given up.
+    /// Records that a part of a response is read or abandoned.
     pub(super) fn end_part(&self) {
         self.unsent.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The client has taken some of an answer.
+    /// Records that the client has read some of a response.
     pub(super) fn note_progress(&self) {
         self.progress.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Whether answers wait for the client, and it has taken nothing of any of them for so long.
+    /// Whether responses wait for the client, and it has read nothing of any for `limit`.
     pub(super) fn is_stalled(&self, limit: Duration) -> bool {
         let last = self.after(self.progress.load(Ordering::Relaxed));
         self.unsent.load(Ordering::Relaxed) > 0 && last.elapsed() >= limit
@@ -233,7 +233,7 @@ impl Activity {
         }
     }
 
-    /// Gives the connection another place.
+    /// Assigns another place to the connection.
     pub(in crate::http) fn give(&self, place: Admission) {
         self.place.store(place as u8, Ordering::Release);
         self.moved.notify_waiters();
@@ -258,13 +258,13 @@ impl Activity {
         waits.then(|| self.after(self.waiting_since.load(Ordering::Relaxed)))
     }
 
-    /// Has the connection end.
+    /// Asks the connection to end.
     pub(in crate::http) fn leave(&self, why: Leaving) {
         self.leaving.fetch_max(why as u8, Ordering::Release);
         self.told.notify_waiters();
     }
 
-    /// Why the connection is to end, if it is.
+    /// Why the connection is asked to end, if it is.
     pub(in crate::http) fn leaving(&self) -> Option<Leaving> {
         match self.leaving.load(Ordering::Acquire) {
             0 => None,
@@ -273,7 +273,7 @@ impl Activity {
         }
     }
 
-    /// Waits until the connection is to end for this reason or a stronger one.
+    /// Waits until the connection is asked to end for this reason or a stronger one.
     pub(super) async fn until_leaving(&self, least: Leaving) {
         loop {
             let told = self.told.notified();

@@ -22,23 +22,23 @@ use crate::http::request_body::receive;
 use crate::http::response::{Sending, admit};
 use crate::http::service::Service;
 
-/// An answer on its way.
+/// Response being sent.
 pub(super) type HttpResponse = hyper::Response<Sent<Sending>>;
 
-/// How long the work on a request goes on undisturbed when its client has closed its side. A client
-/// that has sent all it has to say, and closes only that side, is given what is answered quickly.
+/// Grace period of a request after its client has closed its side. A client that has sent its last
+/// request, and closes only that side, gets responses that take no longer.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How long the request may then still take to be answered, once the work is cancelled.
+/// Further time for the handler to respond, once the work is cancelled.
 const CANCELLED: Duration = Duration::from_millis(900);
 
-/// The time from a request's head to the last byte of its answer. When it is over, whoever still
-/// works on the answer is told so.
+/// Lifetime of a request from its head to the last byte of its response. At its end the work on the
+/// response is cancelled.
 #[derive(Debug)]
 pub(super) struct Exchange {
     activity: Arc<Activity>,
     cancelled: Arc<AtomicBool>,
-    /// Whether answers are sent in parts that clients have to make room for.
+    /// Whether the response is sent in parts, under flow control by the client.
     multiplexed: bool,
 }
 
@@ -72,8 +72,8 @@ impl Exchange {
         }
     }
 
-    /// Ends when the answer is to be given up: the client has closed its side, the work was
-    /// cancelled, and goes on all the same.
+    /// Completes when the response is to be abandoned: the client has closed its side, the work was
+    /// cancelled, but has not ended.
     async fn abandoned(&self) {
         self.activity.gone().await;
         tokio::time::sleep(GRACE).await;
@@ -90,7 +90,7 @@ impl Drop for Exchange {
 }
 
 impl<S: Service> Connection<S> {
-    /// Reads one request, has it answered, and writes the access log.
+    /// Receives one request, has it answered, and writes the access log.
     pub(super) async fn answer(
         &self,
         request: hyper::Request<Incoming>,
@@ -111,8 +111,7 @@ impl<S: Service> Connection<S> {
         let mut reply = self.reply(parts, body, &arrival, &exchange).await;
         let span = reply.span.take();
         let (mut reply, share) = admit(reply, &self.answers).await;
-        // What is left of a body is not waited for, when it did not come in time or its end is not
-        // known.
+        // The rest of a body is not awaited if it did not arrive in time or its end is unknown.
         let unread = reply.status == StatusCode::REQUEST_TIMEOUT
             || (self.activity.body_length() == BodyLength::Chunked
                 && !self.activity.is_body_read());
@@ -125,7 +124,7 @@ impl<S: Service> Connection<S> {
         Sending::response(reply, share, line).map(|body| Sent::new(body, exchange))
     }
 
-    /// The answer to one request, which is given up when the client has closed its side.
+    /// Answers one request; abandons it when the client has closed its side.
     async fn reply(
         &self,
         parts: Parts,
@@ -145,7 +144,7 @@ impl<S: Service> Connection<S> {
         reply
     }
 
-    /// Waits for a place, reads the request, and has it answered.
+    /// Waits for a place, receives the request, and has it answered.
     async fn work(
         &self,
         parts: Parts,

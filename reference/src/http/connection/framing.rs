@@ -1,8 +1,8 @@
-//! Framing of HTTP/1 requests. The parser gets the bytes of one message at a time, so that it is
-//! known where the next request line begins. In its target, bytes that the parser would refuse, or
+//! Framing of HTTP/1 requests. The parser gets the bytes of one message at a time, so that the
+//! start of the next request line is known. In its target, bytes that the parser would reject, or
 //! drop as a fragment, are percent-encoded.
 //!
-//! The lengths of bodies are those that the parser reports: headers are read nowhere else.
+//! The lengths of bodies are those that the parser reports: headers are parsed nowhere else.
 
 use std::io;
 use std::ops::Range;
@@ -18,11 +18,11 @@ enum Position {
     Start,
     Method,
     Target,
-    /// Behind the target, in the rest of the head.
+    /// After the target, in the rest of the head.
     Head(Line),
-    /// Behind a whole head, whose body has not been reported yet.
+    /// After a complete head, whose body has not been reported yet.
     HeadEnd,
-    /// In a body, with so many bytes to come.
+    /// In a body, with this many bytes left.
     Body(u64),
     Chunks(Line),
 }
@@ -32,12 +32,12 @@ enum Position {
 enum Line {
     Within,
     Start,
-    /// Behind a carriage return with which the line begins.
+    /// After a carriage return at the start of the line.
     Return,
 }
 
 impl Line {
-    /// Goes on to the end of the first empty line, if there is one.
+    /// Advances to the end of the first empty line, if there is one.
     fn end_of_empty(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -60,9 +60,9 @@ impl Line {
 /// Bytes for the parser.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// So many of the bytes that were read belong to the message.
+    /// Number of the read bytes that belong to the message.
     pub(super) count: usize,
-    /// The same bytes with an encoded target, where it has to be.
+    /// The same bytes with an encoded target, if it needs encoding.
     pub(super) encoded: Option<Vec<u8>>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Piece {
 #[derive(Debug)]
 pub(super) struct Framing {
     position: Position,
-    /// Requests that the parser has reported.
+    /// Number of requests that the parser has reported.
     requests: u64,
 }
 
@@ -84,10 +84,10 @@ impl Default for Framing {
 }
 
 impl Framing {
-    /// Takes the bytes at the beginning that belong to the current message.
+    /// Takes the leading bytes that belong to the current message.
     ///
     /// # Errors
-    /// `InvalidData` if the parser sees other messages: no byte is read any more.
+    /// `InvalidData` if the parser sees other messages: no more bytes are read.
     pub(super) fn take(&mut self, activity: &Activity, bytes: &[u8]) -> io::Result<Piece> {
         self.follow(activity)?;
         let (begin, target) = self.request_line(bytes);
@@ -98,7 +98,7 @@ impl Framing {
         Ok(Piece { count, encoded })
     }
 
-    /// Compares the position with the requests that the parser has reported.
+    /// Synchronizes the position with the requests that the parser has reported.
     fn follow(&mut self, activity: &Activity) -> io::Result<()> {
         let begun = activity.begun();
         let is_next = self.position == Position::HeadEnd && begun == self.requests + 1;
@@ -124,8 +124,8 @@ impl Framing {
         Ok(())
     }
 
-    /// Reads a request line to the end of its target: the count of the bytes read, and the place
-    /// of the target among them.
+    /// Scans a request line to the end of its target; returns the number of bytes scanned, and the
+    /// range of the target.
     fn request_line(&mut self, bytes: &[u8]) -> (usize, Range<usize>) {
         let mut target = 0..0;
         for (at, byte) in bytes.iter().enumerate() {
@@ -148,7 +148,7 @@ impl Framing {
         (bytes.len(), target)
     }
 
-    /// Goes on to the end of the head, of the body, or of an empty line between chunks.
+    /// Advances to the end of the head, of the body, or of an empty line between chunks.
     fn rest_of_message(&mut self, bytes: &[u8]) -> usize {
         match &mut self.position {
             Position::Start | Position::Method | Position::Target | Position::HeadEnd => {
@@ -178,12 +178,12 @@ impl Framing {
     }
 }
 
-/// Whether the parser refuses a byte in a target, or ends the target there.
+/// Whether the parser rejects a byte in a target, or ends the target there.
 fn has_to_be_encoded(byte: u8) -> bool {
     matches!(byte, b'"' | b'#' | b'<' | b'>' | b'`') || !byte.is_ascii()
 }
 
-/// The bytes with an encoded target, if it has to be.
+/// Returns the bytes with an encoded target, if it needs encoding.
 fn encode(bytes: &[u8], target: Range<usize>) -> Option<Vec<u8>> {
     let (before, from) = bytes.split_at_checked(target.start)?;
     let (target, behind) = from.split_at_checked(target.len())?;
@@ -208,7 +208,7 @@ mod tests {
     use super::super::activity::{Activity, Admission, BodyLength};
     use super::Framing;
 
-    /// A request as it is sent, and what the parser is to see of it.
+    /// A request as it is sent, and the expected input of the parser.
     #[derive(Debug, Clone)]
     struct Message {
         sent: Vec<u8>,
@@ -266,8 +266,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever pieces requests arrive in, the parser gets each byte once, only targets are
-        /// encoded, and no piece reaches beyond a head or a message.
+        /// However requests are split into pieces, the parser gets each byte once, only targets are
+        /// encoded, and no piece extends beyond a head or a message.
         #[test]
         fn pieces_end_with_their_message(
             messages in prop::collection::vec(messages(), 1..5),
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// A parser that goes on behind a head, or reports a request that has not arrived.
+    /// A parser that continues after a head, or reports a request that has not arrived.
     #[test]
     fn a_parser_that_disagrees_reads_nothing_more() {
         let activity = Activity::new(Admission::Full);

@@ -18,8 +18,8 @@ use super::stream::Stream;
 use crate::http::error::{ApiError, Code};
 use crate::http::service::Service;
 
-/// How long a connection without a request stays open when the server stops, because a request
-/// may be on its way.
+/// How long an idle connection stays open when the server stops, because a request may be in
+/// transit.
 pub(super) const UNDER_WAY: Duration = Duration::from_millis(200);
 
 /// Answers the requests of a connection one after the other.
@@ -30,7 +30,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
     let mut conversation = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(timeout)
-        // The stream looks for the end of the client's side itself, also behind further requests.
+        // The stream detects the end of the client's side itself, even after pipelined requests.
         .half_close(true)
         .serve_connection(
             TokioIo::new(stream),
@@ -68,7 +68,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
     }
 }
 
-/// Waits until the connection is to end, and when the server stops a little longer.
+/// Waits until the connection is asked to end, and at a server stop a little longer.
 async fn leaving(activity: &Activity) -> Leaving {
     activity.until_leaving(Leaving::Finish).await;
     if activity.leaving() == Some(Leaving::Finish) {
@@ -77,7 +77,7 @@ async fn leaving(activity: &Activity) -> Leaving {
     activity.leaving().unwrap_or(Leaving::Finish)
 }
 
-/// The last answer of a connection, to what is no request.
+/// Last response of a connection, to a malformed request.
 fn refusal(status: StatusCode) -> Vec<u8> {
     let message = match status {
         StatusCode::REQUEST_TIMEOUT => "the head of the request did not arrive in time",
@@ -92,7 +92,7 @@ fn refusal(status: StatusCode) -> Vec<u8> {
     answer
 }
 
-/// The head of an answer that is the connection's last.
+/// Head of the last response of a connection.
 fn head(status: StatusCode, headers: &HeaderMap, length: usize) -> String {
     let now = Utc::now().format("%a, %d %b %Y %H:%M:%S GMT");
     let mut text = format!("HTTP/1.1 {status}\r\n");

@@ -1,4 +1,4 @@
-//! HTTP/2 connections, with bounds on the memory of each.
+//! HTTP/2 connections, with memory limits of each.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,35 +16,34 @@ use super::socket::Socket;
 use super::stream::Stream;
 use crate::http::service::Service;
 
-/// Requests of one connection that are answered at the same time.
+/// Maximum number of concurrent requests of one connection.
 const STREAMS: u32 = 128;
 
-/// Headers of one request, in bytes.
+/// Maximum bytes of headers of one request.
 const HEADERS: u32 = 64 << 10;
 
-/// Bytes of a body, and of all bodies of a connection, that a client may send before they are
-/// asked for.
+/// Receive windows of a body, and of all bodies of a connection, in bytes.
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// Bytes of one answer that are kept for the client.
+/// Maximum buffered bytes of one response.
 const SEND_BUFFER: usize = 64 << 10;
 
-/// Streams that the client has reset before the server took them up, and that the server has
-/// reset for errors of the client; beyond them the connection ends.
+/// Maximum number of streams that the client has reset before the server accepted them, and that
+/// the server has reset for errors of the client; beyond them the connection ends.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 256;
 
-/// How long a client has to answer a ping.
+/// Timeout for the response to a ping.
 const PONG: Duration = Duration::from_secs(20);
 
-/// How long an idle connection is told of its end before it is closed for another one.
+/// Time between the shutdown notice and the close of an idle connection that makes room.
 const FAREWELL: Duration = Duration::from_millis(100);
 
-/// Shortest time between two looks at whether answers are taken.
+/// Minimum interval between two checks for stalled responses.
 const LOOK_PERIOD: Duration = Duration::from_millis(20);
 
-/// Answers the requests of a connection beside each other.
+/// Answers the requests of a connection concurrently.
 pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<impl Socket>) {
     let (peer, activity) = (connection.peer, Arc::clone(&connection.activity));
     let (header_timeout, write_timeout) = {

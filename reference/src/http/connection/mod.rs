@@ -1,4 +1,4 @@
-//! One connection: TLS handshake, protocol, requests and end.
+//! Lifecycle of one connection: TLS handshake, protocol detection, requests and shutdown.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -30,23 +30,23 @@ use exchange::{Exchange, HttpResponse};
 use socket::Socket;
 use stream::{Protocol, Stream};
 
-/// One connection.
+/// A client connection.
 pub(super) struct Connection<S> {
     pub(super) server: Arc<Server<S>>,
     pub(super) activity: Arc<Activity>,
     pub(super) peer: Peer,
-    /// The memory for the bodies of requests, which all connections share. Each counts by itself
-    /// how often it is in use.
+    /// Memory budget of request bodies, shared by all connections. Each connection has a separate
+    /// reference count of it.
     pub(super) bodies: Arc<MemoryBudget>,
-    /// The memory for answers, the same way.
+    /// Memory budget of responses, shared likewise.
     pub(super) answers: Arc<MemoryBudget>,
-    /// Those of the client, its own first, one behind the other in DER.
+    /// Client certificates, its own first, concatenated in DER.
     pub(super) certificates: Bytes,
 }
 
 impl<S: Service> Connection<S> {
-    /// Serves the connection, after its TLS handshake if there is TLS, until its client closes
-    /// it, or it is told to end.
+    /// Serves the connection, after its TLS handshake if TLS is enabled, until its client closes
+    /// it, or it is asked to end.
     pub(super) async fn run(mut self, stream: Transport) {
         let peer = self.peer;
         if let Err(failure) = stream.set_nodelay() {
@@ -76,13 +76,13 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Finds out how the client speaks, and answers it in the same way.
+    /// Detects the protocol of the client, and serves it.
     async fn speak(self, socket: impl Socket) {
         let (peer, options) = (self.peer, &self.server.options);
         let activity = Arc::clone(&self.activity);
         let mut stream = Stream::new(socket, activity, options.write_timeout);
-        // The header timeout of HTTP/1 starts when the protocol is known. A client that never
-        // says enough to tell holds its connection no longer than one that sends a slow head.
+        // A client that never sends enough to detect it occupies its connection no longer than one
+        // that sends a slow head.
         let recognised = timeout(options.header_timeout, stream.recognise());
         let recognised = tokio::select! {
             recognised = recognised => recognised,
@@ -97,13 +97,13 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Ends when the server stops and what was on its way has had the time to arrive.
+    /// Completes when the server stops and requests in transit have had time to arrive.
     async fn idle_at_stop(&self) {
         self.activity.until_leaving(Leaving::Finish).await;
         tokio::time::sleep(http1::UNDER_WAY).await;
     }
 
-    /// Takes up a request.
+    /// Begins the exchange of a request.
     fn call(
         self: &Arc<Self>,
         request: hyper::Request<Incoming>,
@@ -114,7 +114,7 @@ impl<S: Service> Connection<S> {
     }
 }
 
-/// Whether a handshake failed because of the certificate that the client has shown, or has not.
+/// Whether a handshake failed because of an invalid or missing client certificate.
 fn is_refusal(failure: &std::io::Error) -> bool {
     let inner = failure.get_ref().and_then(|inner| inner.downcast_ref());
     matches!(

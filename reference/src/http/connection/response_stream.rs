@@ -9,7 +9,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use super::exchange::Exchange;
 
-/// The body of an answer, which holds its exchange open until its last byte is sent.
+/// Body of a response, which keeps its exchange open until its last byte is sent.
 pub(super) struct Sent<B> {
     body: B,
     exchange: Arc<Exchange>,
@@ -45,8 +45,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
     }
 }
 
-/// A part of an answer. HTTP/2 keeps it until the client has room for it, so that its life and
-/// its length say whether the client takes what it asked for.
+/// Part of a response. HTTP/2 retains it until the client has window for it, so that its lifetime
+/// and remaining length show whether the client reads.
 pub(super) struct Part {
     bytes: Bytes,
     exchange: Arc<Exchange>,

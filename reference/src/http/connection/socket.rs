@@ -5,7 +5,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::http::socket::Transport;
 
-/// A connection of the system, perhaps below TLS.
+/// Connection of the operating system, possibly below TLS.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin + 'static {
     fn transport(&self) -> &Transport;
 }

@@ -1,5 +1,5 @@
-//! Byte stream of a connection. Clients that do not read are cut off, and clients that disconnect
-//! while their request is processed are noticed.
+//! Byte stream of a connection. Detects clients that do not read, and clients that disconnect while
+//! their request is processed.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,53 +20,53 @@ use super::framing::Framing;
 use super::socket::Socket;
 use super::timer::Timer;
 
-/// What HTTP/2 begins with.
+/// Connection preface of HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// So many bytes of an HTTP/2 connection are read in one turn: some hundreds of the smallest frames.
+/// Maximum bytes of an HTTP/2 connection read per turn: some hundreds of the smallest frames.
 const TURN: usize = 8 << 10;
 
-/// Bytes that are read while a request is answered, so that the end behind them is seen.
+/// Maximum bytes read ahead while a request is answered, to detect the end of the stream.
 const AHEAD: usize = 16 << 10;
 
-/// How often the system is asked for an end that lies behind more bytes.
+/// Interval at which the system is polled for an end of the stream after unread bytes.
 const LOOK_PERIOD: Duration = Duration::from_millis(250);
 
-/// How long, and for how many bytes, a connection is still read after its last answer.
+/// Limits, in time and bytes, of reading a connection after its last response.
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 256 << 10;
 
-/// So few bytes are copied into one piece to be written: the system takes longer for several.
+/// Up to this many bytes are copied into one buffer to be written: a vectored write is slower.
 const SMALL: usize = 1024;
 
-/// How a connection is spoken on.
+/// Protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
     Http2,
 }
 
-/// A watched connection.
+/// Monitored byte stream of a connection.
 pub(super) struct Stream<S> {
     inner: S,
     activity: Arc<Activity>,
     protocol: Protocol,
-    /// Read, but not asked for yet.
+    /// Bytes that are read, but not consumed yet.
     ahead: BytesMut,
     /// Whether the client has closed its side.
     ended: bool,
-    /// Looks for the end behind bytes that are not read.
+    /// Timer of polls for the end of the stream after unread bytes.
     look: Timer,
-    /// Ends a write that does not go on.
+    /// Timeout of a write without progress.
     stall: Timer,
     write_timeout: Duration,
-    /// Requests whose answers are written, bytes and all.
+    /// Number of requests whose responses are completely written.
     answered: u64,
-    /// The bytes that were read in this turn.
+    /// Bytes read in this turn.
     turn: usize,
-    /// The status that hyper has answered what is no request with, in words of its own.
+    /// Status of hyper's own response to a malformed request.
     refused: Option<StatusCode>,
-    /// HTTP/1: where messages begin and end.
+    /// HTTP/1: message framing.
     framing: Framing,
     /// HTTP/1: bytes of a head whose target had to be encoded.
     encoded: BytesMut,
@@ -91,7 +91,7 @@ impl<S: Socket> Stream<S> {
         }
     }
 
-    /// Reads as much as tells how the client speaks.
+    /// Reads enough bytes to detect the protocol.
     pub(super) async fn recognise(&mut self) -> io::Result<Protocol> {
         loop {
             let known = self.ahead.len().min(PREFACE.len());
@@ -114,12 +114,12 @@ impl<S: Socket> Stream<S> {
         Ok(self.protocol)
     }
 
-    /// The status of the answer to what is no request, which is still to be sent.
+    /// Status of the pending response to a malformed request.
     pub(super) fn refusal(&self) -> Option<StatusCode> {
         self.refused
     }
 
-    /// Sends the last answer, and closes this side.
+    /// Sends the last response, and closes this side.
     pub(super) async fn finish(&mut self, answer: &[u8]) -> io::Result<()> {
         let sent = async {
             self.inner.write_all(answer).await?;
@@ -128,8 +128,8 @@ impl<S: Socket> Stream<S> {
         timeout(self.write_timeout, sent).await?
     }
 
-    /// Takes what the client still sends, within bounds, until it closes its side, because a
-    /// connection that is closed with bytes unread takes the last answer from a slow reader.
+    /// Discards further input, within limits, until the client closes its side, because closing a
+    /// connection with unread bytes would deprive a slow reader of the last response.
     pub(super) async fn linger(&mut self) {
         let mut buffer = [0; 4096];
         let mut rest = LINGER_BYTES;
@@ -141,12 +141,12 @@ impl<S: Socket> Stream<S> {
                 }
             }
         };
-        // Whoever goes on sending is cut off.
+        // A client that continues to send is disconnected.
         let _ended = timeout(LINGER, end).await;
     }
 
-    /// Looks whether the client goes away while its request is answered: reads ahead, and when
-    /// that is enough asks the system now and then.
+    /// Checks whether the client disconnects while its request is answered: reads ahead, and when
+    /// the buffer is full polls the system periodically.
     fn look_ahead(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         while !self.ended && self.ahead.len() < AHEAD {
             let mut buffer = [MaybeUninit::uninit(); 1024];
@@ -170,8 +170,8 @@ impl<S: Socket> Stream<S> {
         Ok(())
     }
 
-    /// Reads, and lets others have their turn when much has been read: an HTTP/2 connection goes on
-    /// reading for as long as there is something, also where no frame belongs to a request.
+    /// Reads, and yields to other connections after many bytes: an HTTP/2 connection keeps reading
+    /// while there is input, even if no frame belongs to a request.
     fn poll_turn(
         &mut self,
         context: &mut Context<'_>,
@@ -191,7 +191,7 @@ impl<S: Socket> Stream<S> {
         read
     }
 
-    /// Reads bytes of HTTP/2, first those that were read ahead.
+    /// Reads bytes of HTTP/2, starting with those read ahead.
     fn poll_frames(
         &mut self,
         context: &mut Context<'_>,
@@ -206,7 +206,7 @@ impl<S: Socket> Stream<S> {
         }
     }
 
-    /// Reads bytes of one message of HTTP/1, and leaves those of the next one for later.
+    /// Reads bytes of one HTTP/1 message, and defers those of the next one.
     fn poll_message(
         &mut self,
         context: &mut Context<'_>,
@@ -243,15 +243,15 @@ impl<S: Socket> Stream<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Notes that the client has closed its side, and has its request see it.
+    /// Records that the client has closed its side, and wakes the task of its request.
     fn end(&mut self, context: &Context<'_>) {
         self.ended = true;
         self.activity.set_gone();
         context.waker().wake_by_ref();
     }
 
-    /// Whether what is to be written is not an answer, but what hyper says itself to what is no
-    /// request. It is held back, as an error object is to be sent instead.
+    /// Whether the bytes are hyper's own response to a malformed request instead of a handler's.
+    /// They are suppressed, because an error object is sent instead.
     fn holds_back(&mut self, bytes: &[u8]) -> bool {
         if self.protocol == Protocol::Http2 || self.activity.begun() != self.answered {
             return false;
@@ -267,7 +267,7 @@ impl<S: Socket> Stream<S> {
         true
     }
 
-    /// The result of an attempt to write; an error when the client does not read for too long.
+    /// Tracks the result of a write; returns an error when the client does not read for too long.
     fn track_write<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -281,7 +281,7 @@ impl<S: Socket> Stream<S> {
         }
         self.activity.set_blocked(true);
         ready!(self.stall.poll(context, self.write_timeout));
-        // What the system still holds for the client goes with the connection.
+        // The data buffered by the system for the client is dropped with the connection.
         if let Err(failure) = self.inner.transport().set_zero_linger() {
             debug!(%failure, "cannot drop what was not read");
         }
@@ -292,7 +292,7 @@ impl<S: Socket> Stream<S> {
     }
 }
 
-/// Several pieces as one, if they are small.
+/// Joins several slices, if they are small.
 fn together(slices: &[io::IoSlice<'_>]) -> Option<SmallVec<[u8; SMALL]>> {
     let length: usize = slices.iter().map(|slice| slice.len()).sum();
     (length <= SMALL).then(|| {
@@ -304,7 +304,7 @@ fn together(slices: &[io::IoSlice<'_>]) -> Option<SmallVec<[u8; SMALL]>> {
     })
 }
 
-/// Moves bytes, at most so many.
+/// Moves at most `most` bytes.
 fn hand_over(from: &mut BytesMut, to: &mut ReadBuf<'_>, most: usize) {
     let count = from.len().min(to.remaining()).min(most);
     to.put_slice(from.get(..count).unwrap_or_default());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A timer that is made when it is first needed.
+/// A timer that is created on first use.
 #[derive(Debug, Default)]
 pub(super) struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,
@@ -14,7 +14,7 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    /// Ready so long after the first call since it was stopped.
+    /// Ready when `period` has passed since the first call after a stop.
     pub(super) fn poll(&mut self, context: &mut Context<'_>, period: Duration) -> Poll<()> {
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep(period)));
         if !self.running {
@@ -26,7 +26,7 @@ impl Timer {
         Poll::Ready(())
     }
 
-    /// Stops; returns whether it was running.
+    /// Stops the timer; returns whether it was running.
     pub(super) fn stop(&mut self) -> bool {
         std::mem::take(&mut self.running)
     }

@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An IPv4 address, or the /64 network of an IPv6 address, all of which one client may have.
+/// IPv4 address, or /64 network of an IPv6 address, all of which one client may own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Address(IpAddr);
 
 impl From<IpAddr> for Address {
     fn from(address: IpAddr) -> Self {
-        // A listener on all interfaces sees IPv4 addresses as mapped ones.
+        // A dual-stack listener sees IPv4 addresses as mapped ones.
         Self(match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             IpAddr::V6(address) => {

@@ -9,21 +9,21 @@ use super::listening_socket::ListeningSocket;
 use crate::http::remote_addr::Peer;
 use crate::http::socket::Transport;
 
-/// How long nothing more must arrive before the listener closes, and how long it goes on at most.
+/// Quiet period without a new connection before the listener closes, and the maximum time of that.
 const QUIET: Duration = Duration::from_millis(50);
 const MAX_DRAIN: Duration = Duration::from_millis(500);
 
-/// Has the system take no new connections, so that only those are left which it has taken.
-/// Clients that begin now are told after their next try that nobody listens.
+/// Makes the system reject new connections, so that only accepted ones are left. Clients that
+/// connect now get a refusal after their next attempt.
 #[cfg(target_os = "linux")]
 pub(super) fn shut(listener: &ListeningSocket) {
     use socket2::{SockFilter, SockRef};
 
-    /// The byte of a TCP header that holds its flags.
+    /// Offset of the flags in a TCP header.
     const FLAGS: u32 = 13;
     const SYN: u32 = 0x02;
     const SYN_AND_ACK: u32 = 0x12;
-    // Instructions of the classic packet filter: load a byte, and, compare, return.
+    // Instructions of the classic packet filter: load byte, and, compare, return.
     const LOAD_BYTE: u16 = 0x30;
     const AND: u16 = 0x54;
     const IF_EQUAL: u16 = 0x15;
@@ -44,11 +44,11 @@ pub(super) fn shut(listener: &ListeningSocket) {
     }
 }
 
-/// Other systems cannot.
+/// Unsupported on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn shut(_listener: &ListeningSocket) {}
 
-/// The connections that the system had taken, until there are no more.
+/// Connections that the system had accepted, until there are no more.
 pub(super) struct Backlog {
     listener: ListeningSocket,
     end: Instant,
@@ -60,13 +60,13 @@ impl Backlog {
         Self { listener, end }
     }
 
-    /// The next connection, if there is one.
+    /// Next connection, if there is one.
     pub(super) async fn next(&self) -> Option<(Transport, Peer)> {
         loop {
             let quiet = (Instant::now() + QUIET).min(self.end);
             match timeout_at(quiet, self.listener.accept()).await {
                 Ok(Ok(accepted)) => return Some(accepted),
-                // A client that went away meanwhile is no reason to forget the others.
+                // A client that disconnected meanwhile does not affect the others.
                 Ok(Err(failure)) => debug!(%failure, "cannot accept a connection"),
                 Err(_) => return None,
             }

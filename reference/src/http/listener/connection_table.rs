@@ -1,8 +1,8 @@
 //! Connection table: chooses which connections to close at the connection limit.
 //!
-//! A connection has a full place, or one of few places in the reserve, where only the health and
-//! the measurements of the server are told, until a full place is free. Connections that only wait for
-//! their client make room for new ones, so that a new one always finds a place of either kind.
+//! A connection has a full place, or one of a few places in the reserve, where only health and
+//! metrics probes are answered until a full place is free. Idle connections are closed to make
+//! room, so that a new one always finds a place of either kind.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,28 +12,28 @@ use std::time::{Duration, Instant};
 use super::address::Address;
 use crate::http::connection::activity::{Activity, Admission, Leaving};
 
-/// Connections that have asked for nothing for so long go before those that are between requests.
+/// Connections without a request for this long are closed before those between requests.
 const SILENT: Duration = Duration::from_millis(100);
 
-/// How many connections there may be.
+/// Limits of the number of connections.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Full places.
+    /// Number of full places.
     pub(super) all: usize,
-    /// Full places of one address.
+    /// Maximum number of full places of one address.
     pub(super) share: usize,
-    /// Places in the reserve.
+    /// Number of places in the reserve.
     pub(super) reserve: usize,
 }
 
-/// The open connections of a listener, by what tells them apart.
+/// Open connections of a listener, by id.
 #[derive(Debug)]
 pub(super) struct Registry<I> {
     limits: Limits,
     open: HashMap<I, Entry>,
-    /// Full places that are taken, of each address.
+    /// Number of occupied full places, by address.
     shares: HashMap<Address, usize>,
-    /// Places that are taken.
+    /// Number of occupied places.
     full: usize,
     reserve: usize,
 }
@@ -56,7 +56,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         }
     }
 
-    /// The place of a new connection; another one may lose its own.
+    /// Chooses the place of a new connection; another connection may lose its place.
     pub(super) fn admit(&mut self, peer: IpAddr) -> (Arc<Activity>, Admission) {
         let place = match self.make_room(peer.into()) {
             true => Admission::Full,
@@ -68,7 +68,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         (Arc::new(Activity::new(place)), place)
     }
 
-    /// Enters a connection that was admitted.
+    /// Inserts an admitted connection.
     pub(super) fn insert(
         &mut self,
         id: I,
@@ -86,14 +86,14 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         self.open.insert(id, entry);
     }
 
-    /// Forgets a connection, which is open no more or soon will not be.
+    /// Removes a connection, which is closed or about to be.
     pub(super) fn remove(&mut self, id: I) {
         if let Some(entry) = self.open.remove(&id) {
             self.release(entry.address, entry.place);
         }
     }
 
-    /// Has all connections end.
+    /// Asks all connections to end.
     pub(super) fn finish(&self) {
         for entry in self.open.values() {
             entry.activity.leave(Leaving::Finish);
@@ -105,7 +105,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         self.reserve > 0
     }
 
-    /// Gives full places to those that wait for them, in their order.
+    /// Assigns full places to the connections that wait for them, in order.
     pub(super) fn promote(&mut self) {
         let waiting = self.open.iter().filter_map(|(id, entry)| {
             let since = entry.activity.waiting_since()?;
@@ -125,30 +125,30 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         }
     }
 
-    /// Closes the longest idle connection, if there is one.
+    /// Closes the connection that has been idle longest, if there is one.
     pub(super) fn close_idle(&mut self) -> bool {
         let found = self.longest_idle(|_| true);
         self.let_go(found)
     }
 
-    /// Whether there is a full place for the address, perhaps after another has lost its own.
+    /// Whether there is a full place for the address, possibly after closing another connection.
     fn make_room(&mut self, address: Address) -> bool {
         let share = self.shares.get(&address).copied().unwrap_or_default();
         let shared = share < self.limits.share;
         if shared && self.full < self.limits.all {
             return true;
         }
-        // Who has his share already loses one of his own.
+        // A client at its share loses one of its own connections.
         let found = self.longest_idle(|entry| {
             entry.place == Admission::Full && (shared || entry.address == address)
         });
         self.let_go(found)
     }
 
-    /// Sees that there is a place in the reserve. Of the addresses that hold most of it, what waits
-    /// for its client goes first; then the request that waits shortest for a full place is told to
-    /// come back later. So who comes in a crowd pushes out his own. Whoever has only just come may
-    /// have his request on its way, and goes last.
+    /// Ensures that there is a place in the reserve. Among the addresses with the most places in
+    /// it, the longest idle connection is closed; else the request that has waited shortest for a
+    /// full place is refused. So a crowd of connections from one client displaces its own. A
+    /// connection that has just arrived may have a request in transit, and is closed last.
     fn make_reserve(&mut self) {
         if self.reserve < self.limits.reserve {
             return;
@@ -186,8 +186,8 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         self.let_go(first);
     }
 
-    /// The connection that waits longest for its client to ask for something. Those that never
-    /// asked go first; in the reserve, so do those that do not read.
+    /// Connection that has waited longest for a request. Those without any request come first; in
+    /// the reserve, so do those that do not read.
     fn longest_idle(&self, of: impl Fn(&Entry) -> bool) -> Option<I> {
         let now = Instant::now();
         let idle = self.open.iter().filter(|(_, entry)| of(entry));
@@ -205,7 +205,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
             .map(|(.., id)| id)
     }
 
-    /// Has a connection end, and forgets it.
+    /// Asks a connection to end, and removes it.
     fn let_go(&mut self, id: Option<I>) -> bool {
         let Some((id, entry)) = id.and_then(|id| Some((id, self.open.get(&id)?))) else {
             return false;
@@ -258,7 +258,7 @@ mod tests {
         reserve: 2,
     };
 
-    /// Connections by their number, and what became of them.
+    /// Connections by number, and their activities.
     struct Crowd {
         registry: Registry<usize>,
         activities: Vec<Arc<Activity>>,
@@ -272,7 +272,7 @@ mod tests {
             }
         }
 
-        /// A new connection, at work or not; returns its place.
+        /// Adds a new connection, busy or idle; returns its place.
         fn arrive(&mut self, from: &str, busy: bool) -> Admission {
             let peer = from.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
             assert!(!peer.is_unspecified(), "{from}");
@@ -287,7 +287,7 @@ mod tests {
             place
         }
 
-        /// The connections that are told to make room.
+        /// Connections that are asked to make room.
         fn leaving(&self) -> Vec<usize> {
             let all = self.activities.iter().enumerate();
             let leaving = all.filter(|(_, activity)| activity.leaving() == Some(Leaving::Yield));
@@ -295,8 +295,8 @@ mod tests {
         }
     }
 
-    /// What an attempt finds that takes less time than [`SILENT`] since it began: after that, who
-    /// has just come has no longer just come.
+    /// Result of an attempt that takes less time than [`SILENT`] since it began: after that, a new
+    /// connection no longer counts as just arrived.
     fn promptly<T>(attempt: impl Fn() -> (Instant, T)) -> T {
         loop {
             let (begun, found) = attempt();
@@ -311,16 +311,16 @@ mod tests {
         let arrivals = [
             ("2001:db8::1", true, Admission::Full, &[][..]),
             ("2001:db8::2", false, Admission::Full, &[]),
-            // The same network: the idle one makes room, then there is none.
+            // The same network: the idle connection makes room, then there is none.
             ("2001:db8::3", true, Admission::Full, &[1]),
             ("2001:db8::4", true, Admission::Reserve, &[1]),
-            // Others have places left.
+            // Other addresses have places left.
             ("2001:db8:0:1::1", false, Admission::Full, &[1]),
             ("127.0.0.1", true, Admission::Full, &[1]),
-            // All are taken: who is idle makes room.
+            // All places are occupied: an idle connection makes room.
             ("127.0.0.2", true, Admission::Full, &[1, 4]),
             ("127.0.0.3", true, Admission::Reserve, &[1, 4]),
-            // The reserve is full too: who waits there makes room, as long as there is one.
+            // The reserve is full, too: an idle connection in it makes room, if there is one.
             ("127.0.0.4", false, Admission::Reserve, &[1, 4, 7]),
             ("127.0.0.5", false, Admission::Reserve, &[1, 3, 4, 7]),
             ("127.0.0.6", false, Admission::Reserve, &[1, 3, 4, 7, 8]),
@@ -344,7 +344,7 @@ mod tests {
             for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
                 assert_eq!(crowd.arrive(from, true), Admission::Full);
             }
-            // The one who comes alone has not yet asked for anything, and came first.
+            // The single connection of its address has sent no request yet, and came first.
             for from in ["1.0.0.3", "1.0.0.1", "1.0.0.1", "1.0.0.1", "1.0.0.2"] {
                 assert_eq!(crowd.arrive(from, false), Admission::Reserve);
             }
@@ -365,7 +365,7 @@ mod tests {
             let turn = turn.as_mut().map(FutureExt::now_or_never);
             assert_eq!(turn, Some(None), "it has a full place");
             let begun = Instant::now();
-            // The one who looks whether the server is well has connected, and not yet asked.
+            // The health probe has connected, but not sent its request yet.
             assert_eq!(crowd.arrive("1.0.0.6", false), Admission::Reserve);
             assert_eq!(crowd.arrive("1.0.0.7", true), Admission::Reserve);
             (begun, crowd.leaving())
@@ -382,7 +382,7 @@ mod tests {
                 crowd.arrive(from, busy);
             }
             std::thread::sleep(SILENT + Duration::from_millis(20));
-            // The last one is between requests for longest, and one has only just come.
+            // The last one has been between requests longest, and one has just arrived.
             for at in [2, 0] {
                 if let Some(activity) = crowd.activities.get(at) {
                     activity.end_exchange();

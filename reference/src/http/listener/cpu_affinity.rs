@@ -2,14 +2,14 @@
 
 use crate::http::socket::Transport;
 
-/// The processor that this thread is on, if the system tells.
+/// Processor that this thread runs on, if the system reports it.
 #[cfg(target_os = "linux")]
 pub(super) fn of_this_thread() -> Option<usize> {
     Some(rustix::thread::sched_getcpu())
 }
 
-/// The processor that what a client sends arrives at, if the system tells. For one on this machine
-/// that is where it sends.
+/// Processor that a client's data arrives at, if the system reports it. For a local client that is
+/// the processor it sends from.
 #[cfg(target_os = "linux")]
 pub(super) fn of_client(stream: &Transport) -> Option<usize> {
     match stream {
@@ -18,13 +18,13 @@ pub(super) fn of_client(stream: &Transport) -> Option<usize> {
     }
 }
 
-/// Other systems do not tell.
+/// Unsupported on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn of_this_thread() -> Option<usize> {
     None
 }
 
-/// Other systems do not tell.
+/// Unsupported on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn of_client(_stream: &Transport) -> Option<usize> {
     None

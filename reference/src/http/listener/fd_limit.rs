@@ -3,11 +3,11 @@
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::{debug, warn};
 
-/// Files that are open beside the connections: databases, bundles, pipes, connections of its own.
+/// File descriptors reserved for other uses: databases, bundles, pipes, outgoing connections.
 const OTHERS: u64 = 128;
 
-/// Raises the limit as far as the system allows, and returns how many connections fit into it, if
-/// there is a limit.
+/// Raises the limit as far as the system allows, and returns the number of connections that fit in
+/// it, if there is a limit.
 pub(super) fn raise() -> Option<usize> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
@@ -18,7 +18,7 @@ pub(super) fn raise() -> Option<usize> {
     usize::try_from(limit.saturating_sub(OTHERS)).ok()
 }
 
-/// As many connections as are asked for, or as fit.
+/// The requested number of connections, or as many as fit.
 pub(super) fn fitting(asked: usize, room: Option<usize>) -> usize {
     match room {
         Some(room) if room < asked => {

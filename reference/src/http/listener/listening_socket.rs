@@ -12,19 +12,19 @@ use tokio::net::{TcpListener, UnixListener};
 use crate::http::remote_addr::Peer;
 use crate::http::socket::Transport;
 
-/// Something that is listened on.
+/// A listening socket.
 #[derive(Debug)]
 pub(in crate::http) enum ListeningSocket {
     Tcp(TcpListener),
     Unix(UnixListener, SocketFile),
 }
 
-/// Where a server listens.
+/// Address that a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListenAddress {
-    /// An address of the network.
+    /// Network address.
     Tcp(SocketAddr),
-    /// A socket in the file system.
+    /// Unix domain socket.
     Unix(PathBuf),
 }
 
@@ -37,11 +37,11 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-/// The file of a socket, which is removed with this if it is still the same one.
+/// Socket file, which is removed on drop if it is still the same file.
 #[derive(Debug)]
 pub(in crate::http) struct SocketFile {
     path: PathBuf,
-    /// The device and number of the file.
+    /// Device and inode number of the file.
     identity: (u64, u64),
 }
 
@@ -57,7 +57,7 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if identity(&self.path).is_ok_and(|identity| identity == self.identity) {
-            // One that cannot be removed is replaced at the next start.
+            // A file that cannot be removed is replaced at the next start.
             fs::remove_file(&self.path).ok();
         }
     }
@@ -69,8 +69,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl ListeningSocket {
-    /// Makes a socket in the file system, in the place of one that is there, which only those can
-    /// use whom its permissions allow to.
+    /// Creates a Unix domain socket with these permissions, replacing an existing socket file.
     pub(in crate::http) fn unix(path: &Path, permissions: u32) -> io::Result<Self> {
         match fs::symlink_metadata(path) {
             Ok(metadata) if metadata.file_type().is_socket() => fs::remove_file(path)?,
@@ -88,7 +87,7 @@ impl ListeningSocket {
         Ok(Self::Unix(listener, file))
     }
 
-    /// Where it is.
+    /// Address of the socket.
     pub(in crate::http) fn place(&self) -> io::Result<ListenAddress> {
         Ok(match self {
             Self::Tcp(listener) => ListenAddress::Tcp(listener.local_addr()?),
@@ -96,7 +95,7 @@ impl ListeningSocket {
         })
     }
 
-    /// The next connection, and who is at its other end.
+    /// Accepts the next connection, with its peer.
     pub(super) async fn accept(&self) -> io::Result<(Transport, Peer)> {
         Ok(match self {
             Self::Tcp(listener) => {

@@ -32,23 +32,23 @@ pub use listening_socket::ListenAddress;
 pub(in crate::http) use listening_socket::ListeningSocket;
 use threads::Threads;
 
-/// How long the listener rests when the system cannot give it a connection.
+/// Delay after the system could not accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How often those that wait for a full place are looked after.
+/// Interval at which waiting connections are promoted to full places.
 const PROMOTE_PERIOD: Duration = Duration::from_millis(50);
 
-/// The reserve is so small a part of the full places, within bounds.
+/// The reserve is this fraction of the full places, within bounds.
 const RESERVE_PART: usize = 16;
 const RESERVE_LEAST: usize = 8;
 const RESERVE_MOST: usize = 256;
 
-/// Takes the connections of one listener.
+/// Acceptor of one listener.
 pub(super) struct Acceptor<S> {
     server: Arc<Server<S>>,
     registry: Registry<Id>,
     connections: JoinSet<()>,
-    /// Those that connections stay on.
+    /// Threads that connections are bound to.
     threads: Option<Threads>,
     promotes: Interval,
 }
@@ -67,7 +67,7 @@ impl<S: Service> Acceptor<S> {
         }
     }
 
-    /// Accepts connections until told to stop, then those that wait, and waits for the open ones.
+    /// Accepts connections until stopped, then those in the backlog, and waits for the open ones.
     pub(super) async fn run(mut self, listener: ListeningSocket, mut stopped: watch::Receiver<()>) {
         loop {
             let waits = self.registry.uses_reserve();
@@ -81,7 +81,7 @@ impl<S: Service> Acceptor<S> {
                     }
                     Err(failure) => {
                         warn!(%failure, "cannot accept a connection");
-                        // The system has no more; what nobody uses is given back to it.
+                        // Resources are exhausted; closing an idle connection releases some.
                         self.registry.close_idle();
                         sleep(ACCEPT_PAUSE).await;
                     }
@@ -149,7 +149,7 @@ impl<S: Service> Acceptor<S> {
         self.registry.insert(task.id(), peer.ip(), activity, place);
     }
 
-    /// A connection has ended; its place is for another one.
+    /// Removes an ended connection; its place becomes free.
     fn forget(&mut self, ended: Result<(Id, ()), tokio::task::JoinError>) {
         let id = match ended {
             Ok((id, ())) => id,
@@ -167,9 +167,9 @@ impl<S: Service> Acceptor<S> {
     }
 }
 
-/// How many connections there may be.
+/// Limits of the number of connections.
 fn limits(options: &ServeOptions, room: Option<usize>) -> Limits {
-    // Each connection has a part of a place in the reserve beside it.
+    // Each connection also accounts for a fraction of a place in the reserve.
     let room = room.map(|room| room - room / (RESERVE_PART + 1));
     let all = fd_limit::fitting(options.max_connections.get(), room);
     let share = options.max_connections_per_address;

@@ -11,42 +11,42 @@ use tokio::sync::oneshot;
 use super::cpu_affinity::of_this_thread;
 use crate::http::offload::offload;
 
-/// What connections must not wait for is done by so many other threads at most.
+/// Maximum number of blocking threads in total, for work that must not block connections.
 const BLOCKING: usize = 512;
-/// One thread has at least so many of them.
+/// Minimum number of blocking threads per connection thread.
 const LEAST_BLOCKING: usize = 64;
 
-/// After so many steps of its connections, each of which may take a millisecond when much arrives,
-/// a thread looks at what has arrived for others,
+/// Number of steps, each of which may take a millisecond under load, after which a thread polls for
+/// I/O events,
 const ARRIVED: u32 = 8;
-/// and after so many for what other threads have given it: new connections, and what was done
-/// aside.
+/// and after which it polls the tasks from other threads: new connections, and completed blocking
+/// work.
 const GIVEN: u32 = 4;
 
-/// No processor.
+/// Marks an unknown processor.
 const NOWHERE: usize = usize::MAX;
 
-/// A thread for each processor. They end, and what is left on them, when this is dropped.
+/// One thread per processor. They and their remaining tasks end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Threads(Vec<Thread>);
 
 #[derive(Debug)]
 struct Thread {
     runtime: Handle,
-    /// Each of its connections has a clone.
+    /// Cloned for each of its connections.
     load: Load,
-    /// The processor that it was on when it last began to wait, or [`NOWHERE`].
+    /// Processor that it ran on when it last parked, or [`NOWHERE`].
     processor: Arc<AtomicUsize>,
     joined: JoinHandle<()>,
     _stop: oneshot::Sender<()>,
 }
 
-/// Counts what a thread has to do, as long as it is kept.
+/// Counts a connection of a thread while it exists.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Load(Arc<()>);
 
 impl Threads {
-    /// Starts them; fewer if no more can be had.
+    /// Starts the threads; fewer if the system refuses more.
     pub(super) fn start() -> Self {
         let count = thread::available_parallelism().map_or(1, usize::from);
         let blocking = (BLOCKING / count).max(LEAST_BLOCKING);
@@ -54,7 +54,7 @@ impl Threads {
         Self(threads.collect())
     }
 
-    /// The thread for a connection that arrives at this processor, and what counts one more for it.
+    /// Chooses the thread for a connection that arrives at this processor, and counts it.
     pub(super) fn choose(&self, processor: Option<usize>) -> Option<(&Handle, Load)> {
         let threads = self.0.iter().map(|thread| {
             let load = Arc::strong_count(&thread.load.0);
@@ -81,7 +81,7 @@ impl Thread {
             .max_blocking_threads(aside)
             .build()?;
         let handle = runtime.handle().clone();
-        // Nobody sends anything: it ends when this side is dropped.
+        // Nothing is sent: the thread ends when the sender is dropped.
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = move || drop(runtime.block_on(stopped));
         Ok(Self {
@@ -96,9 +96,9 @@ impl Thread {
     }
 }
 
-/// Which of some threads, given by their loads and processors, is for a connection: the one with the
-/// least load, or another one that is where the connection arrives, if it has at most a quarter
-/// more. Where both are on one processor, none has to wake another.
+/// Chooses one of several threads, given by load and processor: the one with the least load, or
+/// another one on the processor where the connection arrives, if it has at most a quarter more. On
+/// the same processor, none has to wake another.
 fn nearest(
     threads: impl Iterator<Item = (usize, usize)> + Clone,
     processor: Option<usize>,
@@ -116,14 +116,14 @@ fn nearest(
 }
 
 impl Drop for Threads {
-    /// What their connections have begun on other threads may still go on. The runtime around this
+    /// Blocking work that their connections have begun may still continue. The surrounding runtime
     /// waits for it when it ends, as for its own.
     fn drop(&mut self) {
         let threads = self.0.drain(..).map(|thread| thread.joined);
         let threads: Vec<_> = threads.collect();
         offload(move || {
             for thread in threads {
-                // A panic of a connection was told by its task.
+                // A panic of a connection was reported by its task.
                 drop(thread.join());
             }
         });

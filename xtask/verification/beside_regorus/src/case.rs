@@ -7,39 +7,39 @@ use rego_generate::measured;
 
 use crate::published;
 
-/// A policy with what it is asked.
+/// Benchmark case: a policy with its query.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) text: String,
-    /// Whether it is of the language before `if` and `contains`.
+    /// Whether the policy is written in Rego v0, before `if` and `contains`.
     pub(crate) is_v0: bool,
-    /// The root of the documents, JSON.
+    /// Root of the documents, as JSON.
     pub(crate) documents: String,
-    /// JSON.
+    /// Input document, as JSON.
     pub(crate) input: String,
-    /// The package of one step, and the rule in it.
+    /// Package, of one path segment, and the rule in it.
     pub(crate) rule: [String; 2],
 }
 
-/// Which cases are wanted, as arguments say.
+/// Selection of cases by command-line arguments.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
-    /// Whether only ours answers them, to be watched by a profiler.
+    /// Whether only our evaluator runs the cases, for profiling.
     pub(crate) is_profiled: bool,
-    /// The sources of `cedar-examples`.
+    /// Source folder of `cedar-examples`.
     cedar: Option<PathBuf>,
-    /// The sources of the enterprise edition of OPA.
+    /// Source folder of the enterprise edition of OPA.
     eopa: Option<PathBuf>,
-    /// Those whose names contain one of these; all if there are none.
+    /// Substrings of the names of selected cases; all cases if empty.
     names: Vec<String>,
 }
 
 impl Choice {
-    /// Reads arguments.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// When a folder is missing.
+    /// When an option lacks its folder.
     pub(crate) fn read(arguments: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let mut choice = Self::default();
         let mut arguments = arguments;
@@ -58,10 +58,10 @@ impl Choice {
         Ok(choice)
     }
 
-    /// The cases.
+    /// Returns the selected cases.
     ///
     /// # Errors
-    /// When sources are not there.
+    /// When sources are missing.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, Box<dyn Error>> {
         let mut cases = published::by_regorus()?;
         if let Some(folder) = &self.cedar {
@@ -71,7 +71,7 @@ impl Choice {
             cases.push(published::by_eopa(folder)?);
         }
         cases.retain(|case| self.wants(&case.name));
-        // Some have documents that take long to make.
+        // Filters first, because some documents take long to generate.
         let measured = measured::ALL.iter().chain(measured::IN_PROCESS);
         let measured = measured.filter(|policy| self.wants(policy.told));
         cases.extend(measured.map(|policy| Case {
@@ -91,7 +91,7 @@ impl Choice {
 }
 
 impl Case {
-    /// The input, as a value that nobody else has.
+    /// Parses the input into a value that is not shared.
     pub(crate) fn own_input(&self) -> Result<rego::Value, Box<dyn Error>> {
         Ok(rego::value::from_json(self.input.as_bytes())?)
     }

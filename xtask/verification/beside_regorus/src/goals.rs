@@ -1,33 +1,33 @@
-//! Goals and bounds of the figures.
+//! Goals and limits of the measurements.
 
 use std::fmt;
 
 use crate::threads::Gain;
 use crate::turns::{Times, median};
 
-/// No case should take more of the RVM's time.
+/// Goal for each case: maximum ratio of our time to the RVM's.
 const CASE: f64 = 0.8;
-/// Nor should all of them, as the geometric mean.
+/// Goal for all cases: maximum geometric mean of these ratios.
 const MEAN: f64 = 0.33;
-/// Nor this case.
+/// Goal for this case: maximum ratio.
 const NUMBERS: (&str, f64) = ("comprehension over 10,000 numbers", 0.35);
-/// Nor should these take longer, in microseconds.
+/// Goals for these cases: maximum time in microseconds.
 const TRIVIAL: (&str, f64) = ("trivial policy", 0.3);
 const LOOKUP: (&str, f64) = ("keyed lookup", 5.0);
 
-/// Two threads should decide so many times what one does, in the middle of all cases.
+/// Goal: median speedup of two threads compared with one.
 const THREADS: f64 = 1.9;
-/// They should decide this part of what they do where they share nothing, which tells what sharing
-/// costs without the machine, and must decide that part, with what is lost to noise.
+/// Goal and lower limit of the throughput of two threads that share a policy, relative to two that
+/// share nothing, which isolates the cost of sharing from the machine. The limit allows for noise.
 const SHARED: f64 = 0.95;
 const SHARED_BOUND: f64 = 0.75;
 
-/// What a case must not exceed, with what is lost to noise: of the interpreter's time, and all of
-/// them of the RVM's.
+/// Limits, which allow for noise: the ratio of each case to the interpreter's time, and the
+/// geometric mean of the ratios to the RVM's time.
 const CASE_BOUND: f64 = 1.1;
 const MEAN_BOUND: f64 = 0.6;
 
-/// The rows so far.
+/// Results so far.
 #[derive(Debug, Default)]
 pub(crate) struct Goals {
     ratios: Vec<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct Goals {
 }
 
 impl Goals {
-    /// Takes the times of a case, and what a second thread gains; what is told of them.
+    /// Records the times of a case and the gain of a second thread; returns a row of the table.
     pub(crate) fn row(&mut self, name: &str, times: &Times, gain: Gain) -> String {
         let beside_rvm = times.ours / times.rvm;
         let beside_interpreter = times.ours / times.interpreter;
@@ -71,13 +71,13 @@ impl Goals {
         told
     }
 
-    /// The geometric mean of the parts of the RVM's time.
+    /// Geometric mean of the ratios to the RVM's time.
     fn mean(&self) -> f64 {
         let sum: f64 = self.ratios.iter().map(|ratio| ratio.ln()).sum();
         (sum / self.ratios.len() as f64).exp()
     }
 
-    /// What two threads gain, in the middle of all cases.
+    /// Median gains of two threads over all cases.
     fn gain(&self) -> Gain {
         let middle = |of: fn(&Gain) -> f64| median(self.gains.iter().map(of).collect());
         Gain {
@@ -86,7 +86,7 @@ impl Goals {
         }
     }
 
-    /// Whether every figure is what it must be.
+    /// Whether every measurement is within its limit.
     pub(crate) fn are_kept(&self) -> bool {
         let is_fine = || self.mean() <= MEAN_BOUND && self.gain().beside_unshared >= SHARED_BOUND;
         self.broken.is_empty() && (self.ratios.is_empty() || is_fine())

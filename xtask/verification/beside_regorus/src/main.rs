@@ -1,9 +1,9 @@
-//! Compares the evaluator with regorus, its interpreter and its RVM, in turns in one process, and
-//! fails when it is slower than the bounds allow. Goals that are missed are told.
+//! Compares the evaluator with regorus, its interpreter and its RVM, in turns in one process. Fails
+//! if the evaluator is slower than the limits allow, and reports missed goals.
 //!
-//! Arguments choose the cases whose names contain one of them. With `--profile` only ours answers
-//! them for a while, to be watched by a profiler. `--cedar` and `--eopa` name the folders of
-//! sources whose published policies are cases, too.
+//! Arguments select the cases whose names contain one of them. With `--profile` only our evaluator
+//! runs them for a while, for a profiler. `--cedar` and `--eopa` name source folders whose
+//! published policies are cases, too.
 
 mod case;
 mod goals;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 
-/// The policies of regorus' benchmark `evaluation`, each with three inputs.
+/// Policies of regorus' benchmark `evaluation`, each with three inputs.
 const REGORUS: [&str; 9] = [
     "rbac",
     "api_access",
@@ -23,10 +23,10 @@ const REGORUS: [&str; 9] = [
     "azure_nsg",
 ];
 
-/// As many users, groups, folders and documents are in the inputs of Cedar's comparison.
+/// Number of users, groups, folders and documents in the inputs of Cedar's comparison.
 const ENTITIES: usize = 50;
 
-/// Those of regorus itself, which come with its package.
+/// Cases of regorus itself, from its package.
 pub(crate) fn by_regorus() -> Result<Vec<Case>, Box<dyn Error>> {
     let folder = package()?.join("benches/evaluation/test_data");
     let mut cases = Vec::new();
@@ -46,9 +46,9 @@ pub(crate) fn by_regorus() -> Result<Vec<Case>, Box<dyn Error>> {
     Ok(cases)
 }
 
-/// Those of Cedar's comparison with Rego, from the sources of `cedar-examples`, with inputs of the
-/// shape that they ask for. `tinytodo` is not among them: it has several bodies behind one head,
-/// where OPA finds that one holds, and regorus that none does.
+/// Cases of Cedar's comparison with Rego, from the sources of `cedar-examples`, with inputs of the
+/// required shape. `tinytodo` is excluded: it has several bodies after one head, of which one holds
+/// in OPA and none in regorus.
 pub(crate) fn by_cedar(folder: &Path) -> Result<Vec<Case>, Box<dyn Error>> {
     let inputs = [("gdrive", gdrive()), ("github", github())];
     let case = |(name, input): (&str, Value)| {
@@ -65,8 +65,8 @@ pub(crate) fn by_cedar(folder: &Path) -> Result<Vec<Case>, Box<dyn Error>> {
     inputs.into_iter().map(case).collect()
 }
 
-/// The one of the enterprise edition of OPA that can be compared, from its sources: the other,
-/// `entitlements`, has modifiers, of which the RVM knows nothing.
+/// The only comparable case of the enterprise edition of OPA, from its sources: the other one,
+/// `entitlements`, uses modifiers, which the RVM does not support.
 pub(crate) fn by_eopa(folder: &Path) -> Result<Case, Box<dyn Error>> {
     let folder = folder.join("pkg/rego_vm/testdata");
     Ok(Case {
@@ -79,7 +79,7 @@ pub(crate) fn by_eopa(folder: &Path) -> Result<Case, Box<dyn Error>> {
     })
 }
 
-/// A document in the last of folders that are in one another; the first can be viewed.
+/// Input with a document in the last of a chain of nested folders; the first folder can be viewed.
 fn gdrive() -> Value {
     let last = ENTITIES - 1;
     let folder = |at| format!("Folder::\"{at}\"");
@@ -97,7 +97,7 @@ fn gdrive() -> Value {
     })
 }
 
-/// A user in the first of teams that are in one another; the last may write.
+/// Input with a user in the first of a chain of nested teams; the last team may write.
 fn github() -> Value {
     let can = |what| format!("RepoPermission::\"app {what}\"");
     let names = ["read", "triage", "write", "maintain", "admin"];
@@ -115,7 +115,7 @@ fn github() -> Value {
     })
 }
 
-/// A graph in which each leads to the next, and the last to an end.
+/// Graph in which each node leads to the next, and the last to `end`.
 fn chain(name: impl Fn(usize) -> String, end: &str) -> Value {
     let next = |at| match at + 1 {
         ENTITIES => end.to_owned(),
@@ -130,7 +130,7 @@ fn read(path: &Path) -> Result<String, Box<dyn Error>> {
     Ok(fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?)
 }
 
-/// Where the sources of regorus are.
+/// Source folder of regorus.
 fn package() -> Result<PathBuf, Box<dyn Error>> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args([

@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 use crate::case::Case;
 use crate::turns::{Ours, median};
 
-/// A turn of each.
+/// Duration of each turn.
 const TURN: Duration = Duration::from_millis(60);
-/// Turns, in alternation, after the first.
+/// Number of alternating turns after a warm-up turn.
 const TURNS: usize = 9;
-/// Decisions between two looks at the clock.
+/// Decisions between two checks of the clock.
 const ROUND: u32 = 16;
 
-/// The decisions of two threads.
+/// Throughput ratios of two threads that share a policy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gain {
-    /// Beside those of one thread in the same time.
+    /// Relative to one thread.
     pub(crate) beside_one: f64,
-    /// Beside those of two that share nothing.
+    /// Relative to two threads that share nothing.
     pub(crate) beside_unshared: f64,
 }
 
-/// Measures a case.
+/// Measures the gain for a case.
 ///
 /// # Errors
-/// What fails in an evaluation.
+/// Errors of evaluations.
 pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
     let (ours, other) = (Ours::prepare(case)?, Ours::prepare(case)?);
     let (mut beside_one, mut beside_unshared) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
     })
 }
 
-/// The decisions of two threads together, per second.
+/// Returns the total decisions per second of two threads.
 fn both([first, second]: [&Ours; 2], case: &Case) -> Result<f64, Box<dyn Error>> {
     thread::scope(|scope| {
         let second = scope.spawn(|| rate(second, case).map_err(|why| why.to_string()));
@@ -56,7 +56,7 @@ fn both([first, second]: [&Ours; 2], case: &Case) -> Result<f64, Box<dyn Error>>
     })
 }
 
-/// The decisions of a thread, per second. It has an input of its own, as each request has.
+/// Returns the decisions per second of one thread, with a separate input as for each request.
 fn rate(ours: &Ours, case: &Case) -> Result<f64, Box<dyn Error>> {
     let input = case.own_input()?;
     let begun = Instant::now();

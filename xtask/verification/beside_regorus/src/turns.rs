@@ -1,4 +1,4 @@
-//! One case, measured in alternating turns.
+//! Measurement of one case in alternating turns.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use serde_json::Value as Json;
 
 use crate::case::Case;
 
-/// A turn repeats what is shorter, so that the clock does not count.
+/// Minimum duration of a turn, so that the resolution of the clock does not matter.
 const TURN: Duration = Duration::from_micros(20);
-/// The turns of a case: as many as are over in this time, but at least and at most so many.
+/// Turns of a case: as many as fit in `TIME`, but at least `FEWEST` and at most `MOST`.
 const TIME: Duration = Duration::from_secs(3);
 const FEWEST: usize = 10;
 const MOST: usize = 400;
 const WARM_UP: usize = 10;
 
-/// Where all three need longer for their first answers, so few turns are enough.
+/// If the first answers of all three take longer than `LONG`, `FEW` turns are enough.
 const LONG: Duration = Duration::from_millis(200);
 const FEW: usize = 3;
 
-/// How long one answer takes in the middle of all, in seconds.
+/// Median time of one answer, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) ours: f64,
@@ -31,13 +31,13 @@ pub(crate) struct Times {
     pub(crate) rvm: f64,
 }
 
-/// Ours, prepared.
+/// Prepared query of our evaluator.
 pub(crate) struct Ours {
     query: Query,
     documents: Value,
 }
 
-/// Theirs, prepared.
+/// Prepared engine and virtual machine of regorus.
 struct Theirs {
     engine: regorus::Engine,
     machine: RegoVM,
@@ -45,7 +45,7 @@ struct Theirs {
     input: regorus::Value,
 }
 
-/// Compares what all three answer, then how long they take.
+/// Compares the answers of all three, then their times.
 pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let mut theirs = Theirs::prepare(case)?;
@@ -81,7 +81,7 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     })
 }
 
-/// Lets ours alone answer a case for a while.
+/// Runs only our evaluator on a case for a while.
 pub(crate) fn repeat(case: &Case) -> Result<(), Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let input = case.own_input()?;
@@ -93,8 +93,8 @@ pub(crate) fn repeat(case: &Case) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How long one of some calls takes, in seconds. One before them finds the caches as the others
-/// left them, and is not counted. The next turn makes twice as many calls, if this one was short.
+/// Measures the average time of a call, in seconds, after an uncounted call that warms the caches.
+/// Doubles the number of calls of the next turn if this one was short.
 fn turn(
     calls: &mut u32,
     mut call: impl FnMut() -> Result<(), Box<dyn Error>>,
@@ -168,12 +168,12 @@ impl Theirs {
     }
 }
 
-/// The one in the middle of those behind the first.
+/// Median of the samples after the warm-up.
 fn warmed_up(samples: Vec<f64>, warm_up: usize) -> f64 {
     median(samples.into_iter().skip(warm_up).collect())
 }
 
-/// The one in the middle.
+/// Median of the samples.
 pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)

@@ -10,17 +10,17 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Solution, Value};
 use rego_generate::Choices;
 
-/// How many policies are made.
+/// Number of generated policies.
 const CASES: u32 = 400;
 
-/// So many of the policies both must take, and so many of the questions to those both must
-/// answer with a value; much of the language is unknown to regorus.
+/// Minimum number of policies that both accept, and of queries on them that both answer with a
+/// value; regorus does not support much of the language.
 const TAKEN: u32 = 100;
 const DEFINED: u32 = 300;
 
-/// In one of so many policies an answer may differ: regorus takes negated calls with undefined
-/// operands, modifiers that need evaluation and some functions to mean something else than the
-/// real engine does, which `cargo xtask fuzz-opa` asks about the same policies.
+/// One in this many policies may have a different answer: regorus differs from OPA in negated calls
+/// with undefined operands, modifiers that need evaluation, and some functions. `cargo xtask
+/// fuzz-opa` compares the same policies with OPA.
 const DIFFERING: u32 = 10;
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ fn both_answer_alike() {
         failure_persistence: None,
         ..ProptestConfig::default()
     };
-    // The same policies each time, because so many of them have to be taken.
+    // A fixed seed, because a minimum number of policies must be accepted.
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let judged = runner.run(&vec(any::<u8>(), 0..600), |bytes| {
@@ -71,7 +71,7 @@ fn compare(bytes: &[u8], tally: &mut Tally) {
     };
     tally.taken += 1;
     for rule in rego_generate::QUERIES {
-        // What one of the two refuses or cannot decide is no answer to compare.
+        // A query that either of them rejects or fails to evaluate is not compared.
         let Some(our) = ask(&policy, rule, input) else {
             continue;
         };
@@ -121,7 +121,7 @@ fn theirs(module: &str, input: &str) -> Option<regorus::Engine> {
     Some(engine)
 }
 
-/// The document as JSON has it, or that there is none; nothing when the evaluation fails.
+/// Returns the document as JSON represents it, or none inside if undefined; none on an error.
 fn ask(policy: &Policy, rule: &str, input: &str) -> Option<Option<Value>> {
     let documents = from_json(rego_generate::documents().as_bytes()).ok()?;
     let query = Query::parse(policy, rule, &QueryOptions::default()).ok()?;

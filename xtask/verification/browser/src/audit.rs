@@ -7,13 +7,13 @@ use thirtyfour::prelude::*;
 
 use crate::browser::{Browser, ask};
 
-/// The pages by name.
+/// Names of the pages.
 const NAMES: [&str; 3] = ["reference", "broken", "both"];
 
-/// Looks for what no page may have, and returns it as sentences.
+/// Script that finds errors that no page may have, and returns them as sentences.
 pub(super) const AUDIT: &str = include_str!("audit.js");
 
-/// Tries all pages in one look; returns what is wrong.
+/// Checks all pages in one viewport; returns the errors.
 pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let window = browser.window().await?;
     let tried = async {
@@ -22,7 +22,7 @@ pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, B
             window.goto(format!("{pages}/{name}.html")).await?;
             let mut found = audit(browser, &window, name).await?;
             found.extend(log(&window).await?);
-            // What a reader does is the same in the dark; only the colours are others.
+            // Interactions are the same in dark mode, which differs only in colours.
             if !browser.look.dark {
                 found.extend(reader(browser, &window, pages, name).await?);
                 found.extend(log(&window).await?);
@@ -30,7 +30,7 @@ pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, B
                     .goto(format!("{pages}/without-scripts/{name}.html"))
                     .await?;
                 found.extend(without_scripts(browser, &window, name).await?);
-                // The browser says of every frame without scripts that it ran none.
+                // Drops the browser's warnings about frames without scripts.
                 window.browser_log().await?;
             }
             wrong.extend(found.into_iter().map(|what| format!("{name}: {what}")));
@@ -42,7 +42,7 @@ pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, B
     Ok(wrong?)
 }
 
-/// Whatever the browser complains of.
+/// Returns the console messages of the browser.
 pub(super) async fn log(window: &WebDriver) -> WebDriverResult<Vec<String>> {
     let entries = window.browser_log().await?.into_iter();
     Ok(entries
@@ -53,7 +53,7 @@ pub(super) async fn log(window: &WebDriver) -> WebDriverResult<Vec<String>> {
 async fn audit(browser: &Browser, window: &WebDriver, name: &str) -> WebDriverResult<Vec<String>> {
     browser.shot(window, &format!("{name}-top")).await?;
     let mut found = sentences(&ask(window, AUDIT).await?);
-    // A clause that stands open, and the parts below it, in pictures and once more in the audit.
+    // Opens a clause and its parts, takes screenshots, and audits again.
     let places = [
         ("failing", "details.clause[data-marks~=fail]"),
         ("clause", "details.clause"),
@@ -88,7 +88,7 @@ pub(super) fn sentences(found: &Value) -> Vec<String> {
         .collect()
 }
 
-/// What a reader does: searches, filters, opens with the keyboard, follows a link.
+/// Simulates a reader: searches, filters, opens with the keyboard, follows a link.
 async fn reader(
     browser: &Browser,
     window: &WebDriver,
@@ -121,7 +121,7 @@ async fn reader(
     );
     browser.shot(window, &format!("{name}-search")).await?;
 
-    // From the search the tabulator leads through the form to the first clause that is shown.
+    // The Tab key moves from the search through the form to the first visible clause.
     let focus = "const it = document.activeElement; return it.matches('details.clause > summary') \
                  && it.getClientRects().length > 0;";
     let mut tabs = 0;
@@ -143,7 +143,7 @@ async fn reader(
         .await?
         .click()
         .await?;
-    // The form is empty a moment before its clauses come back.
+    // The form is cleared a moment before its clauses reappear.
     let settled = "return new Promise((done) => setTimeout(() => done(\
                    document.querySelectorAll('details.clause:not([hidden])').length)));";
     expect(
@@ -158,7 +158,7 @@ async fn reader(
         "a verdict does not filter",
     );
 
-    // A link to a clause opens it, whatever is filtered.
+    // A link to a clause opens it, whatever the filter.
     let id = "return [...document.querySelectorAll('details.clause')].at(-1).id;";
     let id = ask(window, id).await?;
     let id = id.as_str().unwrap_or_default();
@@ -176,7 +176,7 @@ async fn reader(
     Ok(wrong)
 }
 
-/// All of the page is there without its script, and opens.
+/// Without its script, the page is complete and its clauses open.
 async fn without_scripts(
     browser: &Browser,
     window: &WebDriver,

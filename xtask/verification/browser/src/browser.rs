@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use thirtyfour::common::capabilities::chromium::ChromiumLikeCapabilities as _;
 use thirtyfour::prelude::*;
 
-/// Where Debian puts it.
+/// Path of the Debian package's executable.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// How a page is looked at.
+/// Screen size and colour scheme of a page view.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Viewport {
     pub(super) phone: bool,
@@ -46,11 +46,11 @@ impl fmt::Display for Viewport {
     }
 }
 
-/// A browser of one look.
+/// Browser with one viewport.
 #[derive(Debug)]
 pub(super) struct Browser {
     pub(super) look: Viewport,
-    /// The address of the driver.
+    /// Address of the WebDriver server.
     driver: String,
     shots: PathBuf,
 }
@@ -71,7 +71,7 @@ impl Browser {
         let scheme = u8::from(!self.look.dark);
         for argument in [
             "--headless=new",
-            // A container's root has no sandbox to give.
+            // The sandbox does not work for root in a container.
             "--no-sandbox",
             "--disable-dev-shm-usage",
             "--disable-gpu",
@@ -90,14 +90,14 @@ impl Browser {
         WebDriver::new(&self.driver, wanted).await
     }
 
-    /// Leaves a picture of what the window shows.
+    /// Saves a screenshot of the window.
     pub(super) async fn shot(&self, window: &WebDriver, name: &str) -> WebDriverResult<()> {
         let file = format!("{name}-{}.png", self.look);
         window.screenshot(&self.shots.join(file)).await
     }
 }
 
-/// What a script of ours finds in the page.
+/// Runs a script in the page and returns its result.
 pub(super) async fn ask(window: &WebDriver, script: &str) -> WebDriverResult<Value> {
     Ok(window.execute(script, Vec::new()).await?.json().clone())
 }

@@ -1,8 +1,8 @@
-//! Tries pages in a real browser and says what is wrong with them, a line each.
+//! Checks pages in a real browser and prints the errors, one per line.
 //!
-//! `browser report DRIVER PAGES SHOTS`: pages of the HTML report; `browser site DRIVER PAGES SHOTS PATH…`:
-//! these pages of the site. DRIVER and PAGES are addresses of the browser's driver and of the pages,
-//! SHOTS the folder for the screenshots.
+//! `browser report DRIVER PAGES SHOTS`: pages of the HTML report; `browser site DRIVER PAGES SHOTS
+//! PATH…`: these pages of the site. DRIVER and PAGES are the addresses of the browser's driver and
+//! of the pages, SHOTS is the folder for the screenshots.
 
 mod audit;
 mod browser;

@@ -8,12 +8,12 @@ use thirtyfour::prelude::*;
 use crate::audit::{AUDIT, log, sentences};
 use crate::browser::{Browser, ask};
 
-/// The page that a reader comes to first.
+/// Start page of the site.
 const FIRST: &str = "index.html";
-/// So many milliseconds may a page take until it is there.
+/// Maximum load time of a page, in milliseconds.
 const LOADED_WITHIN: f64 = 1_500.0;
 
-/// Tries these pages in one look; returns what is wrong.
+/// Checks these pages in one viewport; returns the errors.
 pub(super) async fn all(
     browser: &Browser,
     pages: &str,
@@ -65,7 +65,7 @@ async fn page(browser: &Browser, window: &WebDriver, path: &str) -> WebDriverRes
     Ok(found)
 }
 
-/// The keyboard reaches and opens what the mouse does.
+/// Checks that the keyboard reaches the content and follows links.
 async fn reader(window: &WebDriver, path: &str) -> WebDriverResult<Vec<String>> {
     let mut wrong = Vec::new();
     window.refresh().await?;

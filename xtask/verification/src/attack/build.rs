@@ -1,4 +1,4 @@
-//! Builds the program under attack.
+//! Build of the program under attack.
 
 use std::error::Error;
 use std::fs;
@@ -8,11 +8,11 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::{release_build, report, root};
 
-/// Our own crates, which the profile of tests does not optimise.
+/// Packages of this project, which the test profile does not optimise.
 const OURS: &[&str] = &["reference", "rego"];
 
-/// Builds the program: as it is given out, or as tests have it, but with our own crates optimised.
-/// The dependencies of the latter are those that every test has compiled already.
+/// Builds the program: the release build, or a test build with our own packages optimised. The test
+/// build reuses the dependencies that every test has already compiled.
 ///
 /// # Errors
 /// When it does not build.
@@ -33,7 +33,7 @@ pub(crate) fn program(released: bool) -> Result<PathBuf, Box<dyn Error>> {
         ]);
     }
     done(&mut command)?;
-    // The next build of the tests takes the place of this one.
+    // Copies the program, because the next test build overwrites it.
     let folder = root().join("target/attack");
     fs::create_dir_all(&folder)?;
     let program = folder.join("reference");

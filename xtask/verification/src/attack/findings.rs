@@ -6,22 +6,22 @@ use super::BESIDE;
 use super::health_monitor::HealthSamples;
 use crate::servers::{Failure, HANG_LIMIT, Process};
 
-/// What was tried, and what of it did not hold.
+/// Number of checks of an attack, and the failed ones.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) tried: usize,
-    /// What did not hold, in words.
+    /// Descriptions of failed checks.
     pub(super) broken: Vec<String>,
-    /// What the bystander saw, of all servers the worst.
+    /// Samples of the health monitor, for the server with the highest latency.
     pub(super) watched: Option<HealthSamples>,
-    /// The highest resident memory of a server, in KiB.
+    /// Highest resident memory of a server, in KiB.
     pub(super) peak: u64,
     /// Resident memory of that server at the end, in KiB.
     pub(super) after: u64,
 }
 
 impl Findings {
-    /// Counts something that must hold.
+    /// Checks that a condition is true.
     pub(super) fn hold(&mut self, what: impl Into<String>, held: bool) {
         self.tried += 1;
         if !held {
@@ -29,7 +29,7 @@ impl Findings {
         }
     }
 
-    /// Counts something that must succeed.
+    /// Checks that an operation succeeded.
     pub(super) fn succeed<E: std::fmt::Display>(&mut self, what: &str, outcome: Result<(), E>) {
         self.tried += 1;
         if let Err(why) = outcome {
@@ -37,20 +37,19 @@ impl Findings {
         }
     }
 
-    /// Says of everything that was found since then by what it was found.
+    /// Prefixes the checks that failed since then with a name.
     pub(super) fn name(&mut self, since: usize, what: &str) {
         for found in self.broken.iter_mut().skip(since) {
             *found = format!("{what}: {found}");
         }
     }
 
-    /// Holds that the bystander did not notice.
+    /// Checks that the attack did not affect the health monitor.
     pub(super) fn watch(&mut self, watched: HealthSamples) {
         self.watch_beside(watched, 1);
     }
 
-    /// Holds that the bystander was answered in a time that allows for other attacks beside this
-    /// one.
+    /// Checks the same with a bound that allows for other attacks at the same time.
     pub(super) fn watch_in_company(&mut self, watched: HealthSamples) {
         self.watch_beside(watched, BESIDE);
     }
@@ -85,10 +84,10 @@ impl Findings {
         };
     }
 
-    /// Holds that the server's memory stayed below so many MiB.
+    /// Checks that the server's peak memory is at most `most` MiB.
     ///
     /// # Errors
-    /// When the server is gone.
+    /// When the server has ended.
     pub(super) fn weigh(&mut self, server: &Process, most: u64) -> Result<(), Failure> {
         let peak = server.peak()?;
         if peak > self.peak {
@@ -99,11 +98,11 @@ impl Findings {
         Ok(())
     }
 
-    /// Holds that the server ends by itself, and that nothing panicked. One that does not within the
-    /// time that its grace period allows is ended by its own watch, with another exit code.
+    /// Checks that the server ends on SIGTERM without an earlier panic. A watchdog of the server
+    /// ends it after its grace period with another exit code.
     ///
     /// # Errors
-    /// When the server is gone already.
+    /// When the server has already ended.
     pub(super) async fn end(&mut self, server: &mut Process) -> Result<(), Failure> {
         server.signal(Signal::TERM)?;
         let ended = server.ends(HANG_LIMIT).await?;

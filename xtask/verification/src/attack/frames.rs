@@ -1,4 +1,4 @@
-//! HTTP/2 frame by frame, for clients that send what no library would.
+//! HTTP/2 frames for clients that send what no library would.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use crate::servers::{HANG_LIMIT, Wire, within};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Types of frames.
+/// Frame types.
 pub(super) const DATA: u8 = 0;
 pub(super) const HEADERS: u8 = 1;
 pub(super) const RST_STREAM: u8 = 3;
@@ -26,10 +26,10 @@ pub(super) const END_STREAM: u8 = 1;
 pub(super) const ACK: u8 = 1;
 pub(super) const END_HEADERS: u8 = 4;
 
-/// Settings.
+/// Identifiers of settings.
 pub(super) const INITIAL_WINDOW: u16 = 4;
 
-/// A frame as it came.
+/// Frame as received.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) kind: u8,
@@ -37,13 +37,13 @@ pub(super) struct Frame {
     pub(super) payload: Vec<u8>,
 }
 
-/// A connection that speaks HTTP/2.
+/// HTTP/2 connection.
 #[derive(Debug)]
 pub(super) struct Frames {
     stream: TcpStream,
 }
 
-/// The bytes of a frame.
+/// Encodes a frame.
 pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
     let mut bytes = length.to_be_bytes().split_off_first();
@@ -53,7 +53,7 @@ pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// Lengths of frames have three bytes.
+/// The length of a frame has three bytes.
 trait SplitOffFirst {
     fn split_off_first(self) -> Vec<u8>;
 }
@@ -64,7 +64,7 @@ impl SplitOffFirst for [u8; 4] {
     }
 }
 
-/// A block of headers, none of them compressed.
+/// Encodes a header block without compression.
 pub(super) fn block(headers: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, value) in headers {
@@ -75,7 +75,7 @@ pub(super) fn block(headers: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// A length in seven bits, continued where it is longer, and the text.
+/// Encodes a string literal: its length as an integer with a 7-bit prefix, and its bytes.
 fn text(text: &str, bytes: &mut Vec<u8>) {
     let mut length = text.len();
     match u8::try_from(length) {
@@ -93,7 +93,7 @@ fn text(text: &str, bytes: &mut Vec<u8>) {
     bytes.extend(text.as_bytes());
 }
 
-/// The frame of a request without a body.
+/// Encodes the frame of a request without a body.
 pub(super) fn get(stream: u32, path: &str) -> Vec<u8> {
     let headers = block(&[
         (":method", "GET"),
@@ -104,7 +104,7 @@ pub(super) fn get(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &headers)
 }
 
-/// The frames of a request with a body.
+/// Encodes the frames of a request with a body.
 pub(super) fn post(stream: u32, path: &str, body: &str) -> Vec<u8> {
     let headers = block(&[
         (":method", "POST"),
@@ -118,10 +118,10 @@ pub(super) fn post(stream: u32, path: &str, body: &str) -> Vec<u8> {
 }
 
 impl Frames {
-    /// Connects, and tells these settings.
+    /// Connects and sends these settings.
     ///
     /// # Errors
-    /// When the server does not take the connection.
+    /// When the server does not accept the connection.
     pub(super) async fn connect(
         to: SocketAddr,
         from: [u8; 4],
@@ -148,18 +148,18 @@ impl Frames {
         within(HANG_LIMIT, self.stream.write_all(bytes)).await
     }
 
-    /// The next frame.
+    /// Reads the next frame.
     ///
     /// # Errors
-    /// When none comes or the connection is closed.
+    /// When no frame arrives or the connection is closed.
     async fn next(&mut self) -> io::Result<Frame> {
         self.next_within(HANG_LIMIT).await
     }
 
-    /// The next frame, within a time.
+    /// Reads the next frame within a time.
     ///
     /// # Errors
-    /// When none comes in time or the connection is closed.
+    /// When no frame arrives in time or the connection is closed.
     pub(super) async fn next_within(&mut self, time: Duration) -> io::Result<Frame> {
         within(time, self.read()).await
     }
@@ -178,7 +178,7 @@ impl Frames {
         })
     }
 
-    /// How the connection goes on: what the server says of a stream or of the connection.
+    /// Reads until the server answers or resets the stream, or ends the connection.
     pub(super) async fn verdict(&mut self, stream: u32) -> Verdict {
         loop {
             match self.next().await {
@@ -199,20 +199,20 @@ impl Frames {
     }
 }
 
-/// What a server makes of something malformed.
+/// Reaction of a server to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The connection was ended.
+    /// The server closed the connection.
     Closed,
-    /// The stream was reset.
+    /// The server reset the stream.
     Reset,
-    /// The stream was answered; the status, or 0 where it is none of the static table.
+    /// The server answered with this status, or 0 for a status outside the static table.
     Answered(u16),
-    /// Nothing came in time.
+    /// No frame arrived in time.
     Silent,
 }
 
-/// The status in a block of headers, where it is one of those in HPACK's static table.
+/// Decodes the status of a header block if it is in HPACK's static table.
 fn status(block: &[u8]) -> u16 {
     match block.first() {
         Some(0x88) => 200,

@@ -1,4 +1,4 @@
-//! Harness of attacks: program, flags and folders.
+//! Harness of an attack: program, flags and folders.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -10,31 +10,31 @@ use serde_json::json;
 use super::health_monitor::CALM_POLICY;
 use crate::servers::{Failure, Process};
 
-/// How long open requests may take when a server is told to stop, in seconds.
+/// Grace period for open requests at shutdown, in seconds.
 const GRACE: &str = "2";
 
-/// A limit of a server that no attack waits for: what ends before the hang limit does has ended for
-/// another reason.
+/// Value for a server's time limit that no attack waits for: whatever ends before the hang limit
+/// ended for another reason.
 pub(super) const NEVER: &str = "1h";
 
-/// The address of attackers that have but one.
+/// Address of attackers that use only one.
 pub(super) const ATTACKER: [u8; 4] = [127, 0, 0, 3];
 
-/// The harness of one attack.
+/// Environment of one attack.
 #[derive(Debug)]
 pub(super) struct Harness {
     pub(super) program: PathBuf,
-    /// Whether the attack may take long.
+    /// Whether the attack may take a long time.
     pub(super) long: bool,
-    /// A folder of the attack's own.
+    /// Separate folder of the attack.
     pub(super) folder: PathBuf,
 }
 
 impl Harness {
-    /// The harness of the attack of this name, below a folder.
+    /// Creates the harness of the attack with this name, below a folder.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    /// When the folder cannot be created.
     pub(super) fn new(
         program: &Path,
         long: bool,
@@ -50,7 +50,7 @@ impl Harness {
         })
     }
 
-    /// Writes a file into the folder; where it is.
+    /// Writes a file into the folder; returns its path.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -63,8 +63,8 @@ impl Harness {
         Ok(path.display().to_string())
     }
 
-    /// Writes the configuration of an engine that soon sends each of its decisions to a sink;
-    /// where it is.
+    /// Writes the configuration of an engine that sends each decision to a sink with little delay;
+    /// returns its path.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -78,17 +78,17 @@ impl Harness {
         self.file("engine.json", &config.to_string())
     }
 
-    /// A folder within the folder; where it is.
+    /// Creates a folder within the folder; returns its path.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub(super) fn inner(&self, name: &str) -> Result<String, Failure> {
         let path = self.folder.join(name);
         fs::create_dir_all(&path)?;
         Ok(path.display().to_string())
     }
 
-    /// The command of one of the servers, with the short grace period of attacks.
+    /// Returns the command of one of the servers, with the short grace period of attacks.
     pub(super) fn command(&self, role: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -102,7 +102,7 @@ impl Harness {
         command
     }
 
-    /// Starts an engine with the calm policy and these.
+    /// Starts an engine with [`CALM_POLICY`] and these policies.
     ///
     /// # Errors
     /// When it does not start.
@@ -114,7 +114,7 @@ impl Harness {
         self.started(None, arguments, policies).await
     }
 
-    /// Starts an engine that answers only who shows this token.
+    /// Starts an engine that requires this bearer token.
     ///
     /// # Errors
     /// When it does not start.
@@ -140,8 +140,8 @@ impl Harness {
         Process::start_behind(token, &mut command, &self.folder).await
     }
 
-    /// A flag with its value, if the program has the flag. One that lacks a limit is attacked all
-    /// the same, and has not held.
+    /// Returns a flag with its value, if the program has the flag. A program without the flag is
+    /// attacked all the same, and fails.
     pub(super) fn setting<'f>(&self, role: &str, flag: &'f str, value: &'f str) -> Vec<&'f str> {
         let help = Command::new(&self.program).args([role, "--help"]).output();
         let known = help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains(flag));

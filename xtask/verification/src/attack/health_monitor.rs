@@ -12,77 +12,77 @@ use tokio::time::sleep;
 
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with, within};
 
-/// The bystander's address; attackers come from others.
+/// Address of the health monitor; attackers use others.
 pub(super) const BYSTANDER: [u8; 4] = [127, 0, 0, 2];
 
-/// How many times as long as in a calm moment just before it 99 of 100 answers may take during an
-/// attack. The attackers' own share of the processors is in it: they run on the same machine.
+/// Maximum ratio of the 99th percentile of latencies during an attack to that of a calm moment just
+/// before it. The attackers run on the same machine, so their CPU time counts too.
 const FACTOR: f64 = 10.0;
 
-/// What they may take in any case, in milliseconds. An answer needs a processor a few times, and waits
-/// each time until those before it have had their turn, of some milliseconds each; so the few answers of
-/// a calm moment say little of what lies below. A server that lets an attack hold its threads makes
-/// others wait for seconds.
+/// Latency that is always allowed, in milliseconds. A response needs a processor a few times, and
+/// waits each time for a scheduler slice of some milliseconds; so the few samples of a calm moment
+/// say little about lower bounds. A server that lets an attack block its threads delays others by
+/// seconds.
 const FLOOR: f64 = 125.0;
 
-/// The same of a decision, for which others' evaluations may have to be ended first.
+/// The same for a decision, for which other clients' evaluations may have to be cancelled first.
 const DECISION_FLOOR: f64 = 5_000.0;
 
-/// How long the calm moment is.
+/// Duration of the calm moment.
 const CALM: Duration = Duration::from_millis(600);
 
-/// Between two requests of one probe.
+/// Pause between two requests of one probe.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What one probe asks.
+/// Request that the monitor repeats.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
     name: &'static str,
     request: Vec<u8>,
-    /// What an answer with 200 must hold.
+    /// String that a response with 200 must contain.
     holds: &'static str,
-    /// Whether each request has a connection of its own.
+    /// Whether each request uses a new connection.
     fresh: bool,
-    /// Whether its time is bounded as that of health is; a decision may also be put off with 503.
+    /// Whether the bound for health applies; other probes may also get 503 with `Retry-After`.
     bounded: bool,
 }
 
-/// What the bystander saw.
+/// Latencies and failures that the monitor recorded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HealthSamples {
     /// The 99th percentile of bounded probes before the attack, in milliseconds.
     pub(super) calm: f64,
-    /// The same during the attack.
+    /// The 99th percentile of bounded probes during the attack, in milliseconds.
     pub(super) tail: f64,
-    /// The longest.
+    /// The longest latency of bounded probes during the attack, in milliseconds.
     pub(super) longest: f64,
-    /// The 99th percentile of quick decisions before the attack, and during it.
+    /// The 99th percentile of quick decisions before and during the attack, in milliseconds.
     pub(super) calm_decision: f64,
     pub(super) decision: f64,
-    /// What was not answered, or wrongly.
+    /// Missing and wrong responses.
     pub(super) failures: Vec<String>,
 }
 
 impl HealthSamples {
-    /// What the tail is held against while so many attacks are played, in milliseconds.
+    /// Bound of the tail latency while this number of attacks runs, in milliseconds.
     pub(super) fn bound(&self, attacks: f64) -> f64 {
         (FLOOR * attacks).max(FACTOR * self.calm)
     }
 
-    /// The same of the tail of decisions.
+    /// Bound of the tail latency of decisions.
     pub(super) fn decision_bound(&self, attacks: f64) -> f64 {
         (DECISION_FLOOR * attacks).max(FACTOR * self.calm_decision)
     }
 }
 
-/// A running bystander.
+/// Running health monitor.
 #[derive(Debug)]
 pub(super) struct HealthMonitor {
     phase: Arc<AtomicU8>,
     thread: JoinHandle<io::Result<Vec<Sample>>>,
 }
 
-/// The phases.
+/// Phases of the monitor.
 const BEFORE: u8 = 0;
 const DURING: u8 = 1;
 const OVER: u8 = 2;
@@ -95,8 +95,8 @@ struct Sample {
     failure: Option<String>,
 }
 
-/// What an engine is asked: its health on new connections, its metrics, and the decision of
-/// [`CALM_POLICY`], with this token if there is one.
+/// Probes for an engine: its health on new connections, its metrics, and the decision of
+/// [`CALM_POLICY`], with this bearer token if there is one.
 pub(super) fn engine(token: Option<&str>) -> Vec<Probe> {
     let held = token.map_or_else(String::new, |token| {
         format!("Authorization: Bearer {token}\r\n")
@@ -128,13 +128,13 @@ pub(super) fn engine(token: Option<&str>) -> Vec<Probe> {
     ]
 }
 
-/// The policy of the quick decision.
+/// Policy of the quick decision.
 pub(super) const CALM_POLICY: (&str, &str) = (
     "calm.rego",
     "package calm\n\nallow if input.user == \"ann\"\n",
 );
 
-/// What a control plane is asked: its health on new connections, and its metrics.
+/// Probes for a control plane: its health on new connections, and its metrics.
 pub(super) fn control() -> Vec<Probe> {
     [("GET /health", true), ("GET /metrics", false)]
         .map(|(name, fresh)| Probe {
@@ -148,7 +148,7 @@ pub(super) fn control() -> Vec<Probe> {
 }
 
 impl HealthMonitor {
-    /// Begins to ask, and sees how the server is while nothing happens.
+    /// Starts the probes, and samples the calm server before it returns.
     pub(super) async fn start(to: SocketAddr, probes: Vec<Probe>) -> Self {
         let phase = Arc::new(AtomicU8::new(BEFORE));
         let seen = Arc::clone(&phase);
@@ -163,10 +163,10 @@ impl HealthMonitor {
         Self { phase, thread }
     }
 
-    /// Ends, and says what it saw.
+    /// Stops the probes and returns the samples.
     ///
     /// # Errors
-    /// When it could not ask at all.
+    /// When the monitor could not run.
     pub(super) async fn stop(self) -> Result<HealthSamples, Failure> {
         self.phase.store(OVER, Ordering::SeqCst);
         let thread = self.thread;
@@ -203,7 +203,7 @@ async fn ask_all(to: SocketAddr, probes: Vec<Probe>, phase: &AtomicU8) -> Vec<Sa
     samples.into_iter().flatten().collect()
 }
 
-/// Asks one thing until it is over.
+/// Repeats one probe until the monitor is stopped.
 async fn steady(to: SocketAddr, probe: Probe, phase: &AtomicU8) -> Vec<Sample> {
     let (mut samples, mut kept) = (Vec::new(), None);
     loop {
@@ -230,7 +230,7 @@ async fn steady(to: SocketAddr, probe: Probe, phase: &AtomicU8) -> Vec<Sample> {
     }
 }
 
-/// One request. A connection that was kept may have been closed meanwhile, as any client knows.
+/// Sends one request; opens a new connection if the server has closed the idle one.
 async fn once(to: SocketAddr, probe: &Probe, kept: &mut Option<Wire>) -> io::Result<Message> {
     if let Some(mut wire) = kept.take()
         && let Ok(answer) = wire.ask(&probe.request).await
@@ -246,7 +246,7 @@ async fn once(to: SocketAddr, probe: &Probe, kept: &mut Option<Wire>) -> io::Res
     Ok(answer)
 }
 
-/// What is wrong with an answer.
+/// Describes the error in a response, if there is one.
 fn judge(probe: &Probe, answer: &Message) -> Option<String> {
     let text = answer.text();
     let held = match answer.status() {

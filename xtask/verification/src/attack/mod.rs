@@ -26,7 +26,7 @@ use findings::Findings;
 use harness::Harness;
 use scenarios::{Attack, SCENARIOS, When};
 
-/// An attack that takes longer hangs.
+/// Maximum duration of an attack.
 const ATTACK_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 /// What is played, and on what.
@@ -43,16 +43,16 @@ pub(crate) struct Options {
     program: Option<PathBuf>,
 }
 
-/// So many attacks are played beside each other.
+/// Number of attacks that run at the same time.
 const BESIDE: usize = 4;
 
-/// Of what did not hold in one attack, so much is shown.
+/// Maximum number of failed checks shown for one attack.
 const SHOWN: usize = 40;
 
-/// Plays attacks and prints a table of what held.
+/// Runs attacks and prints a table of the results.
 ///
 /// # Errors
-/// When something did not hold.
+/// When a check failed.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let program = match &options.program {
         Some(program) => program.canonicalize()?,
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Err("no attack has such a name".into());
     }
     runtime.block_on(async {
-        // Servers end with what holds them, also when the task is told to stop.
+        // Futures are dropped on an interrupt, which ends the servers.
         let mut terminated = signal(SignalKind::terminate())?;
         tokio::select! {
             played = play(&program, &folder, options.long, &chosen) => played.map_err(|why| why as Box<dyn Error>),
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Plays those that must be alone one after the other, and then the others beside each other.
+/// Runs the attacks that must run alone one by one, and then the others concurrently.
 async fn play(
     program: &Path,
     folder: &Path,
@@ -130,7 +130,7 @@ async fn play(
     }
 }
 
-/// Plays one attack and tells what came of it; what did not hold.
+/// Runs one attack and prints its results; returns its name and failed checks.
 async fn one(
     program: &Path,
     folder: &Path,
@@ -149,7 +149,7 @@ async fn one(
     Ok((attack.name, findings.broken))
 }
 
-/// An attack that could not be played to its end has not held.
+/// Findings of an attack that could not be completed, which counts as a failed check.
 fn stopped(why: &str) -> Findings {
     let mut findings = Findings::default();
     findings.hold(format!("stopped: {why}"), false);

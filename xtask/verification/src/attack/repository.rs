@@ -10,15 +10,15 @@ use super::storage::target;
 use crate::postgres::done;
 use crate::servers::{Failure, Message, Peer, PeerScript};
 
-/// A repository in a folder, with a branch `main`.
+/// Git repository in a folder, with a branch `main`.
 #[derive(Debug, Clone)]
 pub(super) struct Repository(PathBuf);
 
 impl Repository {
-    /// An empty one in a folder.
+    /// Creates an empty repository in a folder.
     ///
     /// # Errors
-    /// When git does not make it.
+    /// When git fails to create it.
     pub(super) fn new(folder: &str) -> Result<Self, Failure> {
         let repository = Self(folder.into());
         repository.git(&["init", "--quiet", "--initial-branch", "main"])?;
@@ -28,7 +28,7 @@ impl Repository {
     /// Commits a file.
     ///
     /// # Errors
-    /// When git does not take it.
+    /// When git fails.
     pub(super) fn commit(&self, path: &str, text: &str) -> Result<(), Failure> {
         let file = self.0.join(path);
         if let Some(folder) = file.parent() {
@@ -47,7 +47,7 @@ impl Repository {
         done(command).map_err(|why| why.to_string().into())
     }
 
-    /// Has the repository served over http, whatever the path begins with.
+    /// Serves the repository over HTTP, under any path prefix.
     ///
     /// # Errors
     /// When no port is free.

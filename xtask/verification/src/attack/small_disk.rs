@@ -1,4 +1,4 @@
-//! A small disk.
+//! Small file system for full-disk attacks.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -8,21 +8,21 @@ use std::process::Command;
 use crate::postgres::done;
 use crate::servers::Failure;
 
-/// How much it holds.
+/// Size of the file system.
 const SIZE: &str = "2m";
 
-/// The file that takes what is left.
+/// Name of the file that fills the disk.
 const FILLER: &str = "filler";
 
-/// A disk in memory, of 2 MiB. Unmounted when dropped.
+/// In-memory file system of 2 MiB, unmounted when dropped.
 #[derive(Debug)]
 pub(super) struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// Mounts it on a folder.
+    /// Mounts the file system on a folder.
     ///
     /// # Errors
-    /// When it cannot be mounted, which takes root.
+    /// When it cannot be mounted, which requires root.
     pub(super) fn mount(folder: &str) -> Result<Self, Failure> {
         let mut command = Command::new("mount");
         command.args([
@@ -37,15 +37,15 @@ impl SmallDisk {
         Ok(Self(folder.into()))
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Fills it up to so many bytes.
+    /// Fills the disk except for `room` bytes.
     ///
     /// # Errors
-    /// When it cannot be written to for other reasons.
+    /// When it cannot be written for other reasons.
     pub(super) fn fill(&self, room: u64) -> Result<(), Failure> {
         let mut filler = fs::File::create(self.0.join(FILLER))?;
         loop {
@@ -59,7 +59,7 @@ impl SmallDisk {
         Ok(filler.set_len(length.saturating_sub(room))?)
     }
 
-    /// Makes room again.
+    /// Removes the filler.
     ///
     /// # Errors
     /// When it was not filled.
@@ -70,7 +70,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // A folder that is still mounted shows when the harness's folder is removed.
+        // If unmounting fails, removing the harness's folder fails visibly.
         let _removed = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }

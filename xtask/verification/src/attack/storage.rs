@@ -1,4 +1,4 @@
-//! A storage with switchable failure modes.
+//! Object storage with switchable failure modes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,19 +9,19 @@ use tokio::time::sleep;
 use crate::bundles::archive;
 use crate::servers::{Failure, Message, Peer, PeerScript};
 
-/// How a storage behaves.
+/// Behaviour of a storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureMode {
     Good,
-    /// Takes everything and keeps nothing.
+    /// Acknowledges every write and stores nothing.
     Lies,
     Fails,
     Hangs,
     HangsUp,
 }
 
-/// A storage of the protocols of S3, Google Cloud Storage and Azure, as far as bundles are written
-/// and looked at by them; signatures are not looked at. Clones share everything.
+/// Storage with the protocols of S3, Google Cloud Storage and Azure, as far as uploads and checks
+/// of bundles need them; signatures are ignored. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Storage(Arc<Mutex<Contents>>);
 
@@ -29,32 +29,32 @@ pub(super) struct Storage(Arc<Mutex<Contents>>);
 struct Contents {
     mood: FailureMode,
     objects: BTreeMap<String, Object>,
-    /// How many versions there have been.
+    /// Number of versions so far.
     versions: u64,
 }
 
-/// An object as it is stored.
+/// Stored object.
 #[derive(Debug, Clone)]
 pub(super) struct Object {
-    /// Its generation, and in quotes its ETag.
+    /// Generation of the object, and in quotes its ETag.
     pub(super) version: u64,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Object {
-    /// The answer to a question for the object.
+    /// Returns the response to a read of the object.
     pub(super) fn shown(self) -> PeerScript {
         let modified = "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
         PeerScript::Answer(200, tags(self.version) + modified, self.bytes)
     }
 }
 
-/// The headers that tell a version.
+/// Headers that identify a version.
 pub(super) fn tags(version: u64) -> String {
     format!("ETag: \"{version}\"\r\nx-goog-generation: {version}\r\n")
 }
 
-/// The method and the path of a request.
+/// Returns the method and the path of a request.
 pub(super) fn target(asked: &Message) -> (&str, &str) {
     let mut words = asked.first.split(' ');
     let method = words.next().unwrap_or_default();
@@ -79,12 +79,12 @@ impl Storage {
         self.held().mood = mood;
     }
 
-    /// The object at a path, if there is one.
+    /// Returns the object at a path, if there is one.
     pub(super) fn object(&self, path: &str) -> Option<Object> {
         self.held().objects.get(path).cloned()
     }
 
-    /// The data of the bundle at a path, if there is one.
+    /// Returns the data of the bundle at a path, if there is one.
     pub(super) fn data(&self, path: &str) -> Option<serde_json::Value> {
         archive::data(&self.object(path)?.bytes).ok()
     }
@@ -93,7 +93,7 @@ impl Storage {
         self.held().objects.remove(path);
     }
 
-    /// Puts other bytes of the same length in an object's place.
+    /// Replaces an object with other bytes of the same length.
     pub(super) fn spoil(&self, path: &str) {
         self.forge(path);
         let mut held = self.held();
@@ -104,7 +104,7 @@ impl Storage {
         }
     }
 
-    /// The same, and says of them what it said of the object.
+    /// The same, without a new version.
     pub(super) fn forge(&self, path: &str) {
         if let Some(object) = self.held().objects.get_mut(path) {
             object.bytes.fill(b'X');
@@ -140,10 +140,10 @@ impl Storage {
         }
     }
 
-    /// Has the storage listen.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When no port is free.
     pub(super) async fn listen(&self) -> Result<Peer, Failure> {
         let storage = self.clone();
         let peer = Peer::start(0, move |asked| {
@@ -153,7 +153,7 @@ impl Storage {
                 if !matches!(said, PeerScript::Hang) {
                     return said;
                 }
-                // One that is started again forgets who waited.
+                // Closes waiting connections when the mode changes.
                 while storage.held().mood == FailureMode::Hangs {
                     sleep(Duration::from_millis(100)).await;
                 }
@@ -164,7 +164,7 @@ impl Storage {
     }
 }
 
-/// Whether the conditions of a write hold.
+/// Whether the conditions of a write are met.
 fn allows(asked: &Message, known: Option<&Object>) -> bool {
     let version = known.map(|known| known.version);
     let tag = version.map(|version| format!("\"{version}\""));

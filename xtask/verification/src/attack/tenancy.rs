@@ -9,7 +9,7 @@ use super::harness::{ATTACKER, Harness};
 use crate::bundles::archive;
 use crate::servers::{Failure, HANG_LIMIT, Process, ask, request_with};
 
-/// The people: the names of their tokens, and their roles. A key is the name with [`KEY_END`].
+/// Users: the names of their tokens, and their roles. An API key is the name with [`KEY_END`].
 pub(super) const PEOPLE: &[(&str, &str)] = &[
     ("admin", "administrator"),
     ("looker", "viewer"),
@@ -18,31 +18,31 @@ pub(super) const PEOPLE: &[(&str, &str)] = &[
     ("stacker", "stack_owner"),
 ];
 
-/// What keys end with.
+/// Suffix of API keys.
 const KEY_END: &str = "-has-a-long-key-of-32-characters";
 
-/// An encryption key for attacks.
+/// Encryption key for attacks.
 pub(super) const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
-/// What a start that cannot succeed may take: so many times as long as one that succeeds, which does
-/// all that the other does, and more. One that waits for what will not come takes half a minute.
+/// Maximum duration of a failing start, as a multiple of a successful one, which does all the same
+/// work and more. A start that waits in vain takes half a minute.
 const FAILED_START: u32 = 10;
 const FAILED_START_FLOOR: Duration = Duration::from_secs(5);
 
-/// A running control plane.
+/// Running control plane.
 #[derive(Debug)]
 pub(super) struct ControlPlane {
     pub(super) process: Process,
 }
 
-/// Somebody who asks a control plane.
+/// User of a control plane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct User {
     to: SocketAddr,
     name: &'static str,
 }
 
-/// What configuration says of the people.
+/// Configuration of the users' tokens.
 pub(super) fn tokens() -> Value {
     let tokens = PEOPLE.iter().map(|(name, role)| {
         let key = format!("{name}{KEY_END}");
@@ -54,7 +54,7 @@ pub(super) fn tokens() -> Value {
     json!({"tokens": tokens.collect::<serde_json::Map<_, _>>()})
 }
 
-/// Starts a control plane with the people, a database in the harness's folder unless the arguments
+/// Starts a control plane with the users, a database in the harness's folder unless the arguments
 /// name another, bundles below `built`, sources below `sources`, and builds every second.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub(super) async fn plane(harness: &Harness, arguments: &[&str]) -> Result<Contr
     Ok(ControlPlane { process })
 }
 
-/// The command that starts it.
+/// Returns the command that starts it.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -90,7 +90,7 @@ pub(super) fn command(
 }
 
 impl ControlPlane {
-    /// One of the people.
+    /// Returns the user with this name.
     pub(super) fn person(&self, name: &'static str) -> User {
         let to = self.process.address;
         User { to, name }
@@ -98,15 +98,15 @@ impl ControlPlane {
 }
 
 impl User {
-    /// The name of the token.
+    /// Returns the name of the token.
     pub(super) fn name(self) -> &'static str {
         self.name
     }
 
-    /// Sends a request; the status and the body of the answer.
+    /// Sends a request; returns the status and the body of the response.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// When there is no response.
     pub(super) async fn send(
         self,
         method: &str,
@@ -123,10 +123,10 @@ impl User {
         Ok((answer.status(), answer.json()))
     }
 
-    /// Puts what must be taken.
+    /// Sends a PUT request that must succeed.
     ///
     /// # Errors
-    /// When it is not.
+    /// When it does not succeed.
     pub(super) async fn put(self, path: &str, body: Value) -> Result<(), Failure> {
         match self.send("PUT", path, &body).await? {
             (200, _) => Ok(()),
@@ -134,10 +134,10 @@ impl User {
         }
     }
 
-    /// Waits until the status of a bundle is as it must be; what it says then.
+    /// Waits until the status of a bundle satisfies the predicate; returns the status.
     ///
     /// # Errors
-    /// When it never is; with what it says.
+    /// The last status, when it never does.
     pub(super) async fn until_status(
         self,
         bundle: &str,
@@ -159,10 +159,10 @@ impl User {
         }
     }
 
-    /// Puts a source of pushed data, and a bundle of it in a file.
+    /// Creates a source of pushed data, and a bundle of it in a file.
     ///
     /// # Errors
-    /// When it is not taken.
+    /// When a request does not succeed.
     pub(super) async fn bundle(self, name: &str, file: &str, data: Value) -> Result<(), Failure> {
         self.put(&format!("/v1/sources/{name}"), json!({})).await?;
         self.put(&format!("/v1/sources/{name}/data/{name}"), data)
@@ -172,7 +172,7 @@ impl User {
     }
 }
 
-/// A bundle in a file, of these requirements.
+/// Definition of a bundle in a file with these requirements.
 pub(super) fn in_file(file: &str, requirements: &Value) -> Value {
     json!({
         "object_storage": {"filesystem": {"path": file}},
@@ -180,21 +180,21 @@ pub(super) fn in_file(file: &str, requirements: &Value) -> Value {
     })
 }
 
-/// What a start that cannot succeed may take where one that succeeds took this.
+/// Maximum duration of a failing start, given that of a successful one.
 pub(super) fn failed_start(succeeded: Duration) -> Duration {
     (succeeded * FAILED_START).max(FAILED_START_FLOOR)
 }
 
-/// What the data of a built bundle is now, if there is one.
+/// Returns the current data of a built bundle, if there is one.
 pub(super) fn built(harness: &Harness, file: &str) -> Option<Value> {
     let bytes = std::fs::read(harness.folder.join("built").join(file)).ok()?;
     archive::data(&bytes).ok()
 }
 
-/// Waits until something holds.
+/// Waits until a condition is true.
 ///
 /// # Errors
-/// When it never does.
+/// When it never is.
 pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
     let begun = Instant::now();
     while !holds() {

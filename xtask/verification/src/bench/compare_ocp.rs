@@ -13,21 +13,21 @@ use crate::servers::Server;
 use crate::stored_evidence::on_search_path;
 use crate::{release_build, report};
 
-/// Its program.
+/// Program of OPA Control Plane.
 const PROGRAM: &str = "opactl";
 
-/// Its requests take so many times as long as ours: what is wanted, and what no machine may miss.
+/// Ratio of its request times to ours: the goal, and the lower limit for any machine.
 const GOAL: f64 = 2.0;
 const LEAST: f64 = 1.0;
 
-/// The servers are asked in turns, so often each; the first turns warm up.
+/// Number of alternating turns for each server; the first ones warm up.
 const TURNS: usize = 44;
 const WARM_UP: usize = 4;
 
-/// Requests of a turn. A server that was idle before wakes up at the first.
+/// Requests of a turn. The first one wakes up an idle server.
 const TURN: usize = 10;
 
-/// A request that is measured; what is created by one is used by those after it.
+/// Measured request; later operations use what earlier ones create.
 struct Operation {
     told: &'static str,
     method: &'static str,
@@ -74,10 +74,10 @@ const OPERATIONS: [Operation; 6] = [
     },
 ];
 
-/// The source that all bundles use which are stored before.
+/// Source that all preloaded bundles use.
 const SHARED: &str = "shared";
 
-/// Measures every operation at each number of bundles, and holds the ratios against their bounds.
+/// Measures every operation at each number of bundles, and compares the ratios with their bounds.
 ///
 /// # Errors
 /// When the program is not on the search path, a bound is exceeded, or a server fails.
@@ -111,7 +111,7 @@ fn measure(ours: &Path, theirs: &Path, bundles: usize) -> Result<Vec<Bound>, Box
     Ok(bounds)
 }
 
-/// The median milliseconds of an operation on each server.
+/// Returns the median time of an operation on each server, in milliseconds.
 fn compare(
     operation: &Operation,
     [ours, theirs]: [&Server; 2],
@@ -172,7 +172,7 @@ fn start_ours(program: &Path, folder: &Path) -> Result<Server, Box<dyn Error>> {
 
 fn start_theirs(program: &Path, folder: &Path) -> Result<Server, Box<dyn Error>> {
     let config = folder.join("theirs.json");
-    // The settings of its database that ours has as well.
+    // Database settings that match ours.
     let settings = "_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_txlock=immediate";
     let dsn = format!("file:{}?{settings}", folder.join("theirs.db").display());
     let database = json!({"sql": {"driver": "sqlite3", "dsn": dsn}});

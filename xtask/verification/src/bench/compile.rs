@@ -11,20 +11,20 @@ use super::engine::{Bound, Bounds, Limit, Outcome, Programs, SideBySide};
 use super::{median, scratch};
 use crate::servers::Client;
 
-/// Modules that are loaded, the one that is asked among them.
+/// Numbers of loaded modules, including the queried one.
 const SIZES: &[usize] = &[1, 100, 1_000];
 
-/// The servers are asked in turns, so often each; the first turns warm up.
+/// Number of alternating turns for each server; the first ones warm up.
 const ROUNDS: usize = 24;
 const WARM_UP: usize = 4;
 
-/// In the handler OPA should take so many times as long as ours.
+/// Goal of the ratio of OPA's time in the handler to ours.
 const HANDLER: f64 = 5.0;
 
-/// Requests of a turn. A server that was idle before wakes up at the first.
+/// Requests of a turn. The first one wakes up an idle server.
 const TURN: usize = 10;
 
-/// The flag by which our server takes OPA's media types.
+/// Flag that enables OPA's media types on our server.
 const VENDOR: &[&str] = &["--media-type-vendor", "opa"];
 
 const POLICY: &str = r#"package shop
@@ -56,18 +56,18 @@ limits := {"clerk": 100, "auditor": 10000}
 
 const USER: &str = r#"{"name": "ann", "role": "auditor", "regions": ["north", "south", "west"]}"#;
 
-/// A request that is measured.
+/// Measured request.
 struct Question {
     told: &'static str,
     path: &'static str,
     accept: &'static str,
     body: String,
-    /// How many times as fast as the peer's the whole answer has to be at one module.
+    /// Minimum ratio of the peer's response time to ours at one module.
     least: f64,
 }
 
-/// Takes every measure, beside EOPA as well if that is on the search path, and then holds all of
-/// them against their bounds.
+/// Runs every measurement, also against EOPA if that is on the search path, and then compares all
+/// results with their bounds.
 ///
 /// # Errors
 /// When a bound is exceeded, or a server cannot be built or fails.
@@ -85,7 +85,7 @@ pub(super) fn run() -> Outcome {
     bounds.hold()
 }
 
-/// The folder with so many modules.
+/// Folder of this number of modules.
 fn policies(folder: &Path, size: usize) -> PathBuf {
     folder.join(format!("policies{size}"))
 }
@@ -159,7 +159,7 @@ fn questions() -> Vec<Question> {
     ]
 }
 
-/// Writes the policy and modules that have nothing to do with it.
+/// Writes the policy and unrelated modules.
 fn write(folder: &Path, size: usize) -> Outcome {
     fs::create_dir(folder)?;
     fs::write(folder.join("shop.rego"), POLICY)?;
@@ -173,8 +173,8 @@ fn write(folder: &Path, size: usize) -> Outcome {
     Ok(())
 }
 
-/// The median times of both servers in seconds, until the answer is there or, by the metric that
-/// they tell it by, in the handler.
+/// Returns the median times of both servers in seconds, until the response has arrived or,
+/// according to their metric, in the handler.
 fn compare(
     question: &Question,
     pair: &SideBySide,
@@ -200,7 +200,7 @@ fn compare(
     Ok((median(&mut our_times), median(&mut their_times)))
 }
 
-/// The time of an answer that is a condition, or that of its handler if it tells that.
+/// Returns the time of a response that contains a condition, or that of its handler if reported.
 fn ask(client: &mut Client, request: &[u8]) -> Result<f64, Box<dyn Error>> {
     let begun = Instant::now();
     let status = client.exchange(request)?;

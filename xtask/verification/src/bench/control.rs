@@ -11,20 +11,20 @@ use super::{KEY, compare_ocp, median, scratch, storage, tokens};
 use crate::report;
 
 const FIRST_PAGE: &str = "/v1/bundles?limit=100";
-/// The largest ratio that still counts as flat.
+/// Largest ratio that still counts as flat.
 const BOUND: f64 = 2.0;
-/// Measured requests per operation and size.
+/// Number of measured requests per operation and size.
 const SAMPLES: usize = 200;
-/// Requests per operation and size before those that are measured.
+/// Number of warm-up requests per operation and size.
 const WARM_UP: usize = 20;
 
-/// The numbers of bundles where none are asked for, the base first.
+/// Default numbers of bundles, the base first.
 const SIZES: &[usize] = &[100, 10_000, 100_000];
 
-/// The same where bundles are built.
+/// Default numbers of bundles where bundles are built.
 const BUILT: &[usize] = &[100, 10_000];
 
-/// The same beside OPA Control Plane.
+/// Default numbers of bundles for the comparison with OPA Control Plane.
 const BESIDE_OCP: &[usize] = &[10_000];
 
 /// What is measured of the control plane, and at which numbers of bundles.
@@ -47,7 +47,7 @@ pub(crate) struct Choice {
 /// The measured operations.
 const OPERATIONS: &[&str] = &["create", "get", "first page", "last page", "in-use delete"];
 
-/// A server that holds some number of bundles.
+/// Server with some number of bundles.
 struct Store {
     bundles: usize,
     base: String,
@@ -57,8 +57,8 @@ struct Store {
     _folder: TempDir,
 }
 
-/// Measures every operation on one server per size, in turns, and compares the medians; or what
-/// builds take.
+/// Measures every operation on one server per size, in turns, and compares the medians; or measures
+/// builds or requests next to OPA Control Plane.
 ///
 /// # Errors
 /// When a figure exceeds its bound, or a server answers wrongly.
@@ -122,7 +122,7 @@ async fn measure(sizes: &[usize]) -> Result<(), Box<dyn Error>> {
 }
 
 impl Store {
-    /// A server whose configuration declares the bundles, and one source that a bundle uses.
+    /// Starts a server whose configuration declares the bundles, and one source that a bundle uses.
     async fn filled(bundles: usize) -> Result<Self, Box<dyn Error>> {
         let folder = scratch()?;
         let declared: serde_json::Map<String, Value> = (0..bundles)
@@ -177,7 +177,7 @@ impl Store {
         Ok(store)
     }
 
-    /// The path of the last page, found by reading all pages before it.
+    /// Returns the path of the last page, found by following the cursors.
     async fn last_page(&self) -> Result<String, Box<dyn Error>> {
         let mut path = FIRST_PAGE.to_owned();
         loop {
@@ -192,7 +192,7 @@ impl Store {
         }
     }
 
-    /// Milliseconds of one request; the turn picks the bundle, spread over all of them.
+    /// Measures one request, in milliseconds; the turn selects the bundle, spread over all of them.
     async fn time(&self, operation: &str, turn: usize) -> Result<f64, Box<dyn Error>> {
         let chosen = name(turn * self.bundles / (WARM_UP + SAMPLES));
         let (method, path, expected) = match operation {

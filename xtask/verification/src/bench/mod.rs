@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::servers::Client;
 
-/// The key of an administrator of control planes that are measured.
+/// API key of an administrator of the measured control planes.
 const KEY: &str = "bench-administrator-key";
 
 /// What is measured.
@@ -35,7 +35,7 @@ pub(crate) enum Bench {
 }
 
 impl Bench {
-    /// Measures, prints the ratios, and holds them against their bounds.
+    /// Measures, prints the ratios, and compares them with their bounds.
     ///
     /// # Errors
     /// When a bound is exceeded or the server fails.
@@ -49,12 +49,12 @@ impl Bench {
     }
 }
 
-/// The tokens of a configuration that knows the key.
+/// Token configuration with the API key.
 fn tokens() -> Value {
     json!({"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}})
 }
 
-/// Sends a control plane a JSON request with the key, which must succeed.
+/// Sends a JSON request with the API key to a control plane; it must succeed.
 fn send_keyed(
     client: &mut Client,
     method: &str,
@@ -72,13 +72,13 @@ fn send_keyed(
     }
 }
 
-/// A folder for a server's files, in memory where the system has such a place: how long a disk
-/// takes to make a write durable is no matter of what is measured, and varies more than it.
+/// Creates a folder for a server's files, in memory if the system supports it: the time of durable
+/// writes on a disk is not measured, and varies more than the results.
 fn scratch() -> io::Result<TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
-/// The value in the middle: half of the samples took no longer.
+/// Median of the samples.
 fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)

@@ -14,41 +14,41 @@ use super::{scratch, send_keyed, tokens};
 use crate::servers::{Client, Server};
 use crate::{release_build, report};
 
-/// Changes that are made one after the other.
+/// Maximum number of consecutive changes.
 const CHANGES: usize = 200;
 
-/// No more are made after this time.
+/// Time limit after which no more changes are made.
 const ENOUGH: Duration = Duration::from_secs(90);
 
-/// The time between two builds of what has not changed: usually, and so short that all bundles
-/// are due all the time.
+/// Interval between builds of unchanged bundles: the usual one, and one so short that all bundles
+/// are always due.
 const USUAL: &str = "30s";
 const SHORT: &str = "1s";
 
-/// How often storage is looked at for a change.
+/// Polling interval of the storage.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Everything comes to storage within this time, or the server is given up.
+/// Time limit for all bundles to reach the storage.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
-/// What a figure is held against: what is wanted, and what may be missed by no machine.
+/// Goal and bound of a measurement.
 enum Goal {
-    /// Milliseconds: no more than these.
+    /// Maximum in milliseconds.
     Within(f64, f64),
-    /// Bundles a second: no fewer than these.
+    /// Minimum in bundles per second.
     Rate(f64, f64),
-    /// It is only told.
+    /// Reported only, with this unit.
     Any(&'static str),
 }
 
-/// The median and the 99th percentile of the time of one change.
+/// Goals for the median and the 99th percentile of the time of one change.
 const MEDIAN: Goal = Goal::Within(500.0, 1_000.0);
 const SLOWEST: Goal = Goal::Within(2_000.0, 4_000.0);
 
-/// Small bundles that are built, on two cores.
+/// Goal for builds of small bundles, on two cores.
 const BUILDS: Goal = Goal::Rate(200.0, 100.0);
 
-/// A control plane with bundles in storage.
+/// Control plane with bundles in storage.
 struct ControlPlane {
     folder: TempDir,
     program: PathBuf,
@@ -56,13 +56,13 @@ struct ControlPlane {
     server: Option<Server>,
 }
 
-/// What tells one file from the one that it replaced.
+/// Inode and modification time, which identify a version of a file.
 type FileVersion = (u64, SystemTime);
 
-/// Measures at each number of bundles, and holds the figures against their bounds.
+/// Measures at each number of bundles, and compares the results with their bounds.
 ///
 /// # Errors
-/// When a bound is exceeded, or a server does not do what it was told.
+/// When a bound is exceeded, or a server fails.
 pub(super) fn run(sizes: &[usize], program: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let program = match program {
         Some(program) => program.to_owned(),
@@ -78,7 +78,7 @@ pub(super) fn run(sizes: &[usize], program: Option<&Path>) -> Result<(), Box<dyn
     }
 }
 
-/// Takes all figures at one number of bundles; those that are out of bounds.
+/// Runs all measurements at one number of bundles; returns those that are out of bounds.
 fn measure(program: &Path, bundles: usize) -> Result<Vec<String>, Box<dyn Error>> {
     let mut missed = Vec::new();
     let mut tell = |what: &str, figure: f64, goal: &Goal| {
@@ -127,8 +127,8 @@ fn measure(program: &Path, bundles: usize) -> Result<Vec<String>, Box<dyn Error>
 }
 
 impl ControlPlane {
-    /// A server whose configuration declares the bundles, each with a source of its own and one
-    /// that all of them share.
+    /// Starts a server whose configuration declares the bundles, each with a separate source and
+    /// one that all of them share.
     fn start(program: &Path, bundles: usize) -> Result<Self, Box<dyn Error>> {
         let folder = scratch()?;
         let place = |name: &str| folder.path().join(name);
@@ -158,15 +158,15 @@ impl ControlPlane {
         })
     }
 
-    /// Has the server killed and started again, after which it looks at all that is in storage.
+    /// Kills and restarts the server, which then checks all bundles in storage.
     fn restart(&mut self, interval: &str) -> Result<(), Box<dyn Error>> {
-        // Nothing of the old one may be left when the new one begins.
+        // The old server must have ended before the new one starts.
         self.server = None;
         self.server = Some(serve(&self.program, self.folder.path(), interval)?);
         Ok(())
     }
 
-    /// A connection, since those that nobody uses for long are closed.
+    /// Opens a new connection, since idle ones are closed.
     fn client(&self) -> Result<Client, Box<dyn Error>> {
         self.server.as_ref().ok_or("no server runs")?.client()
     }
@@ -176,14 +176,14 @@ impl ControlPlane {
         send_keyed(&mut self.client()?, "PUT", path, body)
     }
 
-    /// What stands in storage of a bundle.
+    /// Returns the version of a bundle's file in storage.
     fn look(&self, number: usize) -> Option<FileVersion> {
         let path = self.folder.path().join("built").join(file(number));
         let found = fs::metadata(path).ok()?;
         Some((found.ino(), found.modified().ok()?))
     }
 
-    /// What stands in storage of every bundle.
+    /// Returns the versions of all bundles' files in storage.
     fn written(&self) -> Result<Vec<Option<FileVersion>>, Box<dyn Error>> {
         let written: Vec<_> = (0..self.bundles).map(|number| self.look(number)).collect();
         match written.contains(&None) {
@@ -192,7 +192,7 @@ impl ControlPlane {
         }
     }
 
-    /// Waits until every bundle has been written since these were.
+    /// Waits until every bundle has a newer version than these.
     fn all_written(
         &self,
         before: &[Option<FileVersion>],
@@ -209,13 +209,13 @@ impl ControlPlane {
         Ok(())
     }
 
-    /// Makes changes one after the other, spread over all bundles, each as soon as the one before
-    /// is in storage; the milliseconds of each.
+    /// Makes consecutive changes, spread over all bundles, each as soon as the previous one is in
+    /// storage; returns the milliseconds of each.
     fn changes(&self) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut taken = Vec::new();
         let begun = Instant::now();
         for change in (0..CHANGES).take_while(|_| begun.elapsed() < ENOUGH) {
-            // Neither in the order of the bundles nor against it.
+            // Neither in ascending nor in descending order of the bundles.
             let number = (change * 7 % CHANGES) * self.bundles / CHANGES;
             let before = self.look(number);
             let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
@@ -233,7 +233,7 @@ impl ControlPlane {
         Ok(taken)
     }
 
-    /// Waits until a server that was started has found every bundle as it is in storage.
+    /// Waits until a restarted server has found every bundle unchanged in storage.
     fn all_unchanged(&self, begun: Instant) -> Result<(), Box<dyn Error>> {
         loop {
             let shown =
@@ -257,7 +257,7 @@ impl ControlPlane {
 }
 
 impl Goal {
-    /// A figure with what is wanted of it, and whether it is within its bound.
+    /// Formats a measurement with its goal, and returns whether it is within its bound.
     fn told(&self, figure: f64) -> (String, bool) {
         let missed = |holds| if holds { "" } else { ", missed" };
         match self {
@@ -280,11 +280,11 @@ impl Goal {
     }
 }
 
-/// A policy as each bundle has one, in base64.
+/// Policy of each bundle, in Base64.
 const POLICY: &str = "cGFja2FnZSBhcHAKCmRlZmF1bHQgYWxsb3cgOj0gZmFsc2UKCmFsbG93IGlmIHsKCXNvbWUg\
                       cm9sZSBpbiBpbnB1dC5yb2xlcwoJcm9sZSA9PSAiYWRtaW4iCn0K";
 
-/// Starts a server in a folder that holds its configuration.
+/// Starts a server in the folder that contains its configuration.
 fn serve(program: &Path, folder: &Path, interval: &str) -> Result<Server, Box<dyn Error>> {
     let place = |name: &str| folder.join(name).display().to_string();
     let database = format!("sqlite://{}", place("control.db"));
@@ -311,12 +311,12 @@ fn file(number: usize) -> String {
     format!("{}.tar.gz", name(number))
 }
 
-/// So many bundles since then, by the second.
+/// Bundles per second since `begun`.
 fn rate(bundles: usize, begun: Instant) -> f64 {
     bundles as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// The sample that so many percent do not exceed.
+/// Percentile of the samples.
 fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
     let place = (samples.len() * percent).div_ceil(100);

@@ -16,9 +16,9 @@ use super::{median, scratch};
 use crate::report;
 
 const KEY: &str = "bench-administrator-key";
-/// The largest ratio that is accepted.
+/// Maximum ratio of the suite's time per request to the client's.
 const BOUND: f64 = 1.5;
-/// Runs of each kind, in turns, after one that warms up.
+/// Number of runs of each kind, in turns, after one that warms up.
 const ROUNDS: usize = 5;
 
 /// Compares the medians of the time per request.
@@ -84,8 +84,8 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The whole suite, one scenario at a time, in the same order every time, with the ledger that
-/// a server gets which runs already.
+/// Builds the whole suite with one scenario at a time, a fixed order, and a ledger, as for a server
+/// that is already running.
 fn suite(
     control: Option<String>,
     engine: Option<String>,
@@ -101,8 +101,8 @@ fn suite(
     Ok(suite.ledger(Some(ledger.to_owned())).build()?)
 }
 
-/// The requests as the client can send them; those below its level (raw bytes) are left out,
-/// and credentials, which the evidence does not hold, are put back.
+/// Converts the requests for the client; skips those that it cannot send (raw bytes), and restores
+/// credentials, which the evidence does not contain.
 fn sendable(sent: Vec<Sent>) -> Result<Vec<reqwest::Request>, Box<dyn Error>> {
     let mut requests = Vec::with_capacity(sent.len());
     for one in sent {

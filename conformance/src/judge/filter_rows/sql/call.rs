@@ -9,7 +9,7 @@ use super::value::{Kind, SqliteValue, common_kind};
 use super::{FilterError, Language, NOT_PLAIN};
 
 impl Writer<'_> {
-    /// What a function makes of its arguments.
+    /// Translates a function call.
     pub(super) fn call(self, call: &Function) -> Result<SqliteValue, FilterError> {
         let name = name(call)?;
         let arguments = arguments(call)?;
@@ -30,7 +30,7 @@ impl Writer<'_> {
         Ok(written.ok_or(NOT_PLAIN)?.collated(collation))
     }
 
-    /// `POSITION(part IN text)`, which SQL Server does not have.
+    /// Translates `POSITION(part IN text)`, which SQL Server does not have.
     pub(super) fn position(self, part: &Expr, text: &Expr) -> Result<SqliteValue, FilterError> {
         if self.has(Language::Sqlserver) {
             return Err(NOT_PLAIN);
@@ -41,7 +41,7 @@ impl Writer<'_> {
         Ok(sql.collated(collation))
     }
 
-    /// `SUBSTRING(text FROM start FOR length)`, however it is written.
+    /// Translates `SUBSTRING(text FROM start FOR length)`, in any notation.
     pub(super) fn substring(
         self,
         text: &Expr,
@@ -59,14 +59,14 @@ impl Writer<'_> {
         Ok(sql.collated(text.collation))
     }
 
-    /// A part of a text. In MySQL a negative start counts from the end.
+    /// Substring. In MySQL a negative start counts from the end.
     fn piece(self, text: &str, start: &str, length: &str) -> SqliteValue {
         let from_end = u8::from(self.has(Language::Mysql));
         let sql = format!("other_piece({text}, {start}, {length}, {from_end})");
         SqliteValue::new(sql, Kind::Text)
     }
 
-    /// Where in a text a part begins, zero if it is not there.
+    /// Position of a substring, zero if it is absent.
     fn place(self, part: &str, text: &str, start: &str, values: &[&SqliteValue]) -> SqliteValue {
         let any_case = u8::from(self.collation(values) == "NOCASE");
         let sql = format!("other_position({part}, {text}, {start}, {any_case})");
@@ -112,13 +112,13 @@ impl Writer<'_> {
         }
     }
 
-    /// The functions that look for a part of a text.
+    /// The functions that search for a substring.
     fn located(self, name: &str, sql: &[&str], values: &[SqliteValue]) -> Option<SqliteValue> {
         use Language::{Mysql, Postgresql, Sqlserver};
         let values: Vec<&SqliteValue> = values.iter().take(2).collect();
         let place = |part: &str, text: &str, start: &str| {
             let place = self.place(part, text, start, &values);
-            // SQL Server finds nothing where nothing is looked for.
+            // SQL Server does not find an empty substring.
             match self.language {
                 Sqlserver => {
                     SqliteValue::new(format!("({} * ({part} <> ''))", place.sql), Kind::Number)
@@ -143,7 +143,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The functions that make texts of texts, or count their letters.
+    /// The functions that transform strings, or count their characters.
     fn taken(self, name: &str, sql: &[&str]) -> Option<SqliteValue> {
         use Language::{Mysql, Postgresql, Sqlserver};
         let text = |sql: String| Some(SqliteValue::new(sql, Kind::Text));
@@ -161,7 +161,7 @@ impl Writer<'_> {
             ("reverse", _, [value]) => text(format!("other_reverse({value})")),
             ("replace", _, [value, from, to]) => text(format!("replace({value}, {from}, {to})")),
             ("concat", _, [_, ..]) => {
-                // Null is nothing here, but in MySQL it makes all null.
+                // Null counts as an empty string, but in MySQL the result is null.
                 let whole = |value: &&str| match self.language {
                     Mysql => (*value).to_owned(),
                     _ => format!("coalesce({value}, '')"),
@@ -179,7 +179,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The functions that show in JSON of which type a value is.
+    /// The functions that show the type of a value in JSON.
     fn json(self, name: &str, sql: &[&str]) -> Option<SqliteValue> {
         use Language::{Mysql, Postgresql};
         let (sql, kind) = match (name, self.language, sql) {
@@ -203,7 +203,7 @@ impl Writer<'_> {
     }
 }
 
-/// The name of a function, without the schema it is in.
+/// Returns the name of a function; a qualified name is not supported.
 fn name(call: &Function) -> Result<String, FilterError> {
     match call.name.0.as_slice() {
         [ObjectNamePart::Identifier(name)] => Ok(name.value.to_lowercase()),
@@ -211,7 +211,7 @@ fn name(call: &Function) -> Result<String, FilterError> {
     }
 }
 
-/// The arguments of a call that has nothing else.
+/// Returns the arguments of a call that has no other clauses.
 fn arguments(call: &Function) -> Result<Vec<&Expr>, FilterError> {
     let is_plain = !call.uses_odbc_syntax
         && call.parameters == FunctionArguments::None

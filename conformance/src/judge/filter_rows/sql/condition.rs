@@ -5,10 +5,10 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 use super::value::{Kind, SqliteValue};
 use super::{FilterError, Language, NOT_PLAIN, Table, wrong};
 
-/// How deep a condition may nest.
+/// Maximum nesting depth of a condition.
 const DEEPEST: u32 = 200;
 
-/// Writes the conditions of a database for SQLite.
+/// Translates the conditions of a database to SQLite.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Writer<'t> {
     pub(super) language: Language,
@@ -25,7 +25,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// The writer of what an expression is made of.
+    /// Returns the writer for subexpressions, one level deeper.
     pub(super) fn inner(self) -> Result<Self, FilterError> {
         let depth = self.depth + 1;
         if depth > DEEPEST {
@@ -34,7 +34,7 @@ impl<'t> Writer<'t> {
         Ok(Self { depth, ..self })
     }
 
-    /// A condition.
+    /// Translates a condition.
     pub(super) fn condition(self, expr: &Expr) -> Result<String, FilterError> {
         if let Some(written) = self.predicate(expr)? {
             return Ok(written);
@@ -51,7 +51,7 @@ impl<'t> Writer<'t> {
         Ok(value.sql)
     }
 
-    /// A condition that is no value by itself; absent if the expression is a value.
+    /// Translates a condition that is not a value by itself; absent if the expression is a value.
     pub(super) fn predicate(self, expr: &Expr) -> Result<Option<String>, FilterError> {
         let own = self.inner()?;
         let written = match expr {
@@ -64,7 +64,7 @@ impl<'t> Writer<'t> {
             Expr::IsNotNull(value) => format!("({} IS NOT NULL)", own.value(value)?.sql),
             Expr::IsTrue(inner) => own.truth(inner, "IS TRUE")?,
             Expr::IsNotTrue(inner) => own.truth(inner, "IS NOT TRUE")?,
-            // How the parser is given IS DISTINCT FROM.
+            // The form in which the parser receives IS DISTINCT FROM.
             Expr::IsFalse(inner) if own.is_distinction(inner) => {
                 format!("(NOT {})", own.condition(inner)?)
             }
@@ -112,7 +112,7 @@ impl<'t> Writer<'t> {
         self.language == language
     }
 
-    /// A condition about the truth of another, which SQL Server does not have.
+    /// Translates a test of the truth of a condition, which SQL Server does not have.
     fn truth(self, inner: &Expr, test: &str) -> Result<String, FilterError> {
         if self.has(Language::Sqlserver) {
             return Err(wrong(format!("SQL Server has no `{test}` for conditions")));
@@ -180,7 +180,7 @@ impl<'t> Writer<'t> {
         Ok(format!("({value} COLLATE {collation} {not}IN ({items}))"))
     }
 
-    /// The items of an array that is written out.
+    /// Returns the items of an array literal.
     fn items(self, array: &Expr) -> Result<&[Expr], FilterError> {
         match array {
             Expr::Array(array) => Ok(&array.elem),
@@ -245,7 +245,7 @@ impl<'t> Writer<'t> {
         ))
     }
 
-    /// The letter that takes its meaning from a wildcard, if there is one.
+    /// Escape character of a pattern, if any.
     fn escape(self, named: Option<&Value>) -> Result<String, FilterError> {
         let Some(named) = named else {
             let default = if self.has(Language::Sqlserver) {
@@ -265,7 +265,7 @@ impl<'t> Writer<'t> {
         Ok(text)
     }
 
-    /// By what texts are compared when one of them stands beside the others.
+    /// Collation for comparing these values.
     pub(super) fn collation(self, values: &[&SqliteValue]) -> &'static str {
         let named = values.iter().find_map(|value| value.collation);
         named.unwrap_or(match self.language {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Error};
 
 type Compute = fn(&Arguments) -> Result<Cell, String>;
 
-/// The functions with the number of their arguments. Each is null if an argument is.
+/// The functions with their number of arguments. Each returns null if an argument is null.
 const FUNCTIONS: [(&str, i32, Compute); 7] = [
     ("other_like", 5, like),
     ("other_position", 4, position),
@@ -24,10 +24,10 @@ const FUNCTIONS: [(&str, i32, Compute); 7] = [
     }),
 ];
 
-/// Lets statements call the functions.
+/// Registers the functions.
 ///
 /// # Errors
-/// When SQLite does not take one.
+/// SQLite rejects one.
 pub(in crate::judge::filter_rows) fn add(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for (name, arguments, compute) in FUNCTIONS {
@@ -43,7 +43,7 @@ pub(in crate::judge::filter_rows) fn add(connection: &Connection) -> rusqlite::R
     Ok(())
 }
 
-/// What a function is called with, none of which is null.
+/// Arguments of a call, none of which is null.
 #[derive(Debug)]
 struct Arguments(Vec<Cell>);
 
@@ -78,7 +78,7 @@ impl Arguments {
     }
 }
 
-/// Whether a text fits a pattern: text, pattern, escape or nothing, any case, database.
+/// Whether a string matches: string, pattern, escape or empty, case-insensitive, database.
 fn like(of: &Arguments) -> Result<Cell, String> {
     let escape = of.text(2).chars().next();
     let Some(pattern) = regex(&of.text(1), escape, &of.text(4))? else {
@@ -91,7 +91,7 @@ fn like(of: &Arguments) -> Result<Cell, String> {
     Ok(Cell::Integer(regex.is_match(&of.text(0)).into()))
 }
 
-/// A pattern as regular expression; absent if nothing fits it.
+/// Converts a pattern to a regular expression; absent if nothing matches it.
 fn regex(pattern: &str, escape: Option<char>, database: &str) -> Result<Option<String>, String> {
     let literal = |letter: char| regex::escape(letter.encode_utf8(&mut [0; 4]));
     let mut regex = "(?s)^".to_owned();
@@ -131,7 +131,7 @@ fn regex(pattern: &str, escape: Option<char>, database: &str) -> Result<Option<S
     Ok(Some(regex + "$"))
 }
 
-/// Where a part begins: part, text, the letter from which it is looked for, any case.
+/// Position of a substring: substring, string, start position, case-insensitive.
 fn position(of: &Arguments) -> Result<Cell, String> {
     let (mut part, mut text) = (of.text(0), of.text(1));
     if of.is_set(3) {
@@ -146,7 +146,7 @@ fn position(of: &Arguments) -> Result<Cell, String> {
     Ok(Cell::Integer(i64::try_from(place).unwrap_or_default()))
 }
 
-/// A part of a text: text, start, length, whether a negative start counts from the end.
+/// Substring: string, start, length, whether a negative start counts from the end.
 fn piece(of: &Arguments) -> Result<Cell, String> {
     let letters: Vec<char> = of.text(0).chars().collect();
     let count = i64::try_from(letters.len()).unwrap_or_default();
@@ -167,7 +167,7 @@ fn piece(of: &Arguments) -> Result<Cell, String> {
     Ok(Cell::Text(found.unwrap_or_default().iter().collect()))
 }
 
-/// The last letters of a text: text, how many.
+/// Last characters of a string: string, number.
 fn right(of: &Arguments) -> Result<Cell, String> {
     let text = of.text(0);
     let wanted = usize::try_from(of.number(1)).unwrap_or_default();

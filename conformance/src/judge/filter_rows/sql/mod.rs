@@ -1,7 +1,7 @@
 //! Conditions for PostgreSQL, MySQL and SQL Server, translated to SQLite.
 //!
-//! Texts are compared as databases do unless told otherwise: PostgreSQL knows large letters from
-//! small ones, the usual collations of MySQL and SQL Server do not.
+//! Strings are compared by default collations: PostgreSQL is case-sensitive, the usual collations
+//! of MySQL and SQL Server are not.
 
 mod call;
 mod condition;
@@ -12,15 +12,15 @@ mod value;
 use super::{FilterError, Language, Table, Unless, sqlite};
 use condition::Writer;
 
-/// The stack, in bytes, on which a clause is parsed and written: the parser and what reads its tree
-/// call themselves once for each level of nesting, and the stack of a thread is too small for the
-/// deepest clause that is allowed. Pages of it that nothing touches take no memory.
+/// Size of the stack on which a clause is parsed and translated, in bytes: both recurse once per
+/// level of nesting, and a thread's stack is too small for the deepest clause that is allowed.
+/// Untouched pages of it use no memory.
 const STACK: usize = 64 << 20;
 
-/// The names of the rows of a table that a clause, with or without the word WHERE, selects.
+/// Returns the names of the rows that a clause, with or without the word WHERE, selects.
 ///
 /// # Errors
-/// That the clause is not one condition on the table, or that only its database can evaluate it.
+/// The clause is not one condition on the table, or only its database can evaluate it.
 pub(super) fn select(
     clause: &str,
     language: Language,
@@ -38,7 +38,7 @@ fn wrong(why: impl Into<String>) -> FilterError {
     FilterError::Wrong(why.into())
 }
 
-/// What parses, but means what only its database knows.
+/// Error for a clause that parses, but whose meaning only its database knows.
 const NOT_PLAIN: FilterError = FilterError::Instead(Unless::NotPlain);
 
 #[cfg(test)]

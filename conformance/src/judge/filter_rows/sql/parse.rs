@@ -8,18 +8,18 @@ use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
 use super::Language;
 
-/// How many tokens a clause may have. A chain of operators nests as deep as it is long, and what
-/// is nested is left one call inside the other.
+/// Maximum number of tokens of a clause. A chain of operators nests as deep as it is long, and
+/// nested expressions are dropped recursively.
 const MOST_TOKENS: usize = 4_000;
 
-/// How deep calls may nest. The parser reads each of their arguments twice, so that its time
-/// doubles with each call around them.
+/// Maximum nesting depth of calls. The parser reads each argument twice, so that its time doubles
+/// with each enclosing call.
 const DEEPEST_CALLS: usize = 8;
 
-/// The expression of a clause that may begin with the word WHERE.
+/// Parses the expression of a clause that may begin with the word WHERE.
 ///
 /// # Errors
-/// Why the text is none, or what stands behind it.
+/// The clause is not an expression, or further tokens follow it.
 pub(super) fn condition(clause: &str, language: Language) -> Result<Expr, String> {
     let dialect: &dyn Dialect = match language {
         Language::Mysql => &MySqlDialect {},
@@ -40,7 +40,7 @@ pub(super) fn condition(clause: &str, language: Language) -> Result<Expr, String
         _ => bounded(tokens),
     };
     let mut parser = Parser::new(dialect).with_tokens(tokens);
-    // That there is no WHERE is fine as well.
+    // WHERE is optional.
     let _ = parser.parse_keyword(Keyword::WHERE);
     let parsed = parser.parse_expr().map_err(|error| error.to_string())?;
     match parser.next_token().token {
@@ -49,7 +49,7 @@ pub(super) fn condition(clause: &str, language: Language) -> Result<Expr, String
     }
 }
 
-/// What the parser takes and the database does not, or does not overlook as the parser does.
+/// Rejects what the parser accepts and the database does not, or does not skip as the parser does.
 fn refused(token: &Token, language: Language) -> Result<(), String> {
     match token {
         Token::DoubleEq => Err("unknown operator `==`".to_owned()),
@@ -63,9 +63,9 @@ fn refused(token: &Token, language: Language) -> Result<(), String> {
     }
 }
 
-/// The tokens with `a <=> (b)` for `a IS NOT DISTINCT FROM b`, and `a <=> (b) IS FALSE` for
-/// `a IS DISTINCT FROM b`: behind FROM the parser would take all that follows, where databases end
-/// before AND and OR.
+/// Replaces `a IS NOT DISTINCT FROM b` with `a <=> (b)`, and `a IS DISTINCT FROM b` with `a <=> (b)
+/// IS FALSE`: after FROM the parser would consume all that follows, where databases end before AND
+/// and OR.
 fn bounded(tokens: Vec<Token>) -> Vec<Token> {
     use Keyword::{DISTINCT, FROM, IS, NOT};
     let is_space = |token: &Token| matches!(token, Token::Whitespace(_));
@@ -75,7 +75,7 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
         .collect();
     let mut bounded = Vec::new();
     let mut depth = 0_usize;
-    // The depths at which parentheses are to be closed, and what follows them.
+    // The depths at which to close parentheses, and what follows them.
     let mut open: Vec<(usize, Vec<Token>)> = Vec::new();
     let mut rest = tokens.as_slice();
     while let [token, after @ ..] = rest {
@@ -120,8 +120,8 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
     bounded
 }
 
-/// The tokens with `^` for the operator DIV. The parser panics where no number follows that, and
-/// conditions with either of them are left to the database.
+/// Replaces the operator DIV with `^`. The parser panics if no number follows DIV, and conditions
+/// with either of them are left to the database.
 fn without_div(mut tokens: Vec<Token>) -> Vec<Token> {
     let mut before = Token::EOF;
     for token in &mut tokens {
@@ -143,7 +143,7 @@ fn keyword(token: &Token) -> Keyword {
     }
 }
 
-/// The words that end what stands behind DISTINCT FROM.
+/// The words that end the operand of DISTINCT FROM.
 const ENDS: [Keyword; 5] = [
     Keyword::AND,
     Keyword::OR,
@@ -152,7 +152,7 @@ const ENDS: [Keyword; 5] = [
     Keyword::ELSE,
 ];
 
-/// That calls do not nest too deep, nor intervals, which need no parentheses for that.
+/// Checks that calls do not nest too deep, nor intervals, which nest without parentheses.
 fn check_calls(tokens: &[Token]) -> Result<(), String> {
     let mut before = &Token::EOF;
     let mut intervals = 0;
@@ -173,7 +173,7 @@ fn check_calls(tokens: &[Token]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a parenthesis behind a token begins the arguments of a call.
+/// Whether a parenthesis after a token begins the arguments of a call.
 fn calls(before: &Token) -> bool {
     use Keyword::{AND, ELSE, IN, NOT, OR, THEN, WHEN, WHERE};
     let words = [AND, ELSE, IN, NOT, OR, THEN, WHEN, WHERE];

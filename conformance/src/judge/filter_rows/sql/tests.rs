@@ -23,7 +23,7 @@ fn found(clause: &str, language: Language) -> Result<String, FilterError> {
     select(clause, language, &table).map(|names| names.join(""))
 }
 
-/// Checks what clauses select in each of some databases.
+/// Checks the rows that clauses select in each of some databases.
 fn check(languages: &[Language], cases: &[(&str, &str)]) {
     for language in languages {
         for (clause, rows) in cases {
@@ -329,29 +329,29 @@ fn what_a_database_does_not_have_is_wrong() {
     }
 }
 
-/// What the calling thread has taken of a processor.
+/// CPU time of the calling thread.
 fn thread_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::from_secs(now.tv_sec.unsigned_abs())
         + Duration::from_nanos(now.tv_nsec.unsigned_abs())
 }
 
-/// The processor's time that a clause takes, on a thread of its own; none if it has no end.
+/// CPU time of a clause, on a separate thread; none if it does not end.
 fn cost(clause: &str, language: Language) -> Option<Duration> {
     let (sender, spent) = channel();
     let clause = clause.to_owned();
     std::thread::spawn(move || {
         let before = thread_time();
-        // That there is an end is what counts.
+        // Only the end matters.
         let _ = found(&clause, language);
-        // Nobody waits for one that took too long.
+        // Nobody receives the time of one that took too long.
         let _ = sender.send(thread_time().saturating_sub(before));
     });
     spent.recv_timeout(HANG_LIMIT).ok()
 }
 
-/// How many times as much a hostile clause may cost as a plain one of a usual length does. One that
-/// comes to the limit of SQLite's instructions costs a few hundred times as much.
+/// Maximum cost of a hostile clause, as a multiple of that of a plain one of usual length. One that
+/// reaches SQLite's instruction limit costs a few hundred times as much.
 const TIMES: u32 = 2_000;
 
 #[test]

@@ -9,16 +9,16 @@ use super::condition::Writer;
 use super::{FilterError, Language, NOT_PLAIN, wrong};
 use crate::judge::filter_rows::sqlite::{self, identifier};
 
-/// A value as SQLite reads it.
+/// A value as an expression of SQLite.
 #[derive(Debug, Clone)]
 pub(super) struct SqliteValue {
     pub(super) sql: String,
     pub(super) kind: Kind,
-    /// The collation that the value asks for.
+    /// Explicit collation of the value.
     pub(super) collation: Option<&'static str>,
 }
 
-/// What is known of a value.
+/// Known type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Number,
@@ -35,7 +35,7 @@ impl SqliteValue {
         }
     }
 
-    /// A text that is written out.
+    /// A string literal.
     pub(super) fn text(text: &str) -> Self {
         Self::new(format!("'{}'", text.replace('\'', "''")), Kind::Text)
     }
@@ -45,7 +45,7 @@ impl SqliteValue {
         self
     }
 
-    /// The value beside another: a text that is compared with a number counts as one.
+    /// Returns the value to compare with another: against a number, a string counts as one.
     pub(super) fn beside(&self, other: &Self) -> String {
         match (self.kind, other.kind) {
             (Kind::Text, Kind::Number) => format!("CAST({} AS NUMERIC)", self.sql),
@@ -55,7 +55,7 @@ impl SqliteValue {
 }
 
 impl Writer<'_> {
-    /// A value.
+    /// Translates a value.
     pub(super) fn value(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
         let own = self.inner()?;
         if let Some(sql) = own.predicate(expr)? {
@@ -142,7 +142,7 @@ impl Writer<'_> {
         Ok(SqliteValue::new(sql, kind))
     }
 
-    /// Whether a name in the condition is that of a table or column.
+    /// Whether a name in the condition is that of this table or column.
     fn is_named(self, name: &Ident, known: &str) -> bool {
         match (self.language, name.quote_style) {
             (Language::Postgresql, Some(_)) => name.value == known,
@@ -254,8 +254,8 @@ impl Writer<'_> {
         Ok(SqliteValue::new(sql, kind).collated(collation))
     }
 
-    /// What SQL Server makes of a column that stands alone in JSON, which shows its type:
-    /// `(SELECT column AS name FOR JSON PATH, WITHOUT_ARRAY_WRAPPER)`.
+    /// Translates SQL Server's JSON of a single column, which shows its type: `(SELECT column AS
+    /// name FOR JSON PATH, WITHOUT_ARRAY_WRAPPER)`.
     fn json_of_column(self, query: &Query) -> Result<SqliteValue, FilterError> {
         let SetExpr::Select(select) = query.body.as_ref() else {
             return Err(NOT_PLAIN);
@@ -275,7 +275,7 @@ impl Writer<'_> {
     }
 }
 
-/// The kind that all values have.
+/// Returns the kind of all values, or `Other` if it differs.
 pub(super) fn common_kind(values: &[SqliteValue]) -> Kind {
     let is_all = |kind| values.iter().all(|value| value.kind == kind);
     let kinds = [Kind::Text, Kind::Number];
@@ -304,7 +304,7 @@ fn constant(value: &Value) -> Result<SqliteValue, FilterError> {
     }
 }
 
-/// Whether a collation knows large letters from small ones, which its name says.
+/// Returns the SQLite collation for a collation name, which says whether it is case-sensitive.
 fn collation_of(name: &ObjectName) -> Result<&'static str, FilterError> {
     let name = name.to_string().to_lowercase();
     let name = name.trim_matches('"');
@@ -317,7 +317,7 @@ fn collation_of(name: &ObjectName) -> Result<&'static str, FilterError> {
     }
 }
 
-/// The type of SQLite that holds the values of a type.
+/// Returns the SQLite type for the values of a type.
 fn kind_of(data_type: &DataType) -> Result<(&'static str, Kind), FilterError> {
     use DataType as Of;
     match data_type {
@@ -354,7 +354,7 @@ fn kind_of(data_type: &DataType) -> Result<(&'static str, Kind), FilterError> {
     }
 }
 
-/// How many letters a text of a type has at most.
+/// Maximum number of characters of a string type.
 fn length_of(data_type: &DataType) -> Option<u64> {
     use DataType as Of;
     match data_type {

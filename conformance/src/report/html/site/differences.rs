@@ -7,12 +7,12 @@ use super::grid::grid;
 use super::layout::Layout;
 use super::{One, Page, Rule, Site};
 
-/// Two of them, and how many rules both were judged by.
+/// Two implementations, and the number of rules by which both were judged.
 struct Pair<'s, 'a> {
     one: &'s One<'a>,
     other: &'s One<'a>,
     shared: usize,
-    /// By section, in the order of the site, the rules that only one of the two keeps.
+    /// By section, in the order of the site, the rules that only one of the two passes.
     differ: Vec<Vec<Rule<'a>>>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     pages
 }
 
-/// The latest versions, each with each, and each version with the one before it.
+/// Pairs of all latest versions, and of each version with its predecessor.
 fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
     let latest = site.latest();
     let mut found: Vec<(&'s One<'a>, &'s One<'a>)> = Vec::new();
@@ -73,7 +73,7 @@ impl<'s, 'a> Pair<'s, 'a> {
     }
 
     fn path(&self) -> String {
-        // No folder has this sign in its name.
+        // No folder has this character in its name.
         let name = |one: &One<'_>| one.path.replace('/', "~");
         format!("differences/{}~{}.html", name(self.one), name(self.other))
     }

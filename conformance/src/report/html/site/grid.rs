@@ -35,7 +35,7 @@ pub(super) fn grid(
     }
 }
 
-/// What a rule comes to, which leads to its exchanges.
+/// State of a rule, with a link to its exchanges.
 pub(super) fn tick(up: &str, place: &SectionRules<'_>, rule: Rule<'_>, one: &One<'_>) -> Markup {
     let mark = one.mark(rule.id);
     let words = html! { span.target { (visible(&one.title)) ": " (mark.words()) } };
@@ -48,7 +48,7 @@ pub(super) fn tick(up: &str, place: &SectionRules<'_>, rule: Rule<'_>, one: &One
     }
 }
 
-/// How much of some rules is kept.
+/// Number of passed rules.
 pub(super) fn share(kept: usize, of: usize) -> Markup {
     html! {
         @match (kept, of) {

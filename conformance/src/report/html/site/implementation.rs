@@ -13,7 +13,7 @@ use super::{One, Page, SectionRules, Site, badge_of, documents, slug, title};
 use crate::judge::verdict::Verdict;
 use crate::report::{Outcome, failure};
 
-/// Longest text of what differs.
+/// Maximum length of a difference.
 const DIFFERS_SHOWN: usize = 240;
 
 pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
@@ -36,7 +36,7 @@ pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
     pages
 }
 
-/// The sections that something was judged of.
+/// Sections with at least one judged clause.
 fn places<'s, 'a>(
     site: &'s Site<'a>,
     one: &'s One<'a>,

@@ -4,13 +4,13 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::super::text::visible;
 
-/// A page at a depth of folders below the first one.
+/// A page, with its depth of folders below the first one.
 pub(super) struct Layout<'a> {
     pub(super) depth: usize,
-    /// What it is a part of, above its title.
+    /// Its category, above its title.
     pub(super) kind: &'a str,
     pub(super) title: &'a str,
-    /// The part of the site that it belongs to, by its file.
+    /// Its part of the site, by file.
     pub(super) part: &'a str,
 }
 
@@ -23,7 +23,7 @@ const PARTS: [(&str, &str); 4] = [
 ];
 
 impl Layout<'_> {
-    /// The page with this content.
+    /// Renders the page with this content.
     pub(super) fn page(&self, content: &Markup) -> Markup {
         let up = "../".repeat(self.depth);
         html! {

@@ -1,7 +1,7 @@
 //! Static site about many implementations.
 //!
-//! There is no script: all of it is read, searched and linked as it is. Pages are split by section, so
-//! that each is small.
+//! There is no script: everything can be read, searched and linked directly. Pages are split by
+//! section, so that each is small.
 
 mod differences;
 mod grid;
@@ -19,26 +19,25 @@ use super::text::written;
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::report::{Digest, Outcome, ProfileResult, Row, badge};
 
-/// One implementation in one version, and what a run on it showed.
+/// One implementation in one version, and the results of a run on it.
 #[derive(Debug)]
 pub struct Implementation {
     /// Its name, such as `OPA`.
     pub name: String,
-    /// Its version; empty where it has none.
+    /// Its version; may be empty.
     pub version: String,
-    /// What else is to be said of it, line by line.
+    /// Further information, line by line.
     pub about: Vec<String>,
-    /// What was run.
+    /// Results of the run.
     pub digest: Digest,
-    /// How it stands by the profiles that it was judged by.
+    /// Results by the profiles that it was judged by.
     pub standings: Vec<ProfileResult>,
 }
 
-/// A file of the site: its path with `/` between the parts, and its text.
+/// A file of the site: path with `/` as separator, and contents.
 pub type Page = (String, String);
 
-/// Every page about these implementations. Versions of one stand one after the other, the latest
-/// last.
+/// Renders every page about these implementations. Versions of one are adjacent, the latest last.
 pub fn site(implementations: &[Implementation]) -> Vec<Page> {
     let site = Site::of(implementations);
     let mut pages = vec![("style.css".to_owned(), style())];
@@ -52,26 +51,26 @@ pub fn site(implementations: &[Implementation]) -> Vec<Page> {
     pages
 }
 
-/// All that pages are made of.
+/// Contents of all pages.
 struct Site<'a> {
     all: Vec<One<'a>>,
-    /// The sections that something was judged of, in the order of the documents.
+    /// Sections with at least one judged clause, in the order of the documents.
     sections: Vec<SectionRules<'a>>,
 }
 
-/// One implementation, with its place on the site.
+/// One implementation, with its location on the site.
 struct One<'a> {
     of: &'a Implementation,
     /// Name and version.
     title: String,
-    /// The folder of all versions of it, and its own below that.
+    /// Folder of all its versions, and of this one below that.
     folder: String,
     path: String,
-    /// Whether no later version of it is there.
+    /// Whether it is the latest version.
     latest: bool,
     rows: HashMap<&'a str, &'a Row>,
     runs: Runs<'a>,
-    /// The sections that it has pages of, by their part of file names.
+    /// Slugs of the sections that it has pages of.
     slugs: BTreeSet<String>,
 }
 
@@ -79,12 +78,12 @@ struct One<'a> {
 struct SectionRules<'a> {
     document: Option<Document>,
     name: &'a str,
-    /// Its part of file names.
+    /// Slug in file names.
     slug: String,
     rules: Vec<Rule<'a>>,
 }
 
-/// A rule that something was judged by.
+/// A judged rule.
 #[derive(Clone, Copy)]
 struct Rule<'a> {
     id: &'a str,
@@ -139,7 +138,7 @@ impl<'a> Site<'a> {
         self.all.iter().filter(|one| one.latest).collect()
     }
 
-    /// Implementations of which several versions are there, with all of them.
+    /// Implementations with several versions, with all of them.
     fn with_versions(&self) -> Vec<Vec<&One<'a>>> {
         let mut groups: Vec<Vec<&One<'a>>> = Vec::new();
         for one in &self.all {
@@ -184,7 +183,7 @@ impl<'a> One<'a> {
         }
     }
 
-    /// What a rule comes to.
+    /// State of a rule.
     fn mark(&self, rule: &str) -> CellState {
         match self.rows.get(rule) {
             Some(row) => CellState::Judged(row.outcome),
@@ -192,30 +191,30 @@ impl<'a> One<'a> {
         }
     }
 
-    /// Whether a rule is kept; none if it was not judged.
+    /// Whether a rule passes; none if it was not judged.
     fn keeps(&self, rule: &str) -> Option<bool> {
         let row = self.rows.get(rule)?;
         (is_judged(row) && row.judged.level == Level::Rule).then(|| row.is_proven())
     }
 
-    /// How many of these rules are kept, and how many were judged.
+    /// Numbers of passed and of judged rules.
     fn score(&self, rules: &[Rule<'_>]) -> (usize, usize) {
         let kept = rules.iter().filter_map(|rule| self.keeps(rule.id));
         kept.fold((0, 0), |(kept, of), one| (kept + usize::from(one), of + 1))
     }
 
-    /// Whether anything of a document was judged.
+    /// Whether any clause of a document was judged.
     fn has(&self, document: Option<Document>) -> bool {
         let mut rows = self.of.digest.rows.iter();
         rows.any(|row| row.document == document && is_judged(row))
     }
 }
 
-/// Folders of the site that are of no implementation.
+/// Folders of the site that do not belong to an implementation.
 const OTHERS: [&str; 4] = ["badges", "differences", "history", "sections"];
 
-/// Gives each version a folder of its own. One whose name has no letters, is that of another folder,
-/// or is told from another by signs alone gets a number; those before it keep theirs.
+/// Assigns a separate folder to each version. A name without letters, equal to another folder, or
+/// different only in punctuation gets a number; earlier names are unchanged.
 fn set_folders(all: &mut [One<'_>]) {
     let mut taken: BTreeSet<String> = OTHERS.map(str::to_owned).into();
     let mut last: Option<(&str, String)> = None;
@@ -225,14 +224,14 @@ fn set_folders(all: &mut [One<'_>]) {
             Some((before, folder)) if before == name => folder,
             _ => free(&mut taken, &one.folder),
         };
-        // A badge of all versions is a file beside their folders.
+        // A badge of all versions is a file next to their folders.
         let version = one.path.trim_start_matches('.').replace(".json", "-json");
         one.path = free(&mut taken, &format!("{}/{version}", one.folder));
         last = Some((name, one.folder.clone()));
     }
 }
 
-/// The name, or the first with a number, that is not taken; then it is.
+/// Returns the name, or the first numbered one that is free, and reserves it.
 fn free(taken: &mut BTreeSet<String>, name: &str) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
@@ -243,18 +242,18 @@ fn free(taken: &mut BTreeSet<String>, name: &str) -> String {
     found
 }
 
-/// Whether a row says anything of its implementation.
+/// Whether a row was judged.
 fn is_judged(row: &Row) -> bool {
     row.outcome != Outcome::NotRun
 }
 
-/// The part of file names that stands for a section.
+/// Slug of a section in file names.
 fn slug(document: Option<Document>, section: &str) -> String {
     let document = document.map_or("other", Document::name);
     format!("{document}-{}", words(section))
 }
 
-/// Letters and digits in small letters, with `-` between words.
+/// Lower-case letters and digits, with `-` between words.
 fn words(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -267,7 +266,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// The documents that sections belong to.
+/// Documents of sections.
 fn documents() -> impl Iterator<Item = Option<Document>> {
     let [control, engine] = Document::ALL;
     [Some(engine), Some(control), None].into_iter()

@@ -1,4 +1,4 @@
-//! Implementations side by side, by section and rule.
+//! Comparison of implementations, by section and rule.
 
 use maud::{Markup, html};
 
@@ -20,7 +20,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     pages
 }
 
-/// The implementations that a section was judged on.
+/// Implementations on which a section was judged.
 pub(super) fn judged<'s, 'a>(all: &[&'s One<'a>], place: &SectionRules<'_>) -> Vec<&'s One<'a>> {
     let judged = |one: &&&One<'_>| one.score(&place.rules).1 > 0;
     all.iter().filter(judged).copied().collect()
@@ -48,7 +48,7 @@ fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
     })
 }
 
-/// Sections by implementations, each section leading to a page of a folder.
+/// Table of sections by implementations, each section linked to a page of a folder.
 pub(super) fn table(
     up: &str,
     folder: &str,

@@ -1,4 +1,4 @@
-//! The site as text. How it looks is tried in a browser, by `cargo xtask site`.
+//! Source of the site. Its appearance is tested in a browser, by `cargo xtask site`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -126,7 +126,7 @@ fn refused(told: Scenario, step: Step) -> Scenario {
         .when(with_unknown_key(step).expect(status()))
 }
 
-/// A request without a valid key for what a key has just made.
+/// A request without a valid key for a resource that was just created with a key.
 fn keyless(resource: Resource, step: Step) -> Scenario {
     refused(scenario().given(resource.create()), step)
 }
@@ -139,12 +139,12 @@ fn keyless_get(resource: Resource) -> Scenario {
     keyless(resource, get(resource.item("")))
 }
 
-/// What is refused is not done either.
+/// A rejected request has no effect.
 fn keyless_delete(resource: Resource) -> Scenario {
     keyless(resource, delete(resource.item(""))).when(get(resource.item("")).expect(status()))
 }
 
-/// Of a secret reads show no change, but whether there is one.
+/// Reads of a secret do not show a change, only whether it exists.
 fn keyless_change(resource: Resource) -> Scenario {
     let told = keyless(resource, resource.change())
         .when(get(resource.item("")).expect(at(resource.field)));
@@ -158,12 +158,12 @@ fn keyless_document(step: Step) -> Scenario {
     refused(told, step)
 }
 
-/// What is refused is not done either.
+/// A rejected request has no effect.
 fn keyless_document_change(step: Step) -> Scenario {
     keyless_document(step).when(get(document("limits")).expect(at("/result")))
 }
 
-/// What the document says of a missing and of an invalid key alike.
+/// Properties of the responses to a missing and to an invalid key.
 fn unauthorized(judge: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(BUNDLE.create())

@@ -49,7 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
             ],
             |scenario, (form, value)| {
                 let path = format!("/v1/bundles/{{ns}}-{form}");
-                // Null may stand in the place of another value, not of itself.
+                // Null may replace another value, not itself.
                 let null = (!value.is_null()).then_some(Kind::Null);
                 let kinds = [Kind::String, Kind::Absent]
                     .into_iter()
@@ -158,7 +158,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A bundle of which one field is read, when it is this that must be taken.
+/// A bundle definition that must be accepted, and one field that is read back.
 fn taken(definition: Value, fact: Expectation) -> Scenario {
     scenario()
         .when(

@@ -4,7 +4,7 @@ use crate::rules::control::distribution::*;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // A control plane asks for the commit again once it has given up the first attempt.
+    // A control plane requests the commit again after it has given up the first attempt.
     Rule::new("failed-build", || {
         let again = || source("shop", json!({"git": git("shop")}));
         let asked = "/taken/git/shop?answer=references&commit={broken}";
@@ -64,7 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A bundle that the engine decides by.
+/// A bundle by which the engine decides.
 fn shop() -> Scenario {
     named(distributed(), "shop")
         .given(bundle(

@@ -43,7 +43,7 @@ pub(crate) const RULES: &[Rule] = &[
                 "pinned.rego": says("pinned", pinned),
             })
         };
-        // Which of the two lists is stronger is not said, so no file is on both.
+        // The document does not say which of the two lists takes precedence, so no file is on both.
         let pruned = json!({
             "left.rego": says("left", "not excluded"),
             "dropped.rego": says("dropped", "excluded"),
@@ -74,12 +74,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A source of some files of the repository `shop`.
+/// A source with some files of the repository `shop`.
 fn selecting(end: &str, fields: Value) -> Step {
     source(end, json!({"git": definitions::with(git("shop"), fields)}))
 }
 
-/// Sources with each of these repositories are taken and read back.
+/// Sources with each of these repositories are accepted and read back.
 fn taken(repositories: &[&str]) -> Scenario {
     let numbered = repositories.iter().zip(1..);
     scenario().each(numbered, |told, (repo, number)| {
@@ -108,7 +108,7 @@ fn complete() -> Value {
     }))
 }
 
-/// A source whose Git object has nothing optional is taken without the field.
+/// A source whose Git object has no optional fields is accepted without the field.
 fn optional(field: &str) -> Scenario {
     scenario()
         .when(

@@ -8,7 +8,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-is-array", || {
         each_list(1, |list| get(list).expect(kind("/result", Kind::Array)))
     }),
-    // A server may come with definitions of its own, and then no list of it is empty.
+    // A server may have predefined definitions, and then none of its lists is empty.
     Rule::new("empty-list", || {
         let empty = || {
             either([
@@ -36,7 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("next-cursor-string-when-more", || {
         scenario().each(RESOURCES, |told, resource| {
             let page = format!("{}?limit=1", resource.list);
-            // Two are left for the second page, which has room for one.
+            // Two remain for the second page, which has room for one.
             told.given(resource.create_many(3))
                 .when(
                     get(page.as_str())
@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
         told.changes_global()
     }),
     Rule::new("cursor-is-opaque", || {
-        // Cursors may be made of names, so some of these have signs that mean something in a query.
+        // Cursors may contain names, so some of these have characters with a meaning in a query.
         scenario().each(RESOURCES, |told, resource| {
             told.given(resource.create_many(3))
                 .each(["-a%26b%3Dc", "-a%2Bb", "-a%3Fb%23c"], |told, end| {
@@ -68,7 +68,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Something of ours in every collection, and the list of each, judged alike.
+/// Own resources in every collection, and the list of each, with the same expectations.
 fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
     scenario().each(RESOURCES, |told, resource| {
         told.given(resource.create_many(items))
@@ -76,8 +76,8 @@ fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
     })
 }
 
-/// What the list of one collection holds, and that our own are among it, with all their fields. In
-/// a list names are not encoded.
+/// Checks the items of one collection's list, and that our own are among them, with all their
+/// fields. Names are not encoded in a list.
 fn items_are(resource: Resource, form: Kind) -> Scenario {
     let list = walk(resource.list)
         .expect(each("/result/*", form))
@@ -98,14 +98,14 @@ fn items_are(resource: Resource, form: Kind) -> Scenario {
         .when(list)
 }
 
-/// Ends of names, encoded and as they are.
+/// Suffixes of names, encoded and decoded.
 const ENDS: [(&str, &str); 3] = [
     ("-plain", "-plain"),
     ("%20spaced", " spaced"),
     ("%2Fslashed", "/slashed"),
 ];
 
-/// The fields that a resource may have beside those that it is created with.
+/// The optional fields of a resource, in addition to those that it is created with.
 fn every_field(resource: Resource) -> Value {
     let requirement = json!({"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor"});
     match resource.list {

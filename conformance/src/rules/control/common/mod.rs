@@ -1,4 +1,4 @@
-//! Rules that hold for several endpoints, each told once over a table of the kinds of resources.
+//! Rules that hold for several endpoints, each written once over a table of resource kinds.
 
 use crate::rules::control::definitions;
 use crate::scenario::*;
@@ -29,26 +29,26 @@ pub(crate) mod updates;
 pub(crate) mod usage;
 pub(crate) mod versioning;
 
-/// A kind of resource, as far as the common rules need to know it.
+/// A kind of resource, as far as the common rules need it.
 #[derive(Debug, Clone, Copy)]
 struct Resource {
     /// The path of its list.
     list: &'static str,
-    /// A definition whose name has this end and that has these fields, and all that a server may
+    /// A definition whose name has this suffix, with these fields, and all that a server may
     /// require.
     complete: fn(&str, Value) -> Value,
     /// A field of a definition.
     first: fn() -> Value,
     /// Another value of the same field.
     second: fn() -> Value,
-    /// Where a GET of one shows its name.
+    /// Pointer to the name in a GET response.
     name: &'static str,
-    /// Where a GET of one shows the field of both definitions.
+    /// Pointer to the field of both definitions in a GET response.
     field: &'static str,
 }
 
 impl Resource {
-    /// The path of the scenario's own resource with this (encoded) end of its name.
+    /// The path of the scenario's own resource with this (encoded) suffix of its name.
     fn item(self, end: &str) -> String {
         format!("{}/{{ns}}{end}", self.list)
     }
@@ -78,12 +78,12 @@ impl Resource {
         self.define("", (self.second)())
     }
 
-    /// A GET of its list's first item: a page that another one may follow.
+    /// A GET of its list with one item: a page that another one may follow.
     fn first_page(self) -> Step {
         get(format!("{}?limit=1", self.list))
     }
 
-    /// It holds the field, as a GET shows.
+    /// Checks by GET that it has the field.
     fn is(self, definition: fn() -> Value) -> Step {
         let field = match self.field.strip_prefix("/result/") {
             Some(field) => definition()
@@ -95,7 +95,7 @@ impl Resource {
         get(self.item("")).shows([Check::Equals(self.field.to_owned(), field)])
     }
 
-    /// There is none, as a GET shows.
+    /// Checks by GET that it does not exist.
     fn is_gone(self) -> Step {
         get(self.item("")).shows([Check::StatusFrom(400, 499)])
     }
@@ -133,7 +133,7 @@ const STACK: Resource = Resource {
     field: "/result/selector",
 };
 
-/// Reads show nothing of a secret but its name.
+/// Reads of a secret show only its name.
 const SECRET: Resource = Resource {
     list: "/v1/secrets",
     complete: |_, fields| definitions::secret(fields),
@@ -145,8 +145,8 @@ const SECRET: Resource = Resource {
 
 const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
 
-/// A server that takes any key for any request would show nothing about keys, or health without
-/// them.
+/// Skips servers that accept any key for any request: they show nothing about keys, or about health
+/// without them.
 pub(crate) fn keys_are_asked_for() -> Step {
     get(BUNDLE.list)
         .anonymous()
@@ -158,8 +158,8 @@ pub(super) fn document(path: &str) -> String {
     document_of("", path)
 }
 
-/// The path of a source data document of the scenario's own source with this (encoded) end of its
-/// name.
+/// The path of a source data document of the scenario's own source with this (encoded) suffix of
+/// its name.
 pub(super) fn document_of(end: &str, path: &str) -> String {
     format!("{}/data/{path}", SOURCE.item(end))
 }
@@ -174,7 +174,7 @@ pub(super) fn another_source(end: &str) -> Step {
     SOURCE.create_as(end)
 }
 
-/// There is no document at the path of it, as a GET shows; with which status, other rules say.
+/// Checks by GET that there is no document at the path; other rules define the status.
 pub(super) fn no_document(path: String) -> Step {
     get(path)
         .expect(status_among(&[200, 404]))

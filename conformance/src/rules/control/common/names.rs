@@ -13,9 +13,9 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-name-compared-decoded", || named_decoded(SECRET)),
     Rule::new("source-mismatch", || mismatched(SOURCE)),
     Rule::new("stack-mismatch", || mismatched(STACK)),
-    // Letters of every kind and large numbers, where a server might fold, cut or round them.
+    // Letters of many scripts and large numbers, which a server might fold, truncate or round.
     Rule::new("given-back-as-written", || {
-        // Signs that mean something in a query or a form, and nothing in a name.
+        // Characters with a meaning in a query or a form, but not in a name.
         let ends = [
             "-Gr%C3%B6%C3%9Fe-%E6%97%A5%E6%9C%AC",
             "-a%26b%2Bc%3Dd%3Fe%23f",
@@ -49,7 +49,7 @@ fn mismatched(resource: Resource) -> Scenario {
         .when(misnamed(resource, "", resource.first))
 }
 
-/// What is refused changes nothing and makes nothing.
+/// A rejected request neither changes nor creates anything.
 fn refused(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
@@ -61,7 +61,7 @@ fn refused(resource: Resource) -> Scenario {
         })
 }
 
-/// A PUT of a definition that names another one.
+/// A PUT of a definition that names another resource.
 fn misnamed(resource: Resource, end: &str, definition: fn() -> Value) -> Step {
     let fields = definitions::with(definition(), json!({"name": "{ns}-other"}));
     resource

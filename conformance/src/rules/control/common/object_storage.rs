@@ -149,13 +149,13 @@ fn kept(kind: &'static str, field: &'static str) -> Scenario {
         .when(get("/v1/bundles/{ns}").expect(at(format!("/result/object_storage/{kind}/{field}"))))
 }
 
-/// A bundle whose storage has a number in this field must not be stored like that.
+/// A bundle whose storage has a number in this field must not be stored unchanged.
 fn number_not_stored(scenario: Scenario, kind: &str, field: &str) -> Scenario {
     let end = format!("-{kind}-{}", field.replace('_', "-"));
     let name = format!("{{ns}}{end}");
     let mut storage = complete(kind);
     if let Some(fields) = storage.as_object_mut() {
-        // A place of its own, so that only the number can be in the way.
+        // A separate location, so that only the number can cause a rejection.
         for place in ["key", "object", "path"] {
             if let Some(place) = fields.get_mut(place) {
                 *place = json!(format!("bundles/{name}.tar.gz"));

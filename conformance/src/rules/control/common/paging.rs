@@ -37,7 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("cursor-malformed", || odd_query("cursor=never-given-out")),
 ];
 
-/// One more than fit into a page, so that a page is full whatever else the target holds.
+/// One more than fits on a page, so that a page is full whatever else the target contains.
 const MORE_THAN_A_PAGE: u32 = 101;
 
 fn limited(resource: Resource) -> Scenario {
@@ -75,8 +75,8 @@ fn bounded(resource: Resource) -> Scenario {
         )
 }
 
-/// The largest limit is one of those that are taken. That its page is full is not said, so a page is
-/// only shown to be one: with something in it, no more than was asked for, and another behind it.
+/// The largest limit is accepted. No document says that its page is full, so the page is only
+/// checked to be one: not empty, no larger than requested, and followed by another.
 fn full(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(MORE_THAN_A_PAGE))
@@ -99,7 +99,7 @@ fn unlimited(resource: Resource) -> Scenario {
         )
 }
 
-/// Two more than fit into a page: at least one page ends between two of the scenario's own.
+/// Two more than fit on a page: at least one page ends between two of the scenario's own.
 fn walked(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(12))

@@ -25,7 +25,7 @@ pub(crate) const RULES: &[Rule] = &[
         let told = document_at("upper%20limits").when(no_document(document("upper+limits")));
         rewritten_and_deleted(told, "upper%20limits")
     }),
-    // Whether what is above shows what is below it is not said; that it holds this is wrong.
+    // Whether a parent shows its children is unspecified; that it contains this one is wrong.
     Rule::new("data-encoded-slash", || {
         let told = document_at("limits%2Fupper")
             .when(no_document(document("limits%2Flower")))
@@ -109,7 +109,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// What was written under a name is read, and deleted, by the same name.
+/// A resource written under a name is read, and deleted, by the same name.
 fn known_by_name(resource: Resource, end: &str) -> Scenario {
     write_and_read(scenario(), resource, end)
         .when(delete(resource.item(end)).expect(success()))
@@ -132,7 +132,7 @@ fn document_at(path: &str) -> Scenario {
         .when(get(document(path)).expect(at("/result")))
 }
 
-/// The document at the path is written over by POST, and then deleted.
+/// The document at the path is replaced by POST, and then deleted.
 fn rewritten_and_deleted(told: Scenario, path: &str) -> Scenario {
     told.when(
         post(document(path))

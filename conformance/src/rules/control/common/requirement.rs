@@ -90,7 +90,7 @@ fn library() -> Scenario {
     scenario().given(SOURCE.create())
 }
 
-/// One field of a requirement, read back from a resource of this kind that has the requirement.
+/// One field of a requirement, read back from a resource of this kind.
 fn kept(told: Scenario, resource: Resource, requirement: Value, field: &str) -> Scenario {
     told.given(resource.define("-with", json!({"requirements": [requirement]})))
         .when(get(resource.item("-with")).expect(at(format!("/result/requirements/0/{field}"))))

@@ -20,7 +20,7 @@ pub(crate) const RULES: &[Rule] = &[
                 .when(is_object(delete(resource.item(""))))
         })
     }),
-    // A read of a secret shows its name alone, whatever was stored.
+    // A read of a secret shows only its name, whatever was stored.
     Rule::new("definitions-are-objects", || {
         let forms = [
             ("-array", json!(["{ns}"])),

@@ -86,7 +86,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// What stands nowhere but in a secret.
+/// A string that occurs only in a secret.
 const TOKEN: &str = "token-that-stays-inside";
 
 /// A bundle with data that is fetched with the token of a secret.
@@ -103,7 +103,7 @@ fn guarded() -> Scenario {
     ))
 }
 
-/// A secret whose token would be noticed in an answer.
+/// A secret whose token would be noticed in a response.
 fn stored() -> Scenario {
     scenario().given(
         put("/v1/secrets/{ns}")

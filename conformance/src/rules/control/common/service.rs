@@ -5,7 +5,7 @@ use crate::rules::control::definitions;
 use crate::rules::control::distribution::*;
 use crate::scenario::*;
 
-/// The text of a secret that no answer may hold.
+/// A secret that no response may contain.
 const TOKEN: &str = "token-that-stays-inside";
 
 pub(crate) const RULES: &[Rule] =
@@ -71,7 +71,7 @@ pub(crate) const RULES: &[Rule] =
                 )
         }),
         Rule::new("versioned-paths-need-authentication", || {
-            // Nothing is told of what is not there either.
+            // Errors of missing resources do not reveal it either.
             let absent = |resource: Resource| get(resource.item("-absent"));
             let steps = RESOURCES
                 .into_iter()
@@ -173,7 +173,7 @@ pub(crate) const RULES: &[Rule] =
 const SHOP: &str = "package shop\n\nimport rego.v1\n\ndefault allow := false\n\n\
                     allow if input.amount <= data.limits.most\n";
 
-/// A stored secret whose text would be noticed anywhere.
+/// A stored secret that would be noticed anywhere.
 fn secret() -> Step {
     put("/v1/secrets/{ns}").json(json!({"value": {"type": "token_auth", "token": TOKEN}}))
 }

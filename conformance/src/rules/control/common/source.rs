@@ -53,7 +53,7 @@ pub(crate) const RULES: &[Rule] = &[
                 .expect(at("/result/datasources/0/config/url"))
         })
     }),
-    // Which built-in sources a deployment has is its own; the target file may name one.
+    // The built-in sources are specific to a deployment; the target file may name one.
     Rule::new("builtin-kept", || {
         scenario()
             .given(SOURCE.create_as("-git"))

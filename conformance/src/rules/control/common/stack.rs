@@ -105,8 +105,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A stack that comes to bundles with the chosen labels, and not to those with the others. What
-/// the others lack is looked for once a later change has come to them.
+/// A stack that applies to bundles with the chosen labels, and not to those with the others. The
+/// others are checked once a later change has reached them.
 fn reaching(selectors: Value, chosen: [Value; 2], others: [Value; 2]) -> Scenario {
     let bundles = |start: &'static str, labels: [Value; 2]| {
         let numbered = labels.into_iter().zip(1..);

@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("secret-put-creates", || creates(SECRET)),
     Rule::new("secret-put-updates", || updates(SECRET)),
-    // Whether a bundle may have no fields at all is not said, but one that is taken is there.
+    // Whether a bundle may have no fields at all is unspecified, but an accepted one exists.
     Rule::new("bundle-without-fields", || {
         scenario()
             .given(
@@ -49,14 +49,14 @@ fn updates(resource: Resource) -> Scenario {
         .when(walk(resource.list).expect(names("/result")))
 }
 
-/// The same, and then an object under one key is written over one under another.
+/// The same, and then an object under one key is replaced by one under another.
 fn replaces(resource: Resource, third: Value) -> Scenario {
     updates(resource)
         .when(resource.define("", third).expect(success()))
         .when(get(resource.item("")).expect(at(resource.field)))
 }
 
-/// The second definition of a bundle, which leaves a field out.
+/// The second definition of a bundle, which omits a field.
 fn without_excluded_files() -> Value {
     let mut definition = definitions::bundle("", (BUNDLE.second)());
     if let Some(fields) = definition.as_object_mut() {

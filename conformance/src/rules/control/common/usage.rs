@@ -37,12 +37,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-status", || refused_with_status(BY_GIT)),
 ];
 
-/// How one resource uses another, which is named `{ns}`.
+/// A resource that uses another, which is named `{ns}`.
 #[derive(Debug, Clone, Copy)]
 struct Relation {
     used: Resource,
     user: Resource,
-    /// The fields of the user that name the other.
+    /// The fields of the user that name the used resource.
     fields: fn() -> Value,
 }
 

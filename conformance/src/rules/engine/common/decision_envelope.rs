@@ -26,7 +26,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .setup("decision-logs")
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            // Nothing is defined at the second path.
+            // The second path is undefined.
             .each(["a", "b"], |scenario, path| {
                 let path = format!("/v1/data/{{ns}}/{path}");
                 let input = json!({"input": {"who": "alice"}});
@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(other_than("/decision_id", "second")),
             )
     }),
-    // Only of a server that the suite starts is it known that it does not log decisions.
+    // Only a server that the suite starts is known not to log decisions.
     Rule::new("decision-id-absent-without-logging", || {
         scenario()
             .fresh()

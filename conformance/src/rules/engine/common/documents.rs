@@ -132,7 +132,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Names of members that a language of references would read otherwise, encoded for a path.
+/// Names of members that a reference syntax would interpret, encoded for a path.
 pub(crate) const PLAIN: [(&str, &str); 9] = [
     ("a[0]", "a%5B0%5D"),
     ("a.b", "a.b"),
@@ -152,10 +152,10 @@ pub(crate) const QUOTED: [(&str, &str); 3] = [
     ("a\"]; data[\"b", "a%22%5D%3B%20data%5B%22b"),
 ];
 
-/// What no segment leads to.
+/// A value that no segment reaches.
 const HIDDEN: &str = "the hidden text";
 
-/// Segments that lead to another document where they are pasted into a reference or a query.
+/// Segments that reach another document if they are pasted into a reference or a query.
 const EXPRESSIONS: [&str; 5] = [
     "x%22%5D%3B%20y%20%3D%20data.{ns}%5B%22hidden",
     "a%22%5D%20%7C%20data.{ns}.hidden%20%23",
@@ -196,7 +196,7 @@ fn segments(names: &[(&str, &str)]) -> Scenario {
     end.when(get("/v1/data/{ns}").expect(at("/result")))
 }
 
-/// Decisions that answer their input, given in each way.
+/// Decisions that return their input, passed in each way.
 fn seen(input: &Value) -> [Step; 3] {
     let encoded = encode(&input.to_string());
     [

@@ -79,17 +79,17 @@ pub(crate) const RULES: &[Rule] = &[
 
 const LOCATION: &str = "/errors/0/location";
 
-/// A module that is refused with a detailed error.
+/// A module that is rejected with a detailed error.
 fn unsafe_variable() -> Step {
     policy("allow if missing > 1")
 }
 
-/// A module that is refused for two reasons.
+/// A module that is rejected for two reasons.
 fn two_mistakes() -> Step {
     policy("allow if missing > 1\n\ndeny if absent > 1")
 }
 
-/// The error of refused rules, with a location that holds this if it has one.
+/// The error of rejected rules; its location, if any, passes the check.
 fn located(scenario: Scenario, rules: &str, label: &'static str, check: Check) -> Scenario {
     let without = alternative("no location", [Check::Lacks(LOCATION.to_owned())]);
     scenario.when(

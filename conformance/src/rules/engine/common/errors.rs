@@ -206,7 +206,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A call that fails, with what every error object holds.
+/// A call that fails, with the members of every error object.
 fn error_object(call: Step) -> Step {
     call.expect(error())
         .expect(kind("/code", Kind::Text))

@@ -1,7 +1,7 @@
 //! Events
 //!
-//! The expressions of the policies look at members of the input of different names, and at
-//! different numbers: by these the events of one are told from those of another.
+//! The expressions of the policies read different members of the input, and compare different
+//! numbers, which distinguish the events of one from those of another.
 
 use crate::rules::engine::policy;
 use crate::rules::engine::v1::query::get::asking;
@@ -160,7 +160,7 @@ pub(crate) const RULES: &[Rule] = &[
             ])))
     }),
     Rule::new("fail-after-false", || {
-        // The decision is undefined, and traced all the same.
+        // The decision is undefined, and still traced.
         let failed = [
             full("p", json!({"alpha": 3})),
             traced_get("p", "explain=full", &json!({"alpha": 3})),
@@ -281,7 +281,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A decision, and the log events with its identifier as the fixture server got them.
+/// A decision, and the log events with its identifier, as received by the fixture server.
 fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
     scenario()
         .setup("decision-logs")
@@ -297,20 +297,20 @@ fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
         ))
 }
 
-/// The status messages that the fixture server got.
+/// The status messages that the fixture server received.
 fn pushed(judge: impl Fn(Step) -> Step) -> Scenario {
     let received = mock(get("/received/status"));
     let received = received.until([Check::AtLeast(String::new(), 1)]);
     scenario().setup("status").when(judge(received))
 }
 
-/// A value is taken and compared.
+/// Binds a value and compares it.
 pub(crate) const COMPARES: &str = "p if {\n\tx := input.alpha\n\tx > 17\n}";
 
 /// The same as a query.
 const COMPARISON: &str = "x = input.alpha; x > 17";
 
-/// Values are taken in turn and compared; then another rule is called.
+/// Binds values in turn and compares them; then calls another rule.
 pub(crate) const STEPS: &str =
     "p contains x if {\n\tx := input.alpha[_]\n\tx > 11\n\tq\n}\n\nq if input.beta > 2";
 
@@ -363,7 +363,7 @@ fn query(text: &str, input: Value) -> Step {
     post("/v1/query?explain=full").json(json!({"query": text, "input": input}))
 }
 
-/// The steps of an evaluation that fails once, goes back and calls another rule.
+/// The steps of an evaluation that fails once, backtracks and calls another rule.
 fn every_step(explain: &str) -> Scenario {
     scenario().given(policy(STEPS)).when(
         traced("p", explain, json!({"alpha": [11, 12], "beta": 3})).expect(trace([

@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Each method of the Data API at the path of one document, which is there.
+/// Each method of the Data API at the path of one existing document.
 fn every_method(end: &str) -> [Step; 6] {
     let path = format!("/v1/data/{{ns}}{end}");
     let operations = r#"[{"op": "add", "path": "/added", "value": 2}]"#;

@@ -35,7 +35,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("policies-collection", || {
         scenario()
-            // A server that takes one of them may remove what belongs to others.
+            // A server that accepts one of them may remove resources of others.
             .changes_global()
             .given(get("/v1/policies"))
             .each(["POST", "PUT", "DELETE"], |scenario, method| {

@@ -134,7 +134,7 @@ fn documents_timed(timer: &'static str) -> Scenario {
         .when(decision.expect(kind(timer, Kind::Amount)))
 }
 
-/// A policy that was not there before.
+/// A new policy.
 fn written_policy(timer: &str) -> Scenario {
     scenario().when(
         put("/v1/policies/{ns}?metrics=true")
@@ -143,7 +143,7 @@ fn written_policy(timer: &str) -> Scenario {
     )
 }
 
-/// A query that holds the scenario's own name, so no other has asked it before.
+/// A query that contains the scenario's own name, so that no earlier query equals it.
 fn fresh_query(timer: &str) -> Scenario {
     scenario().when(
         get("/v1/query?q=x%20%3D%20%22{ns}%22&metrics=true").expect(kind(timer, Kind::Amount)),
@@ -159,9 +159,9 @@ fn instrumented(timers: &str) -> Scenario {
     )
 }
 
-/// The same read until it is a hit: other scenarios may empty the cache between two.
+/// Repeats the same read until it is a cache hit: other scenarios may empty the cache in between.
 fn cached_without(timer: &str) -> Scenario {
-    // What others ask of the same server takes the place in its cache.
+    // Requests of others to the same server evict entries from its cache.
     scenario()
         .fresh()
         .given(put("/v1/data/{ns}/a").json(json!(1)))

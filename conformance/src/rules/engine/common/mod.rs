@@ -1,4 +1,4 @@
-//! What several endpoints share.
+//! Rules that several endpoints share.
 
 pub(crate) mod authentication;
 pub(crate) mod decision_envelope;

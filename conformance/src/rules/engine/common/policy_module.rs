@@ -151,13 +151,13 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A module that a printer of the parsed form would write otherwise.
+/// A module that a printer of the parsed form would format differently.
 const ODDLY_WRITTEN: &str =
     "# Whose answer?\npackage   {ns}\n\n\n\nimport rego.v1\nanswer   :=   42\t# é\n\n\n";
 
 const TWO_EXPRESSIONS: &str = "allow if {\n\tinput.a\n\tinput.b\n}";
 
-/// What reading a module with these rules shows.
+/// Reads a module with these rules, with these expectations.
 fn read(rules: &str, expectations: impl IntoIterator<Item = Expectation>) -> Scenario {
     let reading = expectations
         .into_iter()
@@ -165,7 +165,7 @@ fn read(rules: &str, expectations: impl IntoIterator<Item = Expectation>) -> Sce
     scenario().given(policy(rules)).when(reading)
 }
 
-/// That there are terms where the pointer leads.
+/// Expects terms at the pointer.
 fn term(pointer: &str) -> [Expectation; 2] {
     let values = [Kind::String, Kind::Boolean, Kind::Number, Kind::Array];
     [

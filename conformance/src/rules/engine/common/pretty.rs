@@ -67,8 +67,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// An answer is laid out with `pretty=true`, and has as many lines with `pretty=false` as without
-/// the parameter.
+/// A response is pretty-printed with `pretty=true`, and has as many lines with `pretty=false` as
+/// without the parameter.
 fn only_when_true(start: Scenario, path: &str, ask: impl Fn(String) -> Step) -> Scenario {
     let with = |value: &str| {
         let mark = if path.contains('?') { '&' } else { '?' };

@@ -62,7 +62,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A decision of an active bundle, read and asked for with its provenance.
+/// Reads and evaluates a decision of an active bundle, with its provenance.
 fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
     loaded()
         .when(judge(get("/v1/data/rules/answer?provenance=true")))
@@ -71,7 +71,7 @@ fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
         ))
 }
 
-/// A read with provenance, of which one field is looked at.
+/// A read with provenance, of which one field is checked.
 fn provenance(field: &str, of: Kind) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}/a").json(json!(1)))

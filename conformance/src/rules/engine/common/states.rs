@@ -75,7 +75,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/health/{ns}_not_ready").expect(status()))
             .when(get("/health/{ns}_ready").expect(status()))
     }),
-    // The bundle plugin leaves OK when another bundle is discovered.
+    // The bundle plugin is no longer OK when another bundle is discovered.
     Rule::new("plugins-ready-stays", || {
         scenario()
             .setup("discovery")
@@ -89,7 +89,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/health/{ns}_ready").expect(status()))
             .when(get("/health/{ns}_not_ready").expect(status()))
     }),
-    // The second request after a failure tells that the engine has noticed the first.
+    // The second request after a failure shows that the engine has noticed the first.
     Rule::new("later-downloads-do-not-count", || {
         let failures = [
             ("status", json!({"status": 503})),
@@ -105,7 +105,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Puts health rules that tell whether the plugins are ready, and whether the one for status is.
+/// Writes health rules for whether the plugins are ready, and whether the status plugin is.
 fn readiness() -> Step {
     put("/v1/policies/{ns}").text(
         "text/plain",

@@ -109,7 +109,7 @@ p if q
 
 q if count([x | x := data.{ns}.facts.beta[_]]) > 1";
 
-/// How these are entered, one from the other; of the outermost more may be said.
+/// The events of entering these, one from the other; the outermost may have further conditions.
 fn nested(outermost: impl Fn(TraceEvent) -> TraceEvent) -> [TraceEvent; 5] {
     let rule = |called: &str| event("Enter").of("rule").holding(called);
     [
@@ -132,7 +132,7 @@ fn every_event(facts: &[Expectation]) -> Scenario {
     scenario().given(policy(STEPS)).when(call)
 }
 
-/// One part of what is bound while the second expression is evaluated.
+/// One part of the local bindings while the second expression is evaluated.
 fn local_is_term(part: &'static str) -> Scenario {
     let (node_type, value) = match part {
         "key" => ("/locals/*/key/type", "/locals/*/key/value"),

@@ -8,9 +8,9 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("healthy-is-empty-object", || healthy("/health")),
     Rule::new("bundles-healthy", || healthy("/health?bundles=true")),
-    // One bundle is there, the other is not, or is none.
+    // One bundle exists, the other does not, or is invalid.
     Rule::new("bundles-not-activated-is-500", || {
-        // Asked for both checks, either makes the server unhealthy.
+        // With both checks requested, either makes the server unhealthy.
         let both = [
             "/health?bundles=true&plugins=true&exclude-plugin=bundle",
             "/health?plugins=true&exclude-plugin=bundle&bundles=true",
@@ -97,7 +97,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A server with a bundle that never comes, asked for both checks. No document says that its
+/// A server with a bundle that never arrives, and both checks requested. No document says that its
 /// plugins are not OK.
 fn unhealthy(said: Vec<Alternative>) -> Scenario {
     let healthy = alternative("healthy", [Check::Status(200)]);
@@ -111,7 +111,7 @@ fn unhealthy(said: Vec<Alternative>) -> Scenario {
         .when(get("/health?plugins=true").expect(either(or_healthy)))
 }
 
-/// What a server that calls everything healthy does not answer: there is no rule of this name.
+/// A request that fails unless the server calls everything healthy: there is no rule of this name.
 pub(crate) fn not_everything_is_healthy() -> Step {
     get("/health/{ns}").shows([Check::StatusFrom(400, 599)])
 }

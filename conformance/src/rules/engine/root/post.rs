@@ -76,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// The document at `system/main` is this rule's. There is one such document in a server.
+/// Defines the document at `system/main` by this rule. A server has only one such document.
 pub(crate) fn main_decision(rule: &str) -> Scenario {
     scenario()
         .changes_global()

@@ -1,4 +1,4 @@
-//! A certificate and the object that shows it.
+//! Certificates and their object representation.
 
 use chrono::DateTime;
 use num_bigint::BigInt;
@@ -13,7 +13,7 @@ use crate::builtins::keys::{Public, der};
 use crate::builtins::pem::encode;
 use crate::value::Number;
 
-/// A certificate with what its extensions say.
+/// Certificate with its parsed extensions.
 #[derive(Debug)]
 pub(super) struct Certificate<'d> {
     pub(super) parsed: X509Certificate<'d>,
@@ -25,7 +25,7 @@ pub(super) struct Certificate<'d> {
 }
 
 impl<'d> Certificate<'d> {
-    /// Reads all certificates, which stand one behind the other.
+    /// Parses concatenated DER certificates.
     pub(super) fn read_all(mut der: &'d [u8]) -> Option<Vec<Self>> {
         let mut certificates = Vec::new();
         while !der.is_empty() {
@@ -61,7 +61,7 @@ impl<'d> Certificate<'d> {
         })
     }
 
-    /// The object that shows the certificate, with its URIs as text when asked.
+    /// Converts the certificate to an object, with its URIs as strings if requested.
     pub(super) fn value(&self, with_uris: bool) -> Value {
         let certificate = &self.parsed;
         let number = BigInt::from_signed_bytes_be(certificate.raw_serial());
@@ -101,7 +101,7 @@ impl<'d> Certificate<'d> {
         Value::object(members)
     }
 
-    /// The members that extensions fill.
+    /// Returns the members derived from extensions.
     fn extended(&self) -> Vec<(&'static str, Value)> {
         let extensions = &self.extensions;
         let (signs, limit) = extensions.basic.unwrap_or((false, Some(0)));
@@ -185,14 +185,14 @@ impl<'d> Certificate<'d> {
     }
 }
 
-/// The extensions in the signed part of a certificate, if it has some.
+/// Returns the extensions in the signed part of a certificate, if any.
 fn extensions_of(signed: &[u8]) -> Option<Option<&[u8]>> {
     let parts = tlv::sequence(signed)?;
     let extensions = parts.into_iter().find(|(tag, _)| *tag == 0xa3);
     Some(extensions.map(|(_, extensions)| extensions))
 }
 
-/// The members about the key and the signature.
+/// Returns the members about the key and the signature.
 pub(super) fn signed(
     info: &SubjectPublicKeyInfo<'_>,
     key: Option<&Public>,
@@ -218,7 +218,7 @@ pub(super) fn signed(
     ]
 }
 
-/// The members about those who the certificate is for.
+/// Returns the members about the subject alternative names.
 pub(super) fn named(names: &Names) -> [(&'static str, Value); 4] {
     let addresses = names.addresses.iter();
     let addresses = addresses.map(|address| Value::from(address.to_canonical().to_string()));
@@ -258,7 +258,7 @@ fn key_value(info: &SubjectPublicKeyInfo<'_>, key: Option<&Public>) -> Value {
     }
 }
 
-/// The number of a signature's algorithm, 0 when it is unknown.
+/// Returns the number of a signature algorithm; 0 if it is unknown.
 fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
     match algorithm.algorithm.to_id_string().as_str() {
         "1.2.840.113549.1.1.4" => 2,
@@ -278,7 +278,7 @@ fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
     }
 }
 
-/// The number of RSA-PSS with the hash that its parameters name.
+/// Returns the number of RSA-PSS with the hash in its parameters.
 pub(super) fn pss_number(algorithm: &AlgorithmIdentifier<'_>) -> Option<u64> {
     let parameters = tlv::all(algorithm.parameters.as_ref()?.data)?;
     let (_, hash) = parameters.into_iter().find(|(tag, _)| *tag == 0xa0)?;
@@ -291,7 +291,7 @@ pub(super) fn pss_number(algorithm: &AlgorithmIdentifier<'_>) -> Option<u64> {
     }
 }
 
-/// Bytes as text.
+/// Encodes bytes as a Base64 string.
 pub(super) fn bytes(bytes: &[u8]) -> Value {
     Value::from(encode(bytes))
 }

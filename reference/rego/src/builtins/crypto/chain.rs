@@ -1,4 +1,4 @@
-//! Verifies a certificate up to a root.
+//! Certificate chain verification.
 
 use x509_parser::x509::AlgorithmIdentifier;
 
@@ -10,12 +10,12 @@ use super::tlv::{self, INTEGER};
 use crate::builtins::keys::algorithm::Hash;
 use crate::builtins::keys::{Algorithm, Public, der};
 
-/// Signatures are checked this often for one chain, as certificates of the same name could make
-/// many ways to try.
+/// Maximum number of signature checks per chain, as certificates with equal names could lead to
+/// many paths.
 pub(super) const MAX_CHECKS: usize = 100;
 
-/// The chain from the last certificate to the first, the root, over those between; none when
-/// there is no chain that may be trusted.
+/// Builds the chain from the last certificate through intermediates to the first, the root; `None`
+/// when there is no trusted chain.
 pub(super) fn verify<'c, 'd>(
     certificates: &'c [Certificate<'d>],
     options: &Options,
@@ -50,7 +50,7 @@ struct Search<'s, 'c, 'd> {
 }
 
 impl<'c, 'd> Search<'_, 'c, 'd> {
-    /// The first way from the end of a chain to the root that holds.
+    /// Returns the first valid path from the end of a chain to the root.
     fn extend(&mut self, chain: &mut Vec<&'c Certificate<'d>>) -> Option<Vec<&'c Certificate<'d>>> {
         let child = *chain.last()?;
         if self.signs(self.root, child, chain) {
@@ -103,14 +103,14 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
 }
 
 impl Certificate<'_> {
-    /// Whether the certificate is valid by itself.
+    /// Whether the certificate itself is valid.
     fn stands(&self, options: &Options) -> bool {
         let validity = self.parsed.validity();
         let times = validity.not_before.timestamp()..=validity.not_after.timestamp();
         self.extensions.unhandled.is_empty() && times.contains(&options.now)
     }
 
-    /// Whether this may sign what a chain holds.
+    /// Whether this certificate may sign the certificates of a chain.
     fn may_sign(&self, chain: &[&Certificate<'_>]) -> bool {
         let certificate_signing = 1 << 5;
         let usage = self.extensions.key_usage;
@@ -133,7 +133,7 @@ impl Certificate<'_> {
     }
 }
 
-/// Whether one of the uses is allowed by all certificates of a chain.
+/// Whether all certificates of a chain allow one of the key usages.
 fn usages_allow(chain: &[&Certificate<'_>], usages: &[usize]) -> bool {
     let any = usages.contains(&ANY);
     any || usages.iter().any(|usage| {
@@ -145,7 +145,7 @@ fn usages_allow(chain: &[&Certificate<'_>], usages: &[usize]) -> bool {
     })
 }
 
-/// Whether the issuer's key made the signature of a certificate.
+/// Whether the issuer's key created the signature of a certificate.
 fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
     let Some(key) = &issuer.key else {
         return false;
@@ -167,7 +167,7 @@ fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
     }
 }
 
-/// The algorithm of a signature; none for those that are broken.
+/// Returns the algorithm of a signature; `None` for broken or unknown ones.
 fn algorithm(identifier: &AlgorithmIdentifier<'_>) -> Option<Algorithm> {
     match identifier.algorithm.to_id_string().as_str() {
         "1.2.840.113549.1.1.11" => Some(Algorithm::Rsa(Hash::Sha256)),

@@ -1,11 +1,11 @@
-//! Whether an authority may sign for the names of a certificate.
+//! Name constraints of certificate authorities.
 
 use std::net::IpAddr;
 
 use super::extensions::{Extensions, Names};
 use crate::builtins::url::Url;
 
-/// Whether all names are among those that the authority is permitted, and none excluded.
+/// Whether all names are permitted by the authority and none is excluded.
 pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
     let (permitted, excluded) = (&authority.permitted, &authority.excluded);
     let dns = names.dns.iter().all(|name| {
@@ -26,7 +26,7 @@ pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
         let url = Url::parse(name).unwrap_or_default();
         let host = str::from_utf8(url.hostname()).unwrap_or_default();
         let unrestricted = permitted.uris.is_empty() && excluded.uris.is_empty();
-        // A rule about hosts says nothing about addresses, so none is allowed.
+        // A rule about hosts does not cover addresses, so they are not allowed.
         if host.is_empty() || host.parse::<IpAddr>().is_ok() {
             return unrestricted;
         }
@@ -46,7 +46,7 @@ pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
     dns && emails && uris && addresses
 }
 
-/// Whether one of the permitting rules fits, if there are some, and no excluding one.
+/// Whether a permitting rule matches, if there are any, and no excluding rule matches.
 fn fine(
     permitted: impl ExactSizeIterator<Item = bool>,
     mut excluded: impl Iterator<Item = bool>,
@@ -56,8 +56,8 @@ fn fine(
     !excluded.any(|fits| fits) && (free || permitted.any(|fits| fits))
 }
 
-/// Whether a domain is that of a rule or below it. Where a dot begins the rule, only below; for
-/// hosts of URIs and emails the dot is needed to mean those below.
+/// Whether a domain is that of a rule or a subdomain. A rule with a leading dot only matches
+/// subdomains; for hosts of URIs and emails, subdomains require that dot.
 fn domain_fits(name: &str, rule: &str, exact: bool) -> bool {
     if rule.is_empty() {
         return true;

@@ -1,4 +1,4 @@
-//! What the extensions of certificates and of requests say.
+//! Extensions of certificates and of certificate requests.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +8,7 @@ use crate::builtins::pem::encode;
 use crate::builtins::url::Url;
 use crate::value::lossy;
 
-/// What a certificate may be used for beyond its basic use, in the order of their numbers.
+/// Extended key usages with their names and OIDs, in the order of their numbers.
 pub(super) const USAGES: [(&str, &str); 14] = [
     ("KeyUsageAny", "2.5.29.37.0"),
     ("KeyUsageServerAuth", "1.3.6.1.5.5.7.3.1"),
@@ -35,7 +35,7 @@ pub(super) const USAGES: [(&str, &str); 14] = [
     ),
 ];
 
-/// One extension as it is written.
+/// Unparsed extension.
 #[derive(Debug, Clone)]
 pub(super) struct Extension {
     pub(super) id: Vec<u64>,
@@ -43,27 +43,27 @@ pub(super) struct Extension {
     pub(super) value: Vec<u8>,
 }
 
-/// Names of those that a certificate is for, or of those that it may sign for.
+/// Subject alternative names, or names of a name constraint.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Names {
     pub(super) dns: Vec<String>,
     pub(super) emails: Vec<String>,
     pub(super) addresses: Vec<IpAddr>,
-    /// The URIs as written.
+    /// URIs as written.
     pub(super) uris: Vec<String>,
-    /// Networks: an address and its mask, as bytes.
+    /// Networks: address and mask as bytes.
     pub(super) networks: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A number that may be absent.
+/// Optional number.
 pub(super) type Limit = Option<i64>;
 
-/// What all extensions together say.
+/// Parsed extensions.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Extensions {
     pub(super) written: Vec<Extension>,
     pub(super) key_usage: u32,
-    /// Whether it may sign and how long a chain below it may be; absent when nothing says so.
+    /// Whether it is a CA and its path length limit; absent without basic constraints.
     pub(super) basic: Option<(bool, Limit)>,
     pub(super) names: Names,
     pub(super) has_names: bool,
@@ -73,7 +73,7 @@ pub(super) struct Extensions {
     pub(super) constraints_critical: bool,
     pub(super) key_id: Option<Vec<u8>>,
     pub(super) authority_key_id: Option<Vec<u8>>,
-    /// Positions in [`USAGES`].
+    /// Indexes into [`USAGES`].
     pub(super) usages: Vec<usize>,
     pub(super) other_usages: Vec<Vec<u8>>,
     pub(super) policies: Vec<Vec<u8>>,
@@ -84,12 +84,12 @@ pub(super) struct Extensions {
     pub(super) revocation: Vec<String>,
     pub(super) responders: Vec<String>,
     pub(super) issuers: Vec<String>,
-    /// Critical ones that nobody here understands.
+    /// Critical extensions that are not supported.
     pub(super) unhandled: Vec<Vec<u64>>,
 }
 
 impl Extensions {
-    /// Reads the sequence of extensions; none when one of those known here is malformed.
+    /// Parses the sequence of extensions; `None` when a supported one is malformed.
     pub(super) fn read(der: &[u8]) -> Option<Self> {
         let mut read = Self::default();
         for (_, extension) in tlv::sequence(der)? {
@@ -116,7 +116,7 @@ impl Extensions {
         Some(read)
     }
 
-    /// Takes in one extension; whether it is understood.
+    /// Parses one extension; returns whether it is supported.
     fn take(&mut self, id: &[u64], value: &[u8], critical: bool) -> Option<bool> {
         match id {
             [2, 5, 29, 14] => self.key_id = Some(tlv::only(value, OCTETS)?.to_vec()),
@@ -183,7 +183,7 @@ impl Extensions {
         Some(())
     }
 
-    /// Takes in the names that a certificate may sign for; whether all kinds are understood.
+    /// Parses name constraints; returns whether all kinds of names are supported.
     fn take_constraints(&mut self, value: &[u8]) -> Option<bool> {
         let mut understood = true;
         for (tag, subtrees) in tlv::sequence(value)? {
@@ -226,7 +226,7 @@ impl Names {
     }
 }
 
-/// The bits of the basic uses, the first one lowest.
+/// Converts the key usage bit string to an integer, first bit lowest.
 fn key_usage(bits: &[u8]) -> u32 {
     let bytes = bits.get(1..).unwrap_or_default();
     let bits = (0_u32..).zip(
@@ -270,7 +270,7 @@ fn names(value: &[u8]) -> Option<Names> {
     Some(names)
 }
 
-/// An address of four or sixteen bytes.
+/// Parses an IP address of four or sixteen bytes.
 pub(super) fn address(bytes: &[u8]) -> Option<IpAddr> {
     if let Ok(bytes) = <[u8; 4]>::try_from(bytes) {
         return Some(IpAddr::V4(Ipv4Addr::from(bytes)));
@@ -280,7 +280,7 @@ pub(super) fn address(bytes: &[u8]) -> Option<IpAddr> {
     )))
 }
 
-/// Where lists of revoked certificates are.
+/// Parses the CRL distribution points.
 fn revocation(value: &[u8]) -> Option<Vec<String>> {
     let mut places = Vec::new();
     for (_, point) in tlv::sequence(value)? {
@@ -298,7 +298,7 @@ fn revocation(value: &[u8]) -> Option<Vec<String>> {
     Some(places)
 }
 
-/// The identifiers that a sequence of sequences begins with.
+/// Returns the leading identifier of each inner sequence.
 fn identifiers(value: &[u8]) -> Option<Vec<Vec<u8>>> {
     tlv::sequence(value)?
         .into_iter()
@@ -321,7 +321,7 @@ fn mappings(value: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
         .collect()
 }
 
-/// An extension as an object.
+/// Converts an extension to an object.
 pub(super) fn extension_value(extension: &Extension) -> Value {
     let id: Vec<Value> = extension.id.iter().copied().map(Value::from).collect();
     Value::object([
@@ -331,7 +331,7 @@ pub(super) fn extension_value(extension: &Extension) -> Value {
     ])
 }
 
-/// The parts of a URI as an object.
+/// Converts the components of a URI to an object.
 pub(super) fn uri_value(uri: &str) -> Value {
     let Ok(url) = Url::parse(uri) else {
         return Value::Null;

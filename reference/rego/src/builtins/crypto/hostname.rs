@@ -1,10 +1,10 @@
-//! Whether a certificate is for a host.
+//! Host name verification of certificates.
 
 use std::net::IpAddr;
 
 use super::extensions::Names;
 
-/// Whether these names include the host, which may be an address, in brackets or not.
+/// Whether these names include the host, which may be an IP address, in brackets or not.
 pub(super) fn matches(names: &Names, host: &str) -> bool {
     let inner = host
         .strip_prefix('[')
@@ -27,7 +27,7 @@ pub(super) fn matches(names: &Names, host: &str) -> bool {
         .any(|pattern| covers(&pattern.to_ascii_lowercase(), host))
 }
 
-/// Whether a pattern is the host's name, or is it but for a first label that is a star.
+/// Whether a pattern equals the host, or does so except for a wildcard as first label.
 fn covers(pattern: &str, host: &str) -> bool {
     if !is_valid(pattern, true) {
         return false;

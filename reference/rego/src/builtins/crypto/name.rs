@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::tlv::{self, list};
 use crate::Value;
 
-/// The parts of a name that have a member of their own, by the last number of their type.
+/// Name attributes with a separate member, by the last number of their OID.
 const PARTS: [(u64, &str); 7] = [
     (6, "Country"),
     (7, "Locality"),
@@ -16,7 +16,7 @@ const PARTS: [(u64, &str); 7] = [
     (17, "PostalCode"),
 ];
 
-/// A name as an object.
+/// Converts a name to an object.
 pub(super) fn value(der: &[u8]) -> Option<Value> {
     let mut names = Vec::new();
     let mut parts: BTreeMap<u64, Vec<Value>> = BTreeMap::new();

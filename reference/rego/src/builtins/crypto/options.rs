@@ -1,4 +1,4 @@
-//! What a chain of certificates is verified against.
+//! Options of certificate chain verification.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,19 +8,19 @@ use crate::builtins::Failure;
 use crate::builtins::operand::refuse;
 use crate::value::Object;
 
-/// Any use will do.
+/// Index of the usage that permits any use.
 pub(super) const ANY: usize = 0;
 
-/// The use that is asked for when none is named.
+/// Usage that is required when none is named.
 const SERVER: usize = 1;
 
 #[derive(Debug)]
 pub(super) struct Options {
-    /// The name of the host that the last certificate must be for, if not empty.
+    /// Host name that the last certificate must match, unless empty.
     pub(super) host: String,
     /// Seconds since 1970.
     pub(super) now: i64,
-    /// Positions in [`USAGES`], of which one must be allowed.
+    /// Indexes into [`USAGES`], of which one must be allowed.
     pub(super) usages: Vec<usize>,
 }
 

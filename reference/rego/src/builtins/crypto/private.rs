@@ -16,7 +16,7 @@ pub(super) fn parse_private_keys(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    // What is not UTF-8 is no part of a block.
+    // Bytes that are not UTF-8 are not part of a block.
     let characters = characters(operands, 1)?;
     let text = characters.as_str();
     if text.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn parse_rsa_private_key(
     }
 }
 
-/// The keys in a text in PEM, or in Base64 of PEM. Blocks of other kinds are passed over.
+/// Parses the keys in PEM, or in Base64 of PEM. Other kinds of blocks are skipped.
 fn keys(text: &str) -> Result<Vec<Private>, Failure> {
     let decoded = decode(text)
         .ok()
@@ -160,7 +160,7 @@ pub(super) fn parse_keypair(
     ]))
 }
 
-/// The contents of the blocks whose label fits.
+/// Returns the contents of the blocks whose label satisfies the predicate.
 fn named<'b>(
     blocks: &'b [(String, Vec<u8>)],
     fits: impl Fn(&str) -> bool + 'b,
@@ -169,7 +169,7 @@ fn named<'b>(
     fitting.map(|(_, der)| der.clone())
 }
 
-/// Refuses a text of which no block is the wanted one.
+/// Refuses an input without a block of the expected kind.
 fn nothing<T>(blocks: &[(String, Vec<u8>)], input: &str, wanted: &str) -> Result<T, Failure> {
     if blocks.is_empty() {
         return refuse(format!("tls: failed to find any PEM data in {input} input"));
@@ -181,7 +181,7 @@ fn nothing<T>(blocks: &[(String, Vec<u8>)], input: &str, wanted: &str) -> Result
     ))
 }
 
-/// The blocks of a text in PEM or in Base64 of PEM; of Base64 of DER the one block that it is.
+/// Parses the blocks of PEM or of Base64 of PEM; for Base64 of DER, returns a single block.
 fn blocks(text: &str, label: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let decoded;
     let mut rest = match text.starts_with("-----BEGIN ") {

@@ -9,11 +9,11 @@ use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
 use crate::value::lossy;
 
-/// What begins a text that is no Base64.
+/// Prefix of PEM input, which is not Base64.
 pub(super) const BEGIN: &str = "-----BEGIN";
 
 pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    // A byte that is not UTF-8 is no part of a certificate.
+    // Bytes that are not UTF-8 are not part of a certificate.
     let certificates = characters(operands, 1)?;
     let der = der(certificates.as_str()).map_err(Failure::Value)?;
     let Some(certificates) = Certificate::read_all(&der) else {
@@ -39,7 +39,7 @@ pub(super) fn parse_and_verify_with_options(
     verified(certificates.as_str(), || Options::read(options), false)
 }
 
-/// Whether there is a chain to trust, and the chain. Options count only when there are
+/// Returns whether there is a trusted chain, and the chain. Options are only validated if there are
 /// certificates.
 fn verified(
     text: &str,
@@ -59,9 +59,8 @@ fn verified(
     }
 }
 
-/// Certificates that stand one behind the other in DER, in the order in which they stand: each an
-/// object with the members that `crypto.x509.parse_and_verify_certificates_with_options` gives.
-/// Absent when one is malformed.
+/// Parses concatenated DER certificates, in their order: each an object with the members that
+/// `crypto.x509.parse_and_verify_certificates_with_options` returns. `None` if one is malformed.
 pub fn certificates(der: &[u8]) -> Option<Value> {
     let certificates = Certificate::read_all(der)?;
     Some(shown(&certificates.iter().collect::<Vec<_>>(), false))
@@ -74,7 +73,7 @@ fn shown(certificates: &[&Certificate<'_>], with_uris: bool) -> Value {
     Value::from(values.collect::<Vec<_>>())
 }
 
-/// The bytes of all certificates in PEM, or in Base64 of PEM or of DER.
+/// Returns the DER of all certificates in PEM, or in Base64 of PEM or of DER.
 fn der(text: &str) -> Result<Vec<u8>, String> {
     if text.starts_with(BEGIN) {
         return blocks(text);

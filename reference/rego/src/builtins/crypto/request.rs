@@ -13,7 +13,7 @@ use crate::builtins::operand::{answer, refuse, text};
 use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
 
-/// The attribute that asks for extensions.
+/// OID of the extension request attribute.
 const EXTENSIONS: [u64; 7] = [1, 2, 840, 113_549, 1, 9, 14];
 
 pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -82,7 +82,7 @@ fn value(der: &[u8]) -> Option<Value> {
     Some(Value::object(members))
 }
 
-/// The extensions that the request asks for.
+/// Returns the extensions that the request contains.
 fn extensions(attributes: &[Element<'_>]) -> Option<Extensions> {
     for (_, attribute) in attributes {
         let [(IDENTIFIER, id), (_, values)] = *tlv::all(attribute)? else {
@@ -95,7 +95,7 @@ fn extensions(attributes: &[Element<'_>]) -> Option<Extensions> {
     Some(Extensions::default())
 }
 
-/// An attribute whose values are sequences of pairs; others are not shown.
+/// Converts an attribute whose values are sequences of pairs; others are omitted.
 fn attribute(bytes: &[u8]) -> Option<Value> {
     let [(IDENTIFIER, id), (_, values)] = *tlv::all(bytes)? else {
         return None;

@@ -1,11 +1,11 @@
-//! The elements of DER: a tag, a length and a value.
+//! DER elements: tag, length and value.
 
 use der::asn1::AnyRef;
 use der::{Decode, Tag};
 
 use crate::Value;
 
-/// Tags of universal types and of the places in a choice.
+/// Tags of universal types and of context-specific positions.
 pub(super) const BOOLEAN: u8 = 0x01;
 pub(super) const INTEGER: u8 = 0x02;
 pub(super) const BITS: u8 = 0x03;
@@ -13,17 +13,17 @@ pub(super) const OCTETS: u8 = 0x04;
 pub(super) const IDENTIFIER: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
 
-/// A tag and the bytes of its value.
+/// Tag and value bytes.
 pub(super) type Element<'d> = (u8, &'d [u8]);
 
-/// The first element and what follows it.
+/// Parses the first element and returns the rest.
 pub(super) fn first(der: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let (element, rest) = AnyRef::from_der_partial(der).ok()?;
-    // A tag that takes more than one byte is none of those known here.
+    // A tag of more than one byte does not equal any of the known ones.
     Some(((*der.first()?, element.value()), rest))
 }
 
-/// All elements of bytes that hold nothing else.
+/// Parses bytes that consist entirely of elements.
 pub(super) fn all(mut der: &[u8]) -> Option<Vec<Element<'_>>> {
     let mut elements = Vec::new();
     while !der.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn all(mut der: &[u8]) -> Option<Vec<Element<'_>>> {
     Some(elements)
 }
 
-/// The value of the only element, which has this tag.
+/// Returns the value of the only element, which must have this tag.
 pub(super) fn only(der: &[u8], tag: u8) -> Option<&[u8]> {
     match first(der)? {
         ((found, value), []) if found == tag => Some(value),
@@ -42,12 +42,12 @@ pub(super) fn only(der: &[u8], tag: u8) -> Option<&[u8]> {
     }
 }
 
-/// The elements of the sequence that is the only element.
+/// Returns the elements of the sequence that is the only element.
 pub(super) fn sequence(der: &[u8]) -> Option<Vec<Element<'_>>> {
     all(only(der, SEQUENCE)?)
 }
 
-/// The numbers of an object identifier.
+/// Decodes the numbers of an object identifier.
 pub(super) fn identifier(bytes: &[u8]) -> Option<Vec<u64>> {
     let mut numbers = Vec::new();
     let mut number = 0_u64;
@@ -70,13 +70,13 @@ pub(super) fn identifier(bytes: &[u8]) -> Option<Vec<u64>> {
     complete.then_some(numbers)
 }
 
-/// An object identifier in dots.
+/// Formats an object identifier in dotted notation.
 pub(super) fn dotted(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     numbers.join(".")
 }
 
-/// An object identifier as an array of numbers.
+/// Converts an object identifier to an array of numbers.
 pub(super) fn identifier_value(bytes: &[u8]) -> Option<Value> {
     let numbers = identifier(bytes)?;
     Some(Value::from(
@@ -84,7 +84,7 @@ pub(super) fn identifier_value(bytes: &[u8]) -> Option<Value> {
     ))
 }
 
-/// A small integer that is not negative.
+/// Decodes a non-negative integer that fits `i64`.
 pub(super) fn small(bytes: &[u8]) -> Option<i64> {
     let integer = AnyRef::new(Tag::Integer, bytes).ok()?;
     integer
@@ -93,12 +93,12 @@ pub(super) fn small(bytes: &[u8]) -> Option<i64> {
         .filter(|number| *number >= 0)
 }
 
-/// The text of a string of any of the types that names use.
+/// Decodes a string of any of the types that names use.
 pub(super) fn text((tag, bytes): Element<'_>) -> Option<String> {
     match tag {
         // UTF-8, and the types that are ASCII.
         0x0c | 0x12 | 0x13 | 0x16 | 0x1a => String::from_utf8(bytes.to_vec()).ok(),
-        // T.61 in its common use as Latin 1.
+        // T.61 is commonly encoded as Latin 1.
         0x14 => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
         0x1e => {
             let units = bytes.chunks(2).map(|pair| match pair {
@@ -111,7 +111,7 @@ pub(super) fn text((tag, bytes): Element<'_>) -> Option<String> {
     }
 }
 
-/// The array of these values; null when there are none.
+/// Converts values to an array; null when there are none.
 pub(super) fn list(values: Vec<Value>) -> Value {
     if values.is_empty() {
         return Value::Null;
@@ -123,7 +123,7 @@ pub(super) fn list(values: Vec<Value>) -> Value {
 mod tests {
     use super::*;
 
-    /// As Go, which refuses lengths and numbers with bytes that they do not need.
+    /// Like Go, refuses lengths and numbers with redundant bytes.
     #[test]
     fn only_the_shortest_form_is_read() {
         let element: Element<'_> = (SEQUENCE, &[5]);

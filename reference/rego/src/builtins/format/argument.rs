@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use crate::Value;
 use crate::value::{Array, Object};
 
-/// An operand of a directive.
+/// Operand of a directive.
 pub(in crate::builtins) enum Argument<'v> {
     Nil,
     Bool(bool),
@@ -17,22 +17,22 @@ pub(in crate::builtins) enum Argument<'v> {
     Float(f64),
     Complex(f64, f64),
     Text(Cow<'v, [u8]>, &'static str),
-    /// An array of a document.
+    /// A document array.
     List(&'v Array),
-    /// An object of a document.
+    /// A document object.
     Map(&'v Object),
 }
 
-/// The type of the values of documents, as messages write it.
+/// Type name of document values in messages.
 pub(in crate::builtins) const ANY: &str = "interface {}";
 
-/// The type of arrays of documents.
+/// Type name of document arrays.
 pub(in crate::builtins) const LIST: &str = "[]interface {}";
 
-/// The type of objects of documents.
+/// Type name of document objects.
 pub(in crate::builtins) const MAP: &str = "map[string]interface {}";
 
-/// The type of numbers of documents, which are texts.
+/// Type name of document numbers, which are strings.
 pub(in crate::builtins) const NUMBER: &str = "json.Number";
 
 impl<'v> Argument<'v> {
@@ -40,7 +40,7 @@ impl<'v> Argument<'v> {
         Self::Text(text.into(), "string")
     }
 
-    /// A value of a document, in which numbers are texts.
+    /// Converts a document value; numbers are strings.
     pub(in crate::builtins) fn of_document(value: &'v Value) -> Self {
         match value {
             Value::Null => Self::Nil,
@@ -53,12 +53,12 @@ impl<'v> Argument<'v> {
             Value::Bytes(bytes) => Self::text(bytes.as_bytes()),
             Value::Array(items) => Self::List(items),
             Value::Object(members) => Self::Map(members),
-            // Documents are of JSON, which has no sets.
+            // JSON documents have no sets.
             Value::Set(_) => Self::Nil,
         }
     }
 
-    /// The name of the type.
+    /// Returns the type name.
     pub(in crate::builtins) fn kind(&self) -> &'static str {
         match self {
             Self::Nil => "<nil>",

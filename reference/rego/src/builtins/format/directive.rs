@@ -1,23 +1,23 @@
-//! Reads directives: flags, indexes, width, precision and verb.
+//! Parses directives: flags, indexes, width, precision and verb.
 
 use super::{Argument, Flags, Formatter};
 use crate::builtins::Failure;
 
-/// The least width or precision that makes a directive invalid: a digit follows more than a million.
+/// Minimum width or precision of an invalid directive: one above a million, then another digit.
 const MAX_SIZE: usize = 10_000_010;
 
-/// Arguments give widths and precisions up to this.
+/// Maximum width or precision in an argument.
 const MAX_ARGUMENT: u64 = 1_000_000;
 
 impl Formatter<'_, '_> {
-    /// Formats what one directive says, and gives what stands behind it.
+    /// Formats one directive and returns the rest of the format.
     pub(super) fn directive<'t>(&mut self, text: &'t str) -> Result<&'t str, Failure> {
         self.bad_index = false;
         let (rest, mut flags) = flags(text);
         let (rest, indexed) = self.index(rest);
         let (rest, indexed) = self.width(rest, indexed, &mut flags);
         let (mut rest, indexed) = self.precision(rest, indexed, &mut flags);
-        // A size that is too large hides what follows.
+        // A width or precision that is too large hides the rest.
         let is_too_large = flags.width.max(flags.precision) >= Some(MAX_SIZE);
         if !indexed && !is_too_large {
             (rest, _) = self.index(rest);
@@ -93,7 +93,7 @@ impl Formatter<'_, '_> {
         (behind, false)
     }
 
-    /// Reads the index of an argument in brackets: what follows, and whether an index was read.
+    /// Parses an argument index in brackets; returns the rest, and whether an index was parsed.
     fn index<'t>(&mut self, text: &'t str) -> (&'t str, bool) {
         let Some(behind) = text.strip_prefix('[') else {
             return (text, false);
@@ -117,7 +117,7 @@ impl Formatter<'_, '_> {
         (rest, true)
     }
 
-    /// The width or precision that an argument gives.
+    /// Reads a width or precision from an argument.
     fn size_argument(&mut self) -> Option<i64> {
         let argument = self.arguments.get(self.next)?;
         self.next += 1;
@@ -127,7 +127,7 @@ impl Formatter<'_, '_> {
         }
     }
 
-    /// Says which arguments no directive used.
+    /// Reports the arguments that no directive used.
     pub(super) fn left_over(&mut self) -> Result<(), Failure> {
         let rest = self.arguments.get(self.next..).unwrap_or_default();
         if self.reordered || rest.is_empty() {
@@ -164,7 +164,7 @@ fn flags(text: &str) -> (&str, Flags) {
     (rest, flags)
 }
 
-/// Reads a width or precision.
+/// Parses a width or precision.
 fn size(text: &str) -> (&str, Option<usize>) {
     let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = text.get(..text.len() - behind.len()).unwrap_or_default();

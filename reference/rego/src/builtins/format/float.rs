@@ -5,7 +5,7 @@ use super::{Flags, Formatter};
 use crate::builtins::floats::{Style, binary, exponential, fixed, hexadecimal, shortest};
 
 impl Formatter<'_, '_> {
-    /// Appends a float, unless the verb is none for it.
+    /// Appends a float; returns false if the verb does not apply.
     pub(super) fn float(&mut self, float: f64, verb: char, flags: Flags) -> bool {
         let Some(digits) = digits(float.abs(), verb, flags) else {
             return false;
@@ -20,7 +20,7 @@ impl Formatter<'_, '_> {
             ..flags
         };
         let width = flags.width.unwrap_or(0);
-        // Zeros stand between a sign and the digits.
+        // Padding zeros are between the sign and the digits.
         if flags.zero && !flags.minus && is_number {
             let zeros = "0".repeat(width.saturating_sub(sign.len() + digits.len()));
             self.pad(&format!("{sign}{zeros}{digits}"), blank);
@@ -30,7 +30,7 @@ impl Formatter<'_, '_> {
         true
     }
 
-    /// Appends a complex number, unless the verb is none for it.
+    /// Appends a complex number; returns false if the verb does not apply.
     pub(super) fn complex(&mut self, parts: (f64, f64), verb: char, flags: Flags) -> bool {
         let (real, imaginary) = parts;
         if digits(real.abs(), verb, flags).is_none() {
@@ -48,7 +48,7 @@ impl Formatter<'_, '_> {
     }
 }
 
-/// The digits of a number without its sign.
+/// Formats the digits of a number without its sign.
 fn digits(size: f64, verb: char, flags: Flags) -> Option<String> {
     let lower = verb.is_lowercase();
     let precision = flags.precision;
@@ -73,7 +73,7 @@ fn digits(size: f64, verb: char, flags: Flags) -> Option<String> {
     })
 }
 
-/// The same number with a point, and with zeros up to the precision.
+/// Adds a decimal point to a number, and zeros up to the precision.
 fn pointed(plain: &str, verb: char, precision: Option<usize>) -> String {
     let is_hexadecimal = matches!(verb, 'x' | 'X');
     let marks: &[char] = match is_hexadecimal {
@@ -89,7 +89,7 @@ fn pointed(plain: &str, verb: char, precision: Option<usize>) -> String {
     }
     if matches!(verb, 'v' | 'g' | 'G' | 'x') {
         let wanted = precision.unwrap_or(6);
-        // The mark of the radix counts as a digit does.
+        // The radix prefix counts as a digit.
         let significant = mantissa.trim_start_matches(['0', '.']);
         let mut digits = significant.chars().filter(|digit| *digit != '.').count();
         if !has_point && mantissa == "0" {

@@ -6,12 +6,12 @@ use super::text::quoted_character;
 use super::{Flags, Formatter};
 
 impl Formatter<'_, '_> {
-    /// Appends an integer of usual size, unless the verb is none for it.
+    /// Appends a 64-bit integer; returns false if the verb does not apply.
     pub(super) fn integer(&mut self, integer: i64, kind: &str, verb: char, flags: Flags) -> bool {
         let code = u32::try_from(integer).ok().and_then(char::from_u32);
         let character = code.unwrap_or(char::REPLACEMENT_CHARACTER);
         match verb {
-            // In a program, bytes are hexadecimal.
+            // In Go syntax, bytes are hexadecimal.
             'v' if flags.source && kind == "uint8" => {
                 let sharp = Flags {
                     sharp: true,
@@ -46,7 +46,7 @@ impl Formatter<'_, '_> {
             _ => size.to_string(),
         };
         let sign = sign(negative, flags.plus, flags.space);
-        // The sign counts for the zeros, a prefix does not.
+        // The sign counts towards the padded width, a prefix does not.
         let least = match (flags.precision, flags.width) {
             (Some(precision), _) => precision,
             (None, Some(width)) if flags.zero && !flags.minus => width.saturating_sub(sign.len()),
@@ -82,7 +82,7 @@ impl Formatter<'_, '_> {
         self.pad(&shown, blank);
     }
 
-    /// Appends an integer of any size, unless the verb is none for it.
+    /// Appends an integer of any size; returns false if the verb does not apply.
     pub(super) fn big_integer(&mut self, integer: &BigInt, verb: char, flags: Flags) -> bool {
         let radix = match verb {
             'v' | 'd' | 's' => 10,
@@ -101,7 +101,7 @@ impl Formatter<'_, '_> {
         let least = flags.precision.unwrap_or(0);
         let mut zeros = least.saturating_sub(digits.len());
         let length = sign.len() + prefix.len() + zeros + digits.len();
-        // Zeros fill the width, unless there is a precision.
+        // Zeros fill the width, unless a precision is given.
         if flags.zero && !flags.minus && flags.precision.is_none() {
             zeros += flags.width.unwrap_or(0).saturating_sub(length);
         }
@@ -114,7 +114,7 @@ impl Formatter<'_, '_> {
         true
     }
 
-    /// Appends the parts of an integer of any size, for a verb that only knows errors.
+    /// Appends the fields of a big integer, for a verb that only applies to errors.
     pub(super) fn big_parts(&mut self, integer: &BigInt, flags: Flags) {
         let is_negative = integer.sign() == Sign::Minus;
         let names = flags.source || flags.plus_value;
@@ -157,7 +157,7 @@ pub(super) fn sign(negative: bool, plus: bool, space: bool) -> &'static str {
     }
 }
 
-/// The prefix that marks the radix of a verb.
+/// Returns the radix prefix of a verb.
 fn prefix(verb: char, sharp: bool) -> &'static str {
     match (verb, sharp) {
         ('O', _) => "0o",

@@ -1,4 +1,4 @@
-//! Formats with the directives of Go's `fmt`, for `sprintf` and for templates.
+//! Formatting with the directives of Go's `fmt`, for `sprintf` and for templates.
 
 mod argument;
 mod directive;
@@ -24,7 +24,7 @@ struct Flags {
     zero: bool,
     /// `%+v`
     plus_value: bool,
-    /// `%#v`: as in a program.
+    /// `%#v`: Go syntax.
     source: bool,
     width: Option<usize>,
     precision: Option<usize>,
@@ -34,20 +34,20 @@ struct Formatter<'f, 'c> {
     call: &'f Call<'c>,
     arguments: &'f [Argument<'f>],
     next: usize,
-    /// Whether an argument was named by its index, so that others may be left over.
+    /// Whether a directive named an argument by index, so that others may remain unused.
     reordered: bool,
-    /// Whether the index that stands here names no argument.
+    /// Whether the index of the current directive is invalid.
     bad_index: bool,
     out: Vec<u8>,
 }
 
-/// Whether a format may make its result much longer than its arguments.
+/// Whether a format may produce a result much longer than its arguments.
 fn is_wide(format: &str) -> bool {
     let digits = |run: &[u8]| run.iter().all(u8::is_ascii_digit);
     format.contains('*') || format.as_bytes().windows(3).any(digits)
 }
 
-/// The format with the arguments in their places.
+/// Formats the arguments.
 pub(super) fn formatted(
     call: &Call<'_>,
     format: &Characters<'_>,
@@ -76,7 +76,7 @@ pub(super) fn formatted(
     Ok(formatter.out)
 }
 
-/// Appends an argument as a verb says without flags, which is `v` for its usual form.
+/// Appends an argument formatted by a verb without flags; `v` is the default format.
 pub(super) fn print(
     call: &Call<'_>,
     argument: &Argument<'_>,
@@ -106,18 +106,18 @@ impl<'f, 'c> Formatter<'f, 'c> {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    /// Fails when the evaluation has to end, or the result is too long.
+    /// Fails when the evaluation has to end or the result is too long.
     fn check(&self) -> Result<(), Failure> {
         bound(self.out.len())?;
         self.call.check()
     }
 
-    /// Appends a text in its width.
+    /// Appends a string padded to its width.
     fn pad(&mut self, text: &str, flags: Flags) {
         self.pad_bytes(text.as_bytes(), flags);
     }
 
-    /// Appends a string in its width. Zeros stand only before it.
+    /// Appends bytes padded to their width. Zeros only pad on the left.
     fn pad_bytes(&mut self, text: &[u8], flags: Flags) {
         let missing = match flags.width {
             Some(width) => width.saturating_sub(Characters::count(text)),
@@ -126,7 +126,7 @@ impl<'f, 'c> Formatter<'f, 'c> {
         self.fill_around(missing, flags, |out| out.extend_from_slice(text));
     }
 
-    /// Appends the text of a function, padded to the width on the side that the flags say.
+    /// Appends the output of a function, padded to the width on the side that the flags select.
     fn fill_around(&mut self, missing: usize, flags: Flags, write: impl FnOnce(&mut Vec<u8>)) {
         if flags.minus {
             write(&mut self.out);

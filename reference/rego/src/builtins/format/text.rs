@@ -6,7 +6,7 @@ use super::{Flags, Formatter};
 use crate::value::{Characters, escape, escape_code, quoted_bytes};
 
 impl Formatter<'_, '_> {
-    /// Appends a string, unless the verb is none for it.
+    /// Appends a string; returns false if the verb does not apply.
     pub(super) fn text(&mut self, text: &[u8], verb: char, flags: Flags) -> bool {
         match verb {
             'v' if flags.source => self.quoted(text, flags),
@@ -18,7 +18,7 @@ impl Formatter<'_, '_> {
         true
     }
 
-    /// Appends a string up to the precision.
+    /// Appends a string truncated to the precision.
     pub(super) fn plain(&mut self, text: &[u8], flags: Flags) {
         self.pad_bytes(cut(text, flags), flags);
     }
@@ -34,7 +34,7 @@ impl Formatter<'_, '_> {
         self.pad(&shown, flags);
     }
 
-    /// Appends the bytes of a string up to the precision, apart if a space is asked for.
+    /// Appends the bytes of a string in hexadecimal up to the precision, with optional spaces.
     fn hexadecimal_text(&mut self, text: &[u8], verb: char, flags: Flags) {
         let count = flags.precision.unwrap_or(text.len());
         let text = text.get(..count).unwrap_or(text);
@@ -61,7 +61,7 @@ impl Formatter<'_, '_> {
     }
 }
 
-/// The string up to as many characters as the precision says.
+/// Truncates a string to the precision in characters.
 fn cut(text: &[u8], flags: Flags) -> &[u8] {
     let Some(count) = flags.precision.filter(|count| *count < text.len()) else {
         return text;
@@ -74,13 +74,13 @@ fn cut(text: &[u8], flags: Flags) -> &[u8] {
     }
 }
 
-/// Whether a string can stand between backquotes.
+/// Whether a string can be written between backquotes.
 fn is_raw(text: &str) -> bool {
     let is_control = |character: char| u32::from(character) < 0x20 && character != '\t';
     !text.contains(['`', '\u{7f}', '\u{feff}']) && !text.contains(is_control)
 }
 
-/// The string in quotes, with escapes for what is not ASCII.
+/// Quotes a string, with escapes for non-ASCII characters.
 fn ascii_quoted(text: &[u8]) -> String {
     let mut out = String::from("\"");
     for chunk in text.utf8_chunks() {
@@ -100,7 +100,7 @@ fn ascii_quoted(text: &[u8]) -> String {
     out
 }
 
-/// A character in single quotes.
+/// Quotes a character with single quotes.
 pub(super) fn quoted_character(character: char, flags: Flags) -> String {
     let mut shown = String::from("'");
     // Writing to a string does not fail.

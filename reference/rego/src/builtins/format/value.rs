@@ -1,11 +1,11 @@
-//! Formats arguments by their types.
+//! Formats arguments by type.
 
 use super::{ANY, Argument, Flags, Formatter, LIST, MAP};
 use crate::Value;
 use crate::builtins::Failure;
 
 impl Formatter<'_, '_> {
-    /// Appends an argument as a verb says.
+    /// Appends an argument formatted by a verb.
     pub(super) fn argument(
         &mut self,
         argument: &Argument<'_>,
@@ -15,7 +15,7 @@ impl Formatter<'_, '_> {
         match (argument, verb) {
             (Argument::Nil, 'v' | 'T') => self.pad("<nil>", flags),
             (_, 'T') => self.plain(argument.kind().as_bytes(), flags),
-            // Addresses are those of the machine, and of nothing here.
+            // There are no real addresses, so pointers have a fixed one.
             (Argument::Big(_) | Argument::List(_) | Argument::Map(_), 'p') => {
                 self.pad("0xc000000000", flags);
             }
@@ -25,7 +25,7 @@ impl Formatter<'_, '_> {
         Ok(())
     }
 
-    /// Says that a verb is none for an argument, and shows that in its usual form.
+    /// Reports a verb that does not apply to an argument, shown in its default format.
     fn wrong_verb(
         &mut self,
         argument: &Argument<'_>,
@@ -50,7 +50,7 @@ impl Formatter<'_, '_> {
         Ok(())
     }
 
-    /// Appends an argument, unless the verb is none for it.
+    /// Appends an argument; returns false if the verb does not apply.
     fn is_done(
         &mut self,
         argument: &Argument<'_>,
@@ -82,8 +82,8 @@ impl Formatter<'_, '_> {
         })
     }
 
-    /// Appends the parts of an array or object, each as the verb says. Values share their parts, so
-    /// each part that is shown counts.
+    /// Appends the parts of an array or object, each formatted by the verb. Values may share parts,
+    /// so each part counts wherever it is output.
     fn composite<'v>(
         &mut self,
         kind: &str,

@@ -1,16 +1,16 @@
-//! The syntax tree of GraphQL documents. Its JSON form is what policies see: members without
-//! content are left out, and places are not shown.
+//! The syntax tree of GraphQL documents. Policies see its JSON form, without empty members and
+//! without positions.
 
 use serde::{Deserialize, Serialize};
 
-/// A line and a column, from 1; zero where a tree came without its text.
+/// Line and column, from 1; zero in a tree without source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) line: u32,
     pub(super) column: u32,
 }
 
-/// Comments that stand together.
+/// Group of adjacent comments.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct Comments {
@@ -23,7 +23,7 @@ pub(super) struct Comment {
     pub(super) value: String,
 }
 
-/// A document of queries.
+/// Executable document.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct Query {
@@ -85,7 +85,7 @@ pub(super) struct Fragment {
     pub(super) position: Position,
 }
 
-/// What is selected: a field, all of a fragment, or a fragment on the spot.
+/// Selected field, fragment spread or inline fragment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged, from = "SelectionMembers")]
 pub(super) enum Selection {
@@ -94,7 +94,7 @@ pub(super) enum Selection {
     Spread(FragmentSpread),
 }
 
-/// The members of any selection; which there are tells what it is.
+/// Union of the members of all selections; those present determine the variant.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct SelectionMembers {
@@ -203,13 +203,13 @@ pub(super) struct Directive {
     pub(super) name: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) arguments: Vec<Argument>,
-    /// Always empty in what is shown.
+    /// Always empty in the JSON form.
     pub(super) location: String,
     #[serde(skip)]
     pub(super) position: Position,
 }
 
-/// The kinds of values, by number.
+/// Numeric kinds of values.
 pub(super) mod kind {
     pub(in super::super) const VARIABLE: u8 = 0;
     pub(in super::super) const INT: u8 = 1;
@@ -238,7 +238,7 @@ pub(super) struct Value {
     pub(super) position: Position,
 }
 
-/// An item of a list or a member of an object.
+/// Item of a list or member of an object.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct Child {
@@ -250,7 +250,7 @@ pub(super) struct Child {
     pub(super) position: Position,
 }
 
-/// A named type, or a list of an inner one.
+/// Named type, or list of an inner type.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct Type {
@@ -263,7 +263,7 @@ pub(super) struct Type {
 }
 
 impl Type {
-    /// The name of the innermost type.
+    /// Returns the name of the innermost type.
     pub(super) fn name(&self) -> &str {
         match &self.elem {
             Some(elem) if self.named_type.is_empty() => elem.name(),
@@ -282,7 +282,7 @@ impl std::fmt::Display for Type {
     }
 }
 
-/// A document of types.
+/// Type system document.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct Schema {
@@ -316,7 +316,7 @@ pub(super) struct SchemaDefinition {
     pub(super) position: Position,
 }
 
-/// The comments before and behind a description.
+/// Comments before and after a description.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct DescriptionComments {
@@ -338,7 +338,7 @@ pub(super) struct OperationType {
     pub(super) position: Position,
 }
 
-/// A type of any kind, or what extends one.
+/// Type definition or extension of any kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct Definition {
@@ -354,7 +354,7 @@ pub(super) struct Definition {
     pub(super) fields: Vec<FieldDefinition>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) types: Vec<String>,
-    /// Where the types stand.
+    /// Positions of the types.
     #[serde(skip)]
     pub(super) type_positions: Vec<Position>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -378,7 +378,7 @@ impl Definition {
     }
 }
 
-/// A field of an object, an interface or an input object.
+/// Field of an object, an interface or an input object.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct FieldDefinition {

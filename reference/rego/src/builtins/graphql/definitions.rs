@@ -1,4 +1,4 @@
-//! Whether the definitions of a schema hold.
+//! Validates the definitions of a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,8 +70,8 @@ fn check_arguments(
     Ok(())
 }
 
-/// Whether directives may stand in a place. Those of a type and of what extends it are one list,
-/// in which the same may stand `once` or more often.
+/// Checks that directives may occur at a location. Those of a type and of its extensions form one
+/// list, in which a directive may repeat unless `once` is set.
 pub(super) fn check_directives(
     types: &Types,
     directives: &[Directive],
@@ -388,7 +388,7 @@ fn is_covariant(types: &Types, required: &Type, actual: &Type) -> bool {
     }
 }
 
-/// Whether a value of one type can stand where the other is expected.
+/// Whether a value of one type is valid where the other is expected.
 pub(super) fn is_compatible(actual: &Type, expected: &Type) -> bool {
     let inner = match (&actual.elem, &expected.elem) {
         (Some(actual), Some(expected)) => is_compatible(actual, expected),
@@ -398,7 +398,7 @@ pub(super) fn is_compatible(actual: &Type, expected: &Type) -> bool {
     inner && (actual.non_null || !expected.non_null)
 }
 
-/// Refuses input objects that can have no value because they need one of themselves.
+/// Refuses input objects that cannot have a value because they require one of themselves.
 fn check_cycles(types: &Types) -> Result<()> {
     let inputs = || {
         types
@@ -423,7 +423,7 @@ fn check_cycles(types: &Types) -> Result<()> {
             users.entry(name).or_default().push(&definition.name);
         }
     }
-    // What needs nothing can have a value, and so can what needs only such.
+    // A type without required inputs can have a value, as can one that only requires those.
     let free = needs.iter().filter(|(_, count)| **count == 0);
     let mut free: Vec<&str> = free.map(|(name, _)| *name).collect();
     while let Some(name) = free.pop() {
@@ -440,7 +440,7 @@ fn check_cycles(types: &Types) -> Result<()> {
     let Some((first, _)) = needs.first_key_value() else {
         return Ok(());
     };
-    // Every type that is left needs one that is left, so this comes back to where it was.
+    // Each remaining type requires a remaining one, so this path reaches a cycle.
     let mut path: Vec<&FieldDefinition> = Vec::new();
     let mut starts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut name = *first;

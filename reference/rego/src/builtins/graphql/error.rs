@@ -2,7 +2,7 @@
 
 use super::ast::Position;
 
-/// One mistake, and where.
+/// An error and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphqlError {
     position: Position,
@@ -19,7 +19,7 @@ impl GraphqlError {
         }
     }
 
-    /// The mistake as it stands in a list of several.
+    /// Formats the error as an entry of a list.
     fn listed(&self) -> String {
         let Position { line, column } = self.position;
         match line {
@@ -29,20 +29,20 @@ impl GraphqlError {
     }
 }
 
-/// The message of one mistake in a text.
+/// Formats a syntax error.
 pub(super) fn parse_message(mistake: &GraphqlError) -> String {
     let Position { line, column } = mistake.position;
     let message = &mistake.message;
     format!("{message} in GraphQL string at location {line}:{column}")
 }
 
-/// The message of a schema that does not hold.
+/// Formats the error of an invalid schema.
 pub(super) fn schema_message(mistake: &GraphqlError) -> String {
     let listed = mistake.listed();
     format!("Error in gqlparser SchemaDocument to Schema conversion: {listed}")
 }
 
-/// The message of a query with these mistakes. It tells the place of the first one.
+/// Formats the errors of a query, with the position of the first one.
 pub(super) fn query_message(mistakes: &[GraphqlError]) -> String {
     let Some((first, others)) = mistakes.split_first() else {
         return String::new();

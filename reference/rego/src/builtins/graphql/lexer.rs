@@ -1,4 +1,4 @@
-//! The tokens of GraphQL documents.
+//! Lexer of GraphQL documents.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::builtins::url::quote;
 pub(super) enum Kind {
     Invalid,
     End,
-    /// One that is always written the same.
+    /// Punctuator.
     Mark(&'static str),
     Name,
     Int,
@@ -33,12 +33,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A token with the comments before it.
+/// Token with the comments before it.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// The text of names and numbers, the content of strings, what is wrong with what is
-    /// invalid.
+    /// Source of names and numbers, content of strings, or error message of invalid tokens.
     pub(super) text: String,
     pub(super) position: Position,
     pub(super) comments: Option<Comments>,
@@ -73,7 +72,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next token; at the end always the end.
+    /// Returns the next token; at the end, always the end token.
     pub(super) fn next(&mut self) -> Token {
         let mut comments = Vec::new();
         loop {
@@ -99,7 +98,7 @@ impl<'t> Lexer<'t> {
                 '\n' | '\r' => {
                     let length = if self.rest.starts_with("\r\n") { 2 } else { 1 };
                     self.rest = self.rest.get(length..).unwrap_or_default();
-                    // The second half of a line's end counts as a column here.
+                    // The second half of a line break counts as a column here.
                     self.column = u32::from(length == 2) + 1;
                     self.line += 1;
                 }
@@ -108,7 +107,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Takes so many bytes, which do not end a line.
+    /// Consumes `length` bytes, which do not contain a line break.
     fn take(&mut self, length: usize) -> &'t str {
         let (taken, rest) = self
             .rest
@@ -167,7 +166,7 @@ impl<'t> Lexer<'t> {
             '\'' => self.invalid(
                 "Unexpected single quote character ('), did you mean to use a double quote (\")?",
             ),
-            // What is not ASCII is told by its first byte.
+            // A non-ASCII character is reported as its first byte.
             _ => {
                 let byte = self.rest.bytes().next().unwrap_or_default();
                 let shown = char::from(byte);
@@ -231,7 +230,7 @@ impl<'t> Lexer<'t> {
 
     fn string(&mut self, mut position: Position) -> Token {
         self.take(1);
-        // A string is said to begin behind its quote.
+        // The position of a string is after its quote.
         position.column += 1;
         let mut text = String::new();
         loop {
@@ -262,7 +261,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The character of an escape, which begins here.
+    /// Parses the escape at the current position.
     fn escape(&mut self) -> Result<char, String> {
         let behind = self.rest.get(1..).unwrap_or_default();
         let Some(letter) = behind.chars().next() else {
@@ -305,7 +304,7 @@ impl<'t> Lexer<'t> {
                 '"' if self.rest.starts_with("\"\"\"") => {
                     let quotes = self.rest.len() - self.rest.trim_start_matches('"').len();
                     text.extend(std::iter::repeat_n('"', quotes - 3));
-                    // A block string is said to stand where it ends.
+                    // The position of a block string is its end.
                     position = Position {
                         line: self.line,
                         column: match self.line == position.line {
@@ -342,7 +341,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// The content of a block string: without the common indent, and without blank lines around.
+/// Strips the common indent and the surrounding blank lines of a block string.
 fn dedent(raw: &str) -> String {
     let lines: Vec<&str> = raw.split('\n').collect();
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();

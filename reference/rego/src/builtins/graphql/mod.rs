@@ -1,4 +1,4 @@
-//! `graphql.*`: parses and checks GraphQL queries and schemas.
+//! `graphql.*`: parses and validates GraphQL queries and schemas.
 //!
 //! A document may be [`MAX_LENGTH`] bytes long and its parts nested 128 levels deep.
 
@@ -54,7 +54,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     },
 ];
 
-/// The longest document.
+/// Maximum length of a document in bytes.
 const MAX_LENGTH: usize = 4 << 20;
 
 fn check_length(text: &str) -> Result<(), Failure> {
@@ -75,7 +75,7 @@ fn read_schema(text: &str) -> Result<ast::Schema, Failure> {
     schema::parse(text).map_err(|wrong| Failure::Value(error::parse_message(&wrong)))
 }
 
-/// A document from its text or from its tree.
+/// Returns a document parsed from a string or converted from a tree.
 fn document<T: DeserializeOwned>(
     operands: &[Value],
     position: usize,
@@ -88,12 +88,12 @@ fn document<T: DeserializeOwned>(
             check_length(&text)?;
             serde_json::from_str(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
         }
-        // Messages count these operands from zero.
+        // Messages number these operands from zero.
         other => Err(mistyped(position - 1, "one of {string, object}", other)),
     }
 }
 
-/// A tree without the members that are null, which mean nothing.
+/// Removes null members from a tree, which are equivalent to absent ones.
 fn without_nulls(tree: &Value) -> Value {
     match tree {
         Value::Array(items) => Value::from(items.iter().map(without_nulls).collect::<Vec<_>>()),
@@ -105,16 +105,16 @@ fn without_nulls(tree: &Value) -> Value {
     }
 }
 
-/// A document as the object that shows it.
+/// Converts a document to its object form.
 fn tree(document: &impl Serialize) -> Result<Value, Failure> {
     let text = serde_json::to_vec(document).map_err(|wrong| Failure::Value(wrong.to_string()))?;
     from_json(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
 }
 
-/// What is kept for later calls are schemas.
+/// Cache kind of schemas.
 pub(super) const KIND: &str = "graphql";
 
-/// The types of a schema. Queries are often checked against the same one, so it is kept.
+/// Returns the types of a schema, cached because many queries are validated against it.
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
     let make = |_: &Call<'_>| {
         let types = Types::of(document(operands, position, read_schema)?);
@@ -137,7 +137,7 @@ fn parse_schema(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value
     answer(tree(&read_schema(text(operands, 1)?)?)?)
 }
 
-/// The query's and the schema's tree, if the query fits.
+/// Returns the trees of the query and the schema, if the query is valid.
 fn verified(call: &mut Call<'_>, operands: &[Value]) -> Result<[Value; 2], Failure> {
     let query = document(operands, 1, read_query)?;
     let schema: ast::Schema = document(operands, 2, read_schema)?;

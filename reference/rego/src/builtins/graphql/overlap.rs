@@ -6,27 +6,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ast::{Argument, Child, Definition, Field, Position, Selection, Type, Value, kind};
 use super::validate::Walk;
 
-/// So many fields are collected and compared in one document.
+/// Maximum number of fields collected and compared per document.
 pub(super) const MAX_STEPS: usize = 1_000_000;
 
 const TOO_MANY: &str = "there are too many fields to compare";
 
-/// So many bytes of reasons count as one field that is compared.
+/// Number of bytes of reasons that count as one compared field.
 const BYTES_OF_STEP: usize = 16;
 
-/// A field and the type that it is selected on.
+/// Field and the type that it is selected on.
 type Placed<'d> = (&'d Field, Option<&'d Definition>);
 
-/// The fields of a selection set and of its inline fragments, and the fragments that it spreads.
+/// Fields of a selection set and its inline fragments, and the fragments that it spreads.
 #[derive(Debug, Default)]
 struct Selected<'d> {
-    /// The names of the fields in the answer, in the order of the set.
+    /// Response names of the fields, in the order of the set.
     names: Vec<&'d str>,
     fields: BTreeMap<&'d str, Vec<Placed<'d>>>,
     spreads: Vec<&'d str>,
 }
 
-/// Two fields of one name that cannot be one.
+/// Two fields with the same response name that cannot be merged.
 #[derive(Debug)]
 struct Conflict<'d> {
     name: &'d str,
@@ -34,19 +34,19 @@ struct Conflict<'d> {
     reason: String,
 }
 
-/// What was compared before in a document.
+/// Comparison state of a document.
 #[derive(Debug, Default)]
 pub(super) struct Compared<'d> {
-    /// How many fields were collected and compared.
+    /// Number of fields collected and compared.
     steps: usize,
-    /// The fragments that the fields at hand were compared with.
+    /// Fragments that the current fields were compared with.
     fragments: BTreeSet<&'d str>,
-    /// Pairs of fragments, and whether only as parts of objects that never are the same.
+    /// Compared pairs of fragments, and whether only as parts of mutually exclusive objects.
     pairs: BTreeMap<(&'d str, &'d str), bool>,
 }
 
 impl<'d> Walk<'d> {
-    /// Looks at all fields that a set selects, and at what these select.
+    /// Checks all fields that a set selects, and their selections.
     pub(super) fn overlaps(&mut self, parent: Option<&'d Definition>, set: &'d [Selection]) {
         if set.is_empty() || self.compared.steps > MAX_STEPS {
             return;
@@ -84,7 +84,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Counts a field that is collected or compared. Tells whether the comparison goes on.
+    /// Counts a field that is collected or compared. Returns whether the comparison continues.
     fn compares(&mut self, units: usize) -> bool {
         self.compared.steps += 1;
         self.compared.steps <= MAX_STEPS && self.step(units)
@@ -126,7 +126,7 @@ impl<'d> Walk<'d> {
         Some(self.selected(parent, &fragment.selection_set))
     }
 
-    /// Compares fields of one set with those of another.
+    /// Compares the fields of one set with those of another.
     fn between(
         &mut self,
         first: &Selected<'d>,
@@ -198,14 +198,14 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Conflict of two fields, unless they belong to objects that never are the same.
+    /// Returns the conflict of two fields, unless they belong to mutually exclusive objects.
     fn conflict(
         &mut self,
         (first, first_parent): Placed<'d>,
         (second, second_parent): Placed<'d>,
         apart: bool,
     ) -> Option<Conflict<'d>> {
-        // Of fields of types that nobody knows another rule tells.
+        // Another rule reports fields of unknown types.
         let (first_parent, second_parent) = (first_parent?, second_parent?);
         if std::ptr::eq(first, second) || !self.compares(2) {
             return None;
@@ -257,7 +257,7 @@ impl<'d> Walk<'d> {
         self.selected(parent, &field.selection_set)
     }
 
-    /// The conflicts between what two fields select, in one text.
+    /// Returns the conflicts between the selections of two fields as one message.
     fn subfields(
         &mut self,
         first: &Selected<'d>,
@@ -285,7 +285,7 @@ impl<'d> Walk<'d> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Whether answers of these types look different.
+    /// Whether values of these types have different shapes.
     fn shapes_differ(&self, one: &Type, other: &Type) -> bool {
         let is_leaf = |kind: &Type| {
             let definition = self.types.get(&kind.named_type);
@@ -316,7 +316,7 @@ impl<'d> Selected<'d> {
         self.fields.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether both are the fields of one set.
+    /// Whether both contain the same fields.
     fn is_same(&self, other: &Self) -> bool {
         let is_same = |name: &&str| {
             let (ours, theirs) = (self.of(name), other.of(name));
@@ -336,7 +336,7 @@ fn are_same(first: &[Argument], second: &[Argument]) -> bool {
     first.len() == second.len() && first.iter().all(is_in_second)
 }
 
-/// Whether two values are written alike, but for the order of the members of objects.
+/// Whether two values are written alike, except for the order of object members.
 fn is_same(first: &Value, second: &Value) -> bool {
     let (first_children, second_children) = (children(first), children(second));
     let mut pairs = first_children.iter().zip(&second_children);
@@ -348,7 +348,7 @@ fn is_same(first: &Value, second: &Value) -> bool {
         })
 }
 
-/// The items of a list, or the members of an object by their names.
+/// Returns the items of a list, or the members of an object sorted by name.
 fn children(value: &Value) -> Vec<&Child> {
     let mut children: Vec<_> = value.children.iter().collect();
     if value.kind == kind::OBJECT {
@@ -357,7 +357,7 @@ fn children(value: &Value) -> Vec<&Child> {
     children
 }
 
-/// Goes on with a larger stack if this one ends soon.
+/// Runs a function on a larger stack if the current one is nearly exhausted.
 pub(super) fn deep<T>(go_on: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(64 << 10, 1 << 20, go_on)
 }

@@ -1,10 +1,10 @@
-//! Reads what queries and schemas have in common: values, types, directives.
+//! Parses the common parts of queries and schemas: values, types, directives.
 
 use super::ast::{Argument, Child, Comments, Directive, Type, Value, kind};
 use super::error::{GraphqlError, Result};
 use super::lexer::{Kind, Lexer, Token};
 
-/// Selections, values and types may be nested this deep.
+/// Maximum nesting depth of selections, values and types.
 pub(super) const MAX_DEPTH: usize = 128;
 
 #[derive(Debug)]
@@ -25,12 +25,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The token that comes next.
+    /// Returns the next token without consuming it.
     pub(super) fn peek(&self) -> &Token {
         &self.peeked
     }
 
-    /// The comments before the token that comes next.
+    /// Returns the comments before the next token.
     pub(super) fn comments(&self) -> Option<Comments> {
         self.peeked.comments.clone()
     }
@@ -43,7 +43,7 @@ impl<'t> Parser<'t> {
         self.peeked.kind == Kind::Name && self.peeked.text == name
     }
 
-    /// Takes the token that comes next.
+    /// Consumes the next token.
     pub(super) fn next(&mut self) -> Result<Token> {
         if self.peeked.kind == Kind::Invalid {
             return Err(GraphqlError::at(
@@ -59,7 +59,7 @@ impl<'t> Parser<'t> {
         Err(unexpected(&self.peeked))
     }
 
-    /// Takes a mark if it comes next.
+    /// Consumes a punctuator if it is next.
     pub(super) fn skip(&mut self, mark: &str) -> Result<bool> {
         let there = self.is(mark);
         if there {
@@ -68,7 +68,7 @@ impl<'t> Parser<'t> {
         Ok(there)
     }
 
-    /// Takes a mark, which must come next.
+    /// Consumes a punctuator, which must be next.
     pub(super) fn expect(&mut self, mark: &str) -> Result<()> {
         if self.skip(mark)? {
             return Ok(());
@@ -101,7 +101,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes one level deeper for as long as something is read.
+    /// Parses one nesting level deeper.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
             return Err(GraphqlError::at(
@@ -115,8 +115,8 @@ impl<'t> Parser<'t> {
         read
     }
 
-    /// Items between two marks, at least one, if the first mark comes next; and the comments
-    /// before the last mark.
+    /// Parses one or more items between two punctuators if the first one is next; also returns the
+    /// comments before the last one.
     pub(super) fn some<T>(
         &mut self,
         (start, end): (&str, &str),
@@ -269,7 +269,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The mistake of a token where it stands.
+/// Returns the error of an unexpected token.
 pub(super) fn unexpected(token: &Token) -> GraphqlError {
     GraphqlError::at(token.position, format!("Unexpected {token}"))
 }

@@ -1,4 +1,4 @@
-//! Reads documents of queries.
+//! Parses executable documents.
 
 use super::ast::{
     Field, Fragment, FragmentSpread, InlineFragment, Operation, Query, Selection,

@@ -1,4 +1,4 @@
-//! Reads documents of types.
+//! Parses type system documents.
 
 use super::ast::{
     ArgumentDefinition, Comments, Definition, DescriptionComments, DirectiveDefinition, EnumValue,
@@ -8,7 +8,7 @@ use super::error::Result;
 use super::lexer::{Kind, Token};
 use super::parser::{Parser, unexpected};
 
-/// Where directives can stand.
+/// Locations where directives may occur.
 const LOCATIONS: [&str; 19] = [
     "QUERY",
     "MUTATION",
@@ -31,7 +31,7 @@ const LOCATIONS: [&str; 19] = [
     "INPUT_FIELD_DEFINITION",
 ];
 
-/// A description with the comments before it, and the comments behind it.
+/// Description with the comments before and after it.
 #[derive(Debug, Default)]
 struct Intro {
     text: String,
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a definition begins with, up to its first word.
+    /// Returns the introduction of a definition, up to its first keyword.
     fn intro(&self, description: Option<Token>) -> Result<Intro> {
         let (text, before) = match description {
             Some(token) => (token.text, token.comments),
@@ -100,7 +100,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The beginning of what is part of a definition.
+    /// Parses the introduction of a nested definition.
     fn inner_intro(&mut self) -> Result<Intro> {
         let description = self.description()?;
         self.intro(description.filter(|token| !token.text.is_empty()))
@@ -166,7 +166,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A type, or what extends one, from its first word on.
+    /// Parses a type definition or extension, from its keyword on.
     fn definition(&mut self, intro: Intro, extends: bool) -> Result<Definition> {
         let word = self.next()?.text;
         let mut definition = Definition {
@@ -226,7 +226,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Names with a mark between them, which may also stand before the first.
+    /// Parses names separated by a punctuator, which may also precede the first.
     fn separated(&mut self, mark: &str) -> Result<Vec<(String, Position)>> {
         self.skip(mark)?;
         let mut names = vec![(self.peek().position, self.name()?)];

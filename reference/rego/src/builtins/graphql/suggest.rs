@@ -1,9 +1,9 @@
 //! "Did you mean" suggestions.
 
-/// Longer names are not compared.
+/// Maximum length of names that are compared.
 const MAX_LENGTH: usize = 64;
 
-/// The names that are like the one written, the most alike first, as a question.
+/// Formats a question that suggests similar names, the most similar first.
 pub(super) fn question<'n>(
     written: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -24,7 +24,7 @@ pub(super) fn question<'n>(
     }
 }
 
-/// Names in quotes, at most five.
+/// Formats quoted names, at most five.
 pub(super) fn list(names: &[&str]) -> String {
     let quoted: Vec<String> = names
         .iter()
@@ -38,7 +38,7 @@ pub(super) fn list(names: &[&str]) -> String {
     }
 }
 
-/// How many letters must change to make one name of the other.
+/// Edit distance of two names.
 fn distance(one: &str, other: &str) -> usize {
     if one == other {
         return 0;

@@ -1,4 +1,4 @@
-//! The types of a schema, put together from its document.
+//! Types of a schema, built from its document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::builtins::Prepared;
 
 const PRELUDE: &str = include_str!("prelude.graphql");
 
-/// Directives that a schema may define again.
+/// Directives that a schema may redefine.
 const STANDARD: [&str; 6] = [
     "include",
     "skip",
@@ -28,16 +28,16 @@ impl Prepared for Types {}
 pub(super) struct Types {
     pub(super) types: BTreeMap<String, Definition>,
     pub(super) directives: BTreeMap<String, DirectiveDefinition>,
-    /// The types that a value of an abstract type can have.
+    /// Possible object types of an abstract type.
     possible: BTreeMap<String, BTreeSet<String>>,
-    /// Where the fields of a type are, by their names.
+    /// Indexes of the fields of a type, by name.
     fields: BTreeMap<String, BTreeMap<String, usize>>,
-    /// The types that operations begin with.
+    /// Root types of operations.
     pub(super) roots: BTreeMap<String, String>,
 }
 
 impl Types {
-    /// Puts together a document and what every schema has, and checks the whole.
+    /// Merges a document with the standard definitions, and validates the result.
     pub(super) fn of(document: Schema) -> Result<Self> {
         let mut whole = schema::parse(PRELUDE)?;
         for definition in &mut whole.definitions {
@@ -135,7 +135,7 @@ impl Types {
     fn find_fields(&mut self) {
         let types = self.types.iter();
         let fields = types.map(|(name, definition)| {
-            // Of fields with the same name the first one counts.
+            // Of fields with the same name, the first one counts.
             let fields = definition.fields.iter().enumerate().rev();
             let fields = fields.map(|(at, field)| (field.name.clone(), at));
             (name.clone(), fields.collect())
@@ -143,7 +143,7 @@ impl Types {
         self.fields = fields.collect();
     }
 
-    /// The field of this name.
+    /// Returns the field of this name.
     pub(super) fn field<'t>(
         &self,
         definition: &'t Definition,
@@ -182,7 +182,7 @@ impl Types {
         definitions::check_directives(self, &part.directives, "SCHEMA", None, true)
     }
 
-    /// Lets queries ask for the schema itself.
+    /// Adds the introspection fields.
     fn add_introspection(&mut self) {
         let named = |name: &str, non_null| Type {
             named_type: name.to_owned(),
@@ -210,12 +210,12 @@ impl Types {
         });
     }
 
-    /// The type of this name.
+    /// Returns the type of this name.
     pub(super) fn get(&self, name: &str) -> Option<&Definition> {
         self.types.get(name)
     }
 
-    /// The names of the types that a value of this type can have.
+    /// Returns the names of the possible object types of a type.
     pub(super) fn possible<'t>(&'t self, definition: &'t Definition) -> BTreeSet<&'t str> {
         if definition.kind == "OBJECT" {
             return BTreeSet::from([definition.name.as_str()]);
@@ -224,7 +224,7 @@ impl Types {
         possible.into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// The type that an operation begins with.
+    /// Returns the root type of an operation.
     pub(super) fn root(&self, operation: &str) -> Option<&Definition> {
         let operation = if operation.is_empty() {
             "query"

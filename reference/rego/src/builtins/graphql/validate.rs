@@ -1,4 +1,4 @@
-//! Whether a query fits a schema.
+//! Validates a query against a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,36 +13,36 @@ use super::types::Types;
 use super::values::Expected;
 use crate::meter::{Ended, Meter};
 
-/// Mistakes beyond these are not told.
+/// Maximum number of reported errors.
 const MAX_MISTAKES: usize = 100;
 
-/// A walk through a query.
+/// Traversal of a query.
 #[derive(Debug)]
 pub(super) struct Walk<'d> {
     pub(super) types: &'d Types,
     query: &'d Query,
     pub(super) fragments: BTreeMap<&'d str, &'d Fragment>,
-    /// The operation that the walk is in.
+    /// Current operation.
     pub(super) operation: Option<&'d Operation>,
-    /// The variables that the operation uses.
+    /// Variables that the operation uses.
     pub(super) used: BTreeSet<&'d str>,
-    /// The fragments that this operation or fragment has been through.
+    /// Fragments that the current operation or fragment has visited.
     visited: BTreeSet<&'d str>,
-    /// The fragments that operations use.
+    /// Fragments that operations use.
     spread: BTreeSet<&'d str>,
-    /// Whether a fragment was walked through: what later ones spread is not used for that.
+    /// Whether a fragment was traversed: later spreads do not count as uses.
     is_past_fragment: bool,
-    /// The fragments whose ways back to themselves are known.
+    /// Fragments whose cycles are known.
     searched: BTreeSet<&'d str>,
     misplaced: BTreeSet<(&'d str, u32, u32)>,
     pub(super) compared: Compared<'d>,
     meter: &'d Meter,
-    /// Why the evaluation has to end.
+    /// Reason why the evaluation has to end.
     ended: Option<Ended>,
     mistakes: Vec<GraphqlError>,
 }
 
-/// All mistakes of a query.
+/// Returns all errors of a query.
 ///
 /// # Errors
 /// When the evaluation has to end.
@@ -88,7 +88,7 @@ pub(super) fn check(
 }
 
 impl<'d> Walk<'d> {
-    /// Charges steps of the walk. Tells whether it goes on.
+    /// Charges steps of the traversal. Returns whether it continues.
     pub(super) fn step(&mut self, units: usize) -> bool {
         if self.ended.is_none() {
             self.ended = self.meter.spend(units).err();
@@ -191,7 +191,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// A subscription has one field at its top.
+    /// Checks that a subscription has a single top-level field.
     fn subscription(&mut self, operation: &'d Operation) {
         let mut fields = Vec::new();
         self.top_fields(&operation.selection_set, &mut fields, &mut BTreeSet::new());
@@ -265,7 +265,7 @@ impl<'d> Walk<'d> {
         self.overlaps(definition, &fragment.selection_set);
     }
 
-    /// Refuses fragments that come back to themselves, each way once.
+    /// Reports fragments that spread themselves, each cycle once.
     fn cycles(&mut self, fragment: &'d Fragment, path: &mut Vec<(&'d str, &'d FragmentSpread)>) {
         if !self.searched.insert(&fragment.name) {
             return;
@@ -331,7 +331,7 @@ impl<'d> Walk<'d> {
             let of = format!("field \"{}.{}\"", parent.name, field.name);
             self.unknown_arguments(&field.arguments, known, &of, field.position);
         }
-        // Fields of fragments are looked at where an operation spreads these.
+        // Fields of fragments are checked where an operation spreads them.
         if self.operation.is_some() {
             self.overlaps(inner, &field.selection_set);
         }
@@ -343,8 +343,8 @@ impl<'d> Walk<'d> {
         self.unique_arguments(&field.arguments);
     }
 
-    /// The types that a value of an abstract type can have, and their interfaces, where they have
-    /// a field; what most of them implement first.
+    /// Possible types of an abstract type that have a field, and their interfaces that have it;
+    /// those that most of the types implement first.
     fn having(&self, parent: &'d Definition, field: &str) -> Vec<&'d str> {
         let types = self.types;
         let has = |name: &str| {
@@ -439,7 +439,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Whether some object is of both types.
+    /// Whether an object type can be of both types.
     fn can_be(&self, parent: &Definition, inner: &Definition) -> bool {
         if !parent.is_composite() {
             return true;
@@ -581,7 +581,7 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// The fragments that a set spreads at any depth.
+/// Returns the fragments that a set spreads at any depth.
 fn spreads(set: &[Selection]) -> Vec<&FragmentSpread> {
     let mut found = Vec::new();
     let mut open = vec![set];

@@ -1,4 +1,4 @@
-//! Whether values fit where they stand.
+//! Validates values against their expected types.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use super::definitions::is_compatible;
 use super::suggest;
 use super::validate::Walk;
 
-/// What is expected where a value stands.
+/// Expected type of a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Expected<'t> {
     pub(super) kind: Option<&'t Type>,
     pub(super) definition: Option<&'t Definition>,
-    /// Whether something else is there when nothing is given.
+    /// Whether a default applies when no value is given.
     pub(super) has_default: bool,
 }
 
 impl<'d> Walk<'d> {
-    /// Looks at a value and all in it.
+    /// Validates a value and its nested values.
     pub(super) fn value(&mut self, value: &'d Value, expected: Expected<'d>) {
         let types = self.types;
         for child in &value.children {
@@ -207,7 +207,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// A variable for the only member of an object must have a value.
+    /// Requires that a variable for the only member of an object is non-nullable.
     fn one_of(&mut self, value: &'d Value, object: &str) {
         let definitions = self
             .operation
@@ -255,12 +255,12 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// Whether a default is there and is a value.
+/// Whether a default is present and not null.
 fn is_set(default: Option<&Value>) -> bool {
     default.is_some_and(|default| default.kind != kind::NULL)
 }
 
-/// A value as messages show it.
+/// Formats a value for messages.
 pub(super) fn shown(value: &Value) -> String {
     match value.kind {
         kind::VARIABLE => format!("${}", value.raw),

@@ -1,4 +1,4 @@
-//! One attempt of a request, as the host sends it.
+//! Single attempts of a request, as the host sends them.
 
 use ::url::Url;
 use http::Method;
@@ -14,19 +14,19 @@ use crate::builtins::pem::encode;
 use crate::builtins::url::{Url as ParsedUrl, quote};
 use crate::host::{HttpRequest, Tls};
 
-/// What an unnamed client calls itself.
+/// Default user agent.
 const AGENT: &str = concat!("rego/", env!("CARGO_PKG_VERSION"));
 
-/// One hop of a request.
+/// Request for one hop of a redirect chain.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) request: HttpRequest,
-    /// Whether the response may come compressed without the policy knowing.
+    /// Whether the response may be compressed without the policy knowing.
     pub(super) gzip: bool,
 }
 
 impl Attempt {
-    /// The next hop of what is asked for, without a limit of its time.
+    /// Creates the request for the next hop, without a timeout.
     pub(super) fn new(options: &Options, tls: Option<&Tls>) -> Result<Self, RequestError> {
         let mut url = address(options)?;
         let mut socket = None;
@@ -68,7 +68,7 @@ impl Attempt {
     }
 }
 
-/// The address of a request: `http`, `https`, or `unix`.
+/// Returns the URL of a request: `http`, `https`, or `unix`.
 pub(super) fn address(options: &Options) -> Result<Url, RequestError> {
     let url = ParsedUrl::parse(&options.url).map_err(RequestError::Value)?;
     match url.scheme.as_str() {
@@ -87,7 +87,7 @@ pub(super) fn address(options: &Options) -> Result<Url, RequestError> {
     Url::parse(&options.url).map_err(|wrong| RequestError::network(options, wrong.to_string()))
 }
 
-/// Takes the user and the password out of an address, as the header that proves them.
+/// Removes the user and the password from a URL and returns them as a header.
 fn login(url: &mut Url) -> Option<HeaderValue> {
     let user = percent_decode_str(url.username()).collect::<Vec<u8>>();
     let password = percent_decode_str(url.password().unwrap_or_default()).collect::<Vec<u8>>();
@@ -103,8 +103,8 @@ fn login(url: &mut Url) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// The path of the socket in an address such as `unix://localhost/path?socket=%2Ftmp%2Fsocket`,
-/// and the address without it.
+/// Splits the socket path off a URL such as `unix://localhost/path?socket=%2Ftmp%2Fsocket`. Returns
+/// the path and the URL without it.
 fn split_socket(url: &Url) -> Option<(String, Url)> {
     if url.scheme() != "unix" {
         return None;
@@ -127,7 +127,7 @@ fn split_socket(url: &Url) -> Option<(String, Url)> {
     Some((path, http))
 }
 
-/// The headers that are asked for; of several hosts the first.
+/// Returns the requested headers; of several hosts, the first.
 fn headers(options: &Options) -> Result<HeaderMap, RequestError> {
     let mut headers = HeaderMap::new();
     let value = |text: &str| {

@@ -1,4 +1,4 @@
-//! Responses that outlive an evaluation.
+//! Cache of responses across evaluations.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,15 +6,15 @@ use super::response::Response;
 use crate::builtins::caches::{CacheLimits, Fifo};
 use crate::value::Text;
 
-/// What an entry takes beside its texts, about.
+/// Approximate memory of an entry in bytes, in addition to its strings.
 const ENTRY: usize = 256;
 
-/// Responses, each with when it is no longer fresh.
+/// Cached responses with their expiry times.
 #[derive(Debug)]
 pub(in crate::builtins) struct Responses {
     kept: Fifo<Text, (Response, SystemTime)>,
     stale_period: Option<Duration>,
-    /// When the stale ones were removed last.
+    /// Time of the last removal of stale responses.
     cleaned: SystemTime,
 }
 
@@ -32,7 +32,7 @@ impl Responses {
         self.stale_period = limits.stale_period;
     }
 
-    /// A response and when it is no longer fresh.
+    /// Returns a response and its expiry time.
     pub(super) fn get(&mut self, key: &Text, now: SystemTime) -> Option<(Response, SystemTime)> {
         self.clean(now);
         self.kept.get(key).cloned()

@@ -6,7 +6,7 @@ use super::error::RequestError;
 use super::options::Caching;
 use super::response::Response;
 
-/// A directive of `Cache-Control`, with its value if it has one.
+/// Returns the value of a `Cache-Control` directive, empty if it has none.
 fn directive<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     let control = response.header("cache-control")?;
     control.split(',').map(str::trim).find_map(|part| {
@@ -15,12 +15,12 @@ fn directive<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     })
 }
 
-/// Whether the server lets anyone keep it.
+/// Whether the server permits storing the response.
 pub(super) fn may_store(response: &Response) -> bool {
     directive(response, "no-store").is_none()
 }
 
-/// When a response that arrived now is no longer fresh.
+/// Returns the expiry time of a response that arrived now.
 pub(super) fn expiry(
     response: &Response,
     caching: &Caching,
@@ -55,8 +55,8 @@ pub(super) fn expiry(
 mod tests {
     use super::*;
 
-    /// What the table says about a response with these headers that arrived when the clock began,
-    /// where policies say how many seconds it may be kept.
+    /// Returns the table row for a response with these headers that arrived at the epoch, when
+    /// policies set the cache duration in seconds.
     fn shown(headers: &[(&str, &str)], seconds: i32) -> String {
         let headers = headers.iter();
         let response = Response {

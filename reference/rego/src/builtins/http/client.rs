@@ -13,13 +13,13 @@ use super::tls;
 use crate::builtins::{Call, allow_net};
 use crate::host::{HostError, Tls};
 
-/// The longest body of a response.
+/// Maximum length of a response body in bytes.
 pub(super) const MAX_BODY: usize = 32 << 20;
 
-/// The most redirections that a request follows.
+/// Maximum number of redirects that a request follows.
 pub(super) const MAX_REDIRECTS: usize = 32;
 
-/// Sends a request, again after failures if it says so, and follows redirections if it says so.
+/// Sends a request, with the retries and redirects that it allows.
 pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop> {
     let tls = tls::read(call.host(), options)?;
     let mut attempt = 0;
@@ -34,7 +34,7 @@ pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop>
     }
 }
 
-/// Waits before the next attempt, longer each time.
+/// Waits before the next attempt, with exponential backoff of at most 60 seconds.
 fn wait(call: &Call<'_>, attempt: u32) -> Result<(), Stop> {
     let longest = Duration::from_secs(60);
     let delay = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(attempt));
@@ -95,7 +95,7 @@ fn too_long() -> String {
     format!("the response is longer than {MAX_BODY} bytes")
 }
 
-/// Undoes the compression that the policy did not ask for.
+/// Decompresses a response whose compression the policy did not request.
 fn inflate(options: &Options, mut response: Response) -> Result<Response, RequestError> {
     if response.header("content-encoding") != Some("gzip") || response.body.is_empty() {
         return Ok(response);

@@ -9,13 +9,13 @@ use crate::syntax::Location;
 pub(super) enum RequestError {
     /// The description of the request has a wrong type.
     Type(String),
-    /// The description of the request does not do.
+    /// The description of the request is invalid.
     Value(String),
     /// There is no response.
     Network {
-        /// The method and the address, as messages begin.
+        /// Method and URL, as they begin messages.
         request: (String, String),
-        /// What is wrong; nothing when it took too long.
+        /// Cause of the error; absent for a timeout.
         cause: Option<String>,
     },
 }
@@ -29,7 +29,7 @@ impl RequestError {
         }
     }
 
-    /// A failure on the way to the server or back.
+    /// Creates the error of a failed connection or transfer.
     pub(super) fn network(options: &Options, cause: impl Into<String>) -> Self {
         Self::Network {
             request: named(options),
@@ -37,7 +37,7 @@ impl RequestError {
         }
     }
 
-    /// A response that takes too long.
+    /// Creates the error of a response that takes too long.
     pub(super) fn slow(options: &Options) -> Self {
         Self::Network {
             request: named(options),
@@ -45,7 +45,7 @@ impl RequestError {
         }
     }
 
-    /// As the failure of the call.
+    /// Converts the error to a failure of the call.
     pub(super) fn raised(self) -> Failure {
         match self {
             Self::Type(message) => Failure::Type(message),
@@ -73,7 +73,7 @@ impl RequestError {
         }
     }
 
-    /// As the answer of a call that does not want to fail.
+    /// Converts the error to the result of a call that does not raise errors.
     pub(super) fn shown(&self, location: &Location) -> Value {
         let message = self.message();
         let place = match location.file.is_empty() {
@@ -102,7 +102,7 @@ impl RequestError {
     }
 }
 
-/// Method and address as messages begin.
+/// Formats method and URL, as they begin messages.
 fn named(options: &Options) -> (String, String) {
     let method = options.method.to_lowercase();
     let (first, rest) = method.split_at_checked(1).unwrap_or(("", &method));

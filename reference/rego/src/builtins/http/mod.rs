@@ -1,9 +1,9 @@
 //! `http.send`.
 //!
-//! What requests ask for, which of them are the same, and what is kept is decided here; the host
-//! of the evaluation sends them. A response may be [`client::MAX_BODY`] bytes long, also after it
-//! was decompressed; a request takes five seconds unless it says otherwise, and ends when the
-//! evaluation is cancelled.
+//! This module determines the contents of requests, their equality and their caching; the host of
+//! the evaluation sends them. A response may be [`client::MAX_BODY`] bytes long, also after
+//! decompression. The default timeout of a request is five seconds, and it ends when the evaluation
+//! is cancelled.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -47,7 +47,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     },
 ];
 
-/// What a request came to; the same for all calls of one evaluation.
+/// Outcome of a request; the same for all calls of one evaluation.
 type Outcome = Result<Value, RequestError>;
 
 fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -76,7 +76,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
         Ok(key) => Value::from(key),
         Err(trouble) => return Ok(Err(trouble)),
     };
-    // The literal tells bytes apart that JSON cannot hold.
+    // The literal distinguishes bytes that JSON cannot represent.
     let place = ("http.send", Text::from(Literal(&key).to_string()));
     let known = call.session.prepared.get(&place).cloned();
     if let Some(outcome) = known.and_then(|outcome| outcome.downcast::<Outcome>().ok()) {
@@ -99,7 +99,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Why there is no response.
+/// Reason why there is no response.
 #[derive(Debug)]
 enum Stop {
     RequestError(RequestError),
@@ -122,7 +122,7 @@ impl From<RequestError> for Stop {
     }
 }
 
-/// The response from a cache or from the server, and whether to keep it for the evaluation.
+/// Returns the response from a cache or the server, and whether the evaluation may cache it.
 fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool), Stop> {
     let caching = options::caching(request)?;
     let json = options::flag(request, "force_json_decode");
@@ -139,7 +139,7 @@ fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool),
     if !caching.shared {
         return Ok((value, response.cacheable()));
     }
-    // A response that says wrongly how long it is fresh is not kept, and that is no failure.
+    // A response with invalid expiry headers is not cached, which is not an error.
     if let Ok(expires) = cache_control::expiry(&response, &caching, call.session.now())
         && response.cacheable()
         && options::has_caching_mode(request)
@@ -150,7 +150,7 @@ fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool),
     Ok((value, true))
 }
 
-/// The response in the cache, after the server has confirmed it if it is stale.
+/// Returns the cached response, revalidated by the server if it is stale.
 fn from_cache(
     call: &Call<'_>,
     request: &Object,
@@ -208,7 +208,7 @@ fn from_cache(
     }
 }
 
-/// Keeps a response for later evaluations.
+/// Caches a response for later evaluations.
 fn keep(call: &Call<'_>, key: &Text, response: Response, expires: SystemTime) {
     if let Some(caches) = call.outside.caches {
         lock(&caches.responses).insert(key, response, expires);

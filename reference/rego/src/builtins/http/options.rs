@@ -1,4 +1,4 @@
-//! What a request's description asks for.
+//! Options in the description of a request.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::builtins::url::{Url, quote};
 use crate::builtins::{Session, allow_net};
 use crate::value::Object;
 
-/// Where a certificate or key comes from: the text, a file or a variable of the environment.
+/// Sources of a certificate or key: a string, a file or an environment variable.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Sources {
     pub(super) text: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Options {
     pub(super) url: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    /// None waits for ever.
+    /// Timeout; unlimited if absent.
     pub(super) timeout: Option<Duration>,
     pub(super) redirects: bool,
     pub(super) retries: u32,
@@ -39,11 +39,11 @@ pub(super) struct Options {
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How responses are kept beyond an evaluation.
+/// Caching of responses across evaluations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caching {
     pub(super) shared: bool,
-    /// How long in any case; zero leaves it to the response.
+    /// Forced cache duration; zero uses the headers of the response.
     pub(super) seconds: i32,
 }
 
@@ -51,7 +51,7 @@ fn wrong<T>(message: impl Into<String>) -> Result<T, RequestError> {
     Err(RequestError::Value(message.into()))
 }
 
-/// What tells requests apart: the description without the headers that do not count.
+/// Returns the identity of a request: its description without the ignored headers.
 pub(super) fn key(request: &Object) -> Result<Object, RequestError> {
     let mut key = request.clone();
     if let (Some(ignored), Some(Value::Object(headers))) =
@@ -70,7 +70,7 @@ pub(super) fn key(request: &Object) -> Result<Object, RequestError> {
     Ok(key)
 }
 
-/// A member that is true or false; false when absent.
+/// Returns a boolean member; false when absent.
 pub(super) fn flag(request: &Object, name: &str) -> Result<bool, RequestError> {
     match request.get(name) {
         None => Ok(false),
@@ -79,7 +79,7 @@ pub(super) fn flag(request: &Object, name: &str) -> Result<bool, RequestError> {
     }
 }
 
-/// Whether the mode of the cache is one. A response to a request with another mode is not kept.
+/// Whether the caching mode is valid. Responses to requests with other modes are not cached.
 pub(super) fn has_caching_mode(request: &Object) -> bool {
     let mode = request.get("caching_mode");
     mode.is_none_or(|mode| matches!(mode.as_str(), Some("serialized" | "deserialized")))
@@ -113,14 +113,14 @@ impl Sources {
 }
 
 impl Options {
-    /// The first header of a name.
+    /// Returns the first header with a name.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let found = headers.find(|(own, _)| own.eq_ignore_ascii_case(name))?;
         Some(&found.1)
     }
 
-    /// Whether the connection is other than the usual ones.
+    /// Whether any TLS option is set.
     pub(super) fn has_tls(&self) -> bool {
         self.insecure
             || self.system_certificates
@@ -198,7 +198,7 @@ fn text(name: &str, value: &Value) -> Result<String, RequestError> {
     }
 }
 
-/// Fails unless the evaluation may reach the host of an address.
+/// Fails unless the evaluation may connect to the host of a URL.
 pub(super) fn check_host(session: &Session, url: &str) -> Result<(), RequestError> {
     if session.allowed_hosts.is_none() {
         return Ok(());
@@ -280,7 +280,7 @@ fn timeout(value: &Value) -> Result<Option<Duration>, RequestError> {
     Ok((nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds)))
 }
 
-/// The nanoseconds of a text such as `1.5s` or `1m30s`.
+/// Parses a duration such as `1.5s` or `1m30s` into nanoseconds.
 fn duration(text: &str) -> Option<i64> {
     const UNITS: [(&str, f64); 8] = [
         ("ns", 1.0),
@@ -309,7 +309,7 @@ fn duration(text: &str) -> Option<i64> {
         rest = behind;
         parts += 1;
     }
-    // Beyond this a duration does not fit.
+    // A larger duration would overflow.
     if parts == 0 || sum > 9.2e18 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Redirections.
+//! Redirects.
 
 use super::attempt::address;
 use super::error::RequestError;
@@ -6,7 +6,7 @@ use super::options::{Options, check_host};
 use crate::builtins::Session;
 use crate::builtins::url::quote;
 
-/// Turns a request into the one that a redirection asks for.
+/// Rewrites a request to follow a redirect.
 pub(super) fn redirect(
     session: &Session,
     options: &mut Options,
@@ -25,7 +25,7 @@ pub(super) fn redirect(
         options.method = "GET".to_owned();
         options.body.clear();
     }
-    // What proves who asks is for the first host only.
+    // Credentials are for the first host only.
     let secret = ["authorization", "cookie", "www-authenticate"];
     let same = from.host() == to.host();
     options.headers.retain(|(name, _)| {

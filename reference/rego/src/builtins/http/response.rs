@@ -1,14 +1,14 @@
-//! Responses, and the objects that show them.
+//! Responses and their object representation.
 
 use crate::Value;
 pub(super) use crate::host::HttpResponse as Response;
 use crate::value::{Object, from_json, from_yaml};
 
-/// Responses with these codes may be kept.
+/// Status codes of cacheable responses.
 const CACHEABLE: [u16; 11] = [200, 203, 204, 206, 300, 301, 404, 405, 410, 414, 501];
 
 impl Response {
-    /// The first header of a name.
+    /// Returns the first header with a name.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let found = headers.find(|(own, _)| own == name)?;
@@ -19,21 +19,21 @@ impl Response {
         CACHEABLE.contains(&self.code)
     }
 
-    /// How much memory it takes, about.
+    /// Approximate memory in bytes.
     pub(super) fn size(&self) -> usize {
         let headers = self.headers.iter();
         let headers = headers.map(|(name, value)| name.len() + value.len());
         self.body.len() + headers.sum::<usize>()
     }
 
-    /// Takes the headers of a newer response that has none of its own content.
+    /// Updates the headers from a newer response without a body.
     pub(super) fn renew(&mut self, newer: &Response) {
         self.headers
             .retain(|(name, _)| newer.header(name).is_none());
         self.headers.extend(newer.headers.iter().cloned());
     }
 
-    /// The object that shows the response. A body that cannot be read is null.
+    /// Converts the response to an object. A body that cannot be parsed is null.
     pub(super) fn value(&self, json: bool, yaml: bool) -> Value {
         let kind = self.header("content-type").unwrap_or_default();
         let is_yaml = kind.contains("application/yaml") || kind.contains("application/x-yaml");

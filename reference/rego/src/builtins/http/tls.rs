@@ -7,7 +7,7 @@ use super::options::{Options, Sources};
 use crate::builtins::pem::next_block;
 use crate::host::{Host, Identity, Tls, Trust};
 
-/// What a request demands, if that is other than usual.
+/// Returns the TLS options of a request, if any are set.
 pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, RequestError> {
     if !options.has_tls() {
         return Ok(None);
@@ -33,7 +33,7 @@ fn file(host: &dyn Host, path: &str) -> Result<String, RequestError> {
         .map_err(|failure| wrong(unread(path, &failure)))
 }
 
-/// Why a file cannot be read, in the words that clients know.
+/// Describes why a file cannot be read, worded as clients know it.
 fn unread(path: &str, failure: &Error) -> String {
     match failure.kind() {
         ErrorKind::NotFound => format!("open {path}: no such file or directory"),
@@ -47,7 +47,7 @@ fn variable(host: &dyn Host, name: &str) -> String {
     host.variable(name).unwrap_or_default()
 }
 
-/// The bytes of the blocks with labels of a kind.
+/// Returns the contents of the blocks whose label satisfies the predicate.
 fn blocks(mut pem: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     while let Some((block, rest)) = next_block(pem) {
@@ -90,7 +90,7 @@ fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, Reque
     Ok(all)
 }
 
-/// The certificate and key to show, the last one that is given.
+/// Returns the client certificate and its key; the last pair given takes precedence.
 fn identity(host: &dyn Host, options: &Options) -> Result<Option<Identity>, RequestError> {
     let (certificate, key) = (&options.certificate, &options.key);
     let mut pair = None;

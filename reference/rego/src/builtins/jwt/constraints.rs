@@ -1,4 +1,4 @@
-//! What `io.jwt.decode_verify` is asked to check.
+//! Constraints of `io.jwt.decode_verify`.
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -11,7 +11,7 @@ use crate::builtins::keys::jwk::{Jwk, Material};
 use crate::builtins::{Call, Failure};
 use crate::value::{Number, Object};
 
-/// The checks. A string that is empty asks for nothing.
+/// Constraints on a token. An empty string is not a constraint.
 #[derive(Debug)]
 pub(super) struct Constraints {
     keys: Option<Arc<Vec<Jwk>>>,
@@ -19,12 +19,12 @@ pub(super) struct Constraints {
     algorithm: Vec<u8>,
     issuer: Vec<u8>,
     audience: Vec<u8>,
-    /// In nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     time: f64,
 }
 
 impl Constraints {
-    /// Reads the second operand.
+    /// Parses the second operand.
     pub(super) fn read(call: &mut Call<'_>, members: &Object) -> Result<Self, Failure> {
         let mut read = Self {
             keys: None,
@@ -68,13 +68,13 @@ impl Constraints {
         }
     }
 
-    /// Whether a header is one to go on with.
+    /// Whether verification continues for a header.
     pub(super) fn accept(&self, header: &Header) -> bool {
         let asked = self.algorithm.is_empty() || self.algorithm == header.algorithm.as_bytes();
         !header.algorithm.is_empty() && !header.beyond_us && asked
     }
 
-    /// Whether the signature is right.
+    /// Whether the signature is valid.
     pub(super) fn verify(&self, header: &Header, token: &Token<'_>, signature: &[u8]) -> bool {
         let Some(algorithm) = Algorithm::verifying(&header.algorithm) else {
             return false;
@@ -95,7 +95,7 @@ impl Constraints {
         })
     }
 
-    /// Whether the claims are as asked.
+    /// Whether the claims satisfy the constraints.
     pub(super) fn check(&self, claims: &Object) -> Result<bool, Failure> {
         let issuer = claims.get("iss").and_then(Value::as_bytes);
         if !self.issuer.is_empty() && issuer != Some(self.issuer.as_slice()) {
@@ -149,7 +149,7 @@ fn time(value: &Value) -> Result<f64, Failure> {
     }
 }
 
-/// The time of the evaluation.
+/// Returns the time of the evaluation in nanoseconds.
 fn now(call: &Call<'_>) -> f64 {
     let since = call.session.now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs_f64() * 1e9

@@ -10,7 +10,7 @@ use crate::value::{Object, lossy};
 
 pub(super) fn decode(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let mut current = text(operands, 1)?.to_string();
-    // A token in a token is a quarter shorter, so this ends soon.
+    // A nested token is a quarter shorter, so this ends soon.
     loop {
         let token = Token::split(&current)?;
         let header = token.header()?;
@@ -65,7 +65,7 @@ pub(super) fn decode_verify(
     }
 }
 
-/// The answer that shows nothing of the token.
+/// Returns the result for a refused token, without its contents.
 fn refused() -> Result<Option<Value>, Failure> {
     answer(vec![
         Value::from(false),

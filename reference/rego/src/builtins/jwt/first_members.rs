@@ -1,4 +1,4 @@
-//! The members of a header by which it is signed.
+//! The header members that determine how a token is signed.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor}
 use crate::Value;
 use crate::value::from_json;
 
-/// The members `alg` and `typ` of a header. Of several with the same name the first counts, one
-/// written without escapes before others, while those who read a token take the last.
+/// Returns the members `alg` and `typ` of a header. Of duplicates the first counts, and unescaped
+/// names precede escaped ones, whereas readers of a token use the last.
 pub(super) fn of(header: &str, members: &Value) -> (Option<Value>, Option<Value>) {
     let first = serde_json::from_str::<First>(header).unwrap_or_default();
     let member = |[plain, escaped]: [Option<Value>; 2], name| {
@@ -18,14 +18,14 @@ pub(super) fn of(header: &str, members: &Value) -> (Option<Value>, Option<Value>
     (member(first.algorithm, "alg"), member(first.kind, "typ"))
 }
 
-/// The first members of these names: written without escapes, and with them.
+/// First members of each name: with unescaped names, and with escaped ones.
 #[derive(Debug, Default)]
 struct First {
     algorithm: [Option<Value>; 2],
     kind: [Option<Value>; 2],
 }
 
-/// The name of a member, and whether it is written with escapes.
+/// Name of a member, and whether it has escapes.
 struct Name(String, bool);
 
 impl<'de> Deserialize<'de> for Name {

@@ -13,7 +13,7 @@ mod token;
 mod trusted;
 mod verify;
 
-/// What is kept for later calls are the keys that a caller trusts.
+/// Cache kind of the keys that a caller trusts.
 pub(super) const KEYS: &str = "io.jwt";
 
 pub(super) const BUILTINS: Group = &[

@@ -23,14 +23,14 @@ pub(super) fn encode_sign_raw(
     sign(text(operands, 1)?, text(operands, 2)?, key)
 }
 
-/// Whether a header is only made of what numbers are made of, in any order. It counts as one, so
-/// all that it lacks is members.
+/// Whether a header consists only of characters of numbers, in any order. It counts as a number, so
+/// the error is its lack of members.
 fn is_loose_number(header: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
     header.trim_ascii().chars().all(digits)
 }
 
-/// Signs header and payload as they are written.
+/// Signs the original header and payload.
 fn sign(header: &str, payload: &str, key: &str) -> Result<Option<Value>, Failure> {
     let keys = jwk::read(key.as_bytes()).map_err(Failure::Value)?;
     let Some(key) = keys.first() else {

@@ -1,4 +1,4 @@
-//! Tokens that others than policies make and verify, such as those that sign bundles.
+//! Tokens that other code creates and verifies, such as those that sign bundles.
 
 use x509_parser::prelude::{FromDer, X509Certificate};
 
@@ -8,10 +8,10 @@ use crate::builtins::keys::{Algorithm, Private, Public, der};
 use crate::builtins::pem::{encode_url, next_block};
 use crate::value::Object;
 
-/// The header and the claims of a token, whoever made it.
+/// Returns the header and the claims of a token without verifying it.
 ///
 /// # Errors
-/// When it is no such token.
+/// When it is not such a token.
 pub fn unverified(token: &str) -> Result<(Object, Object), String> {
     let read = |token: &Token<'_>| {
         let header = token.header()?;
@@ -26,7 +26,7 @@ pub fn unverified(token: &str) -> Result<(Object, Object), String> {
 /// a public key or certificate in PEM. The token must name the same algorithm.
 ///
 /// # Errors
-/// When the signature is not right, or when the algorithm or the key is of no use.
+/// When the signature is invalid, or when the algorithm or the key is unusable.
 pub fn verify(token: &str, algorithm: &str, key: &str) -> Result<(), String> {
     let (header, _) = unverified(token)?;
     let named = header.get("alg").and_then(crate::Value::as_str);
@@ -54,11 +54,11 @@ pub fn verify(token: &str, algorithm: &str, key: &str) -> Result<(), String> {
     }
 }
 
-/// The token of a header and claims, both in JSON, that a key signs: a shared secret for the
-/// algorithms `HS…`, or else a private key in PEM. The header has to name the algorithm.
+/// Signs a header and claims, both in JSON, and returns the token. The key is a shared secret for
+/// the algorithms `HS…`, or else a private key in PEM. The header has to name the algorithm.
 ///
 /// # Errors
-/// When the algorithm or the key is of no use, which is told without the key.
+/// When the algorithm or the key is unusable. The message does not contain the key.
 pub fn sign(header: &str, claims: &str, algorithm: &str, key: &str) -> Result<String, String> {
     let method = Algorithm::named(algorithm);
     let method = method.ok_or_else(|| format!("the algorithm `{algorithm}` is not known"))?;
@@ -72,7 +72,7 @@ pub fn sign(header: &str, claims: &str, algorithm: &str, key: &str) -> Result<St
     Ok(format!("{signed}.{}", encode_url(&signature)))
 }
 
-/// The private key in the first block of a text.
+/// Parses the private key in the first PEM block.
 fn private(text: &str) -> Result<Private, String> {
     let (block, _) = next_block(text).ok_or("the key is not in PEM")?;
     let key = match block.label.as_str() {
@@ -84,7 +84,7 @@ fn private(text: &str) -> Result<Private, String> {
     key.ok_or_else(|| format!("the {} is malformed", block.label.to_lowercase()))
 }
 
-/// The key in the first block of a text.
+/// Parses the public key in the first PEM block.
 fn public(text: &str) -> Result<Public, String> {
     let (block, _) = next_block(text).ok_or("the key is not in PEM")?;
     let key = match block.label.as_str() {

@@ -1,4 +1,4 @@
-//! The parts of a token.
+//! Parts of a token.
 
 use crate::Value;
 use crate::builtins::Failure;
@@ -6,7 +6,7 @@ use crate::builtins::json_words::explained;
 use crate::builtins::pem::decode_url;
 use crate::value::{Object, from_json, lossy};
 
-/// A token in its three parts, still encoded.
+/// Encoded parts of a token.
 #[derive(Debug)]
 pub(super) struct Token<'t> {
     pub(super) header: &'t str,
@@ -14,7 +14,7 @@ pub(super) struct Token<'t> {
     pub(super) signature: &'t str,
 }
 
-/// The members of a header that verification looks at.
+/// Header members that verification uses.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     /// `alg`, empty when absent.
@@ -23,12 +23,12 @@ pub(super) struct Header {
     pub(super) key_id: String,
     /// `cty`, empty when absent.
     pub(super) content: String,
-    /// Whether `crit` names a member that nobody here understands.
+    /// Whether `crit` names an unsupported member.
     pub(super) beyond_us: bool,
 }
 
 impl<'t> Token<'t> {
-    /// Takes a token apart.
+    /// Splits a token into its parts.
     pub(super) fn split(text: &'t str) -> Result<Self, Failure> {
         let mut parts = text.split('.');
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -46,12 +46,12 @@ impl<'t> Token<'t> {
         }
     }
 
-    /// What is signed: header and payload as they came.
+    /// Returns the signing input: header and payload as received.
     pub(super) fn signed(&self) -> String {
         format!("{}.{}", self.header, self.payload)
     }
 
-    /// The header.
+    /// Decodes the header.
     pub(super) fn header(&self) -> Result<Object, Failure> {
         let text = decode_url(self.header)
             .map_err(|wrong| Failure::Value(format!("JWT header had invalid encoding: {wrong}")))?;
@@ -63,20 +63,20 @@ impl<'t> Token<'t> {
         Ok(header)
     }
 
-    /// The payload's bytes.
+    /// Decodes the payload to bytes.
     pub(super) fn payload(&self) -> Result<Vec<u8>, Failure> {
         decode_url(self.payload)
             .map_err(|wrong| Failure::Value(format!("JWT payload had invalid encoding: {wrong}")))
     }
 
-    /// The signature's bytes.
+    /// Decodes the signature to bytes.
     pub(super) fn signature(&self) -> Result<Vec<u8>, String> {
         decode_url(self.signature)
     }
 }
 
 impl Header {
-    /// What a header says to those who verify.
+    /// Reads the header members that verification uses.
     pub(super) fn read(members: &Object) -> Result<Self, Failure> {
         let text = |name: &str| match members.get(name) {
             None => Ok(String::new()),
@@ -109,7 +109,7 @@ impl Header {
     }
 }
 
-/// The object that a text is.
+/// Parses JSON that must be an object.
 pub(super) fn object(text: &[u8]) -> Result<Object, String> {
     match from_json(lossy(text).as_bytes()) {
         Ok(Value::Object(members)) => Ok(members),

@@ -1,4 +1,4 @@
-//! The keys that a caller trusts: a certificate, a public key or a set of JSON Web Keys.
+//! Keys that a caller trusts: a certificate, a public key or a JSON Web Key set.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::value::Text;
 
 impl Prepared for Vec<Jwk> {}
 
-/// The keys in a text. Tokens are often verified with the same ones, so they are kept.
+/// Parses trusted keys. They are cached, as many tokens are verified with the same ones.
 pub(super) fn keys(call: &mut Call<'_>, text: &Text) -> Result<Arc<Vec<Jwk>>, Failure> {
     call.prepared(super::KEYS, text, |_| read(text).map_err(Failure::Value))
 }
 
-/// What stands before an error in a key or a set of keys.
+/// Prefix of errors in a key or a key set.
 const JWK: &str = "failed to parse a JWK key (set): jwk.ParseString: failed to parse string";
 
 fn read(text: &str) -> Result<Vec<Jwk>, String> {
     let Some((block, rest)) = next_block(text) else {
         let mut keys = jwk::read(text.as_bytes()).map_err(|wrong| format!("{JWK}: {wrong}"))?;
-        // A key for an algorithm that nobody knows is no reason to distrust the others.
+        // A key with an unknown algorithm does not invalidate the others.
         keys.retain(|key| key.algorithm.is_empty() || Algorithm::named(&key.algorithm).is_some());
         return Ok(keys);
     };
@@ -52,8 +52,8 @@ fn read(text: &str) -> Result<Vec<Jwk>, String> {
     }])
 }
 
-/// The keys to try for a token: the one that its header names, or else all that are not for
-/// another algorithm.
+/// Returns the candidate keys for a token: the one that its header names, or else all that are not
+/// restricted to another algorithm.
 pub(super) fn fitting<'k>(
     keys: &'k [Jwk],
     key_id: &'k str,

@@ -1,4 +1,4 @@
-//! `io.jwt.verify_*`: whether a signature is right for one algorithm.
+//! `io.jwt.verify_*`: verification of a signature with one algorithm.
 
 use super::token::{Header, Token};
 use super::trusted;
@@ -8,8 +8,8 @@ use crate::builtins::keys::jwk::Material;
 use crate::builtins::operand::{answer, bytes, text};
 use crate::builtins::{Call, Failure};
 
-/// With the public keys in the second operand. What the token's header says about its algorithm
-/// only chooses among these keys.
+/// Verifies with the public keys in the second operand. The algorithm in the token's header only
+/// selects among these keys.
 pub(super) fn asymmetric(
     call: &mut Call<'_>,
     operands: &[Value],
@@ -27,7 +27,7 @@ pub(super) fn asymmetric(
     }))
 }
 
-/// With the secret in the second operand.
+/// Verifies with the secret in the second operand.
 pub(super) fn symmetric(
     operands: &[Value],
     algorithm: Algorithm,

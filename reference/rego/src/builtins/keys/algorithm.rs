@@ -1,4 +1,4 @@
-//! The signature algorithms of JSON Web Tokens.
+//! Signature algorithms of JSON Web Tokens.
 
 use ed25519_dalek::Signer;
 use hmac::{Hmac, KeyInit, Mac};
@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 use super::rsa::{self, Padding};
 use super::{Private, Public};
 
-/// What is computed before a signature.
+/// Hash function of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::builtins) enum Hash {
     Sha256,
@@ -17,7 +17,7 @@ pub(in crate::builtins) enum Hash {
 }
 
 impl Hash {
-    /// The digest of a message.
+    /// Returns the digest of a message.
     pub(in crate::builtins) fn digest(self, message: &[u8]) -> Vec<u8> {
         match self {
             Self::Sha256 => Sha256::digest(message).to_vec(),
@@ -27,7 +27,7 @@ impl Hash {
     }
 }
 
-/// How something is signed.
+/// Signature algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::builtins) enum Algorithm {
     Hmac(Hash),
@@ -38,7 +38,7 @@ pub(in crate::builtins) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm that verifies tokens of this name: RFC 9864 has a second one for `EdDSA`.
+    /// Returns the algorithm that verifies tokens of this name. RFC 9864 adds a name for `EdDSA`.
     pub(in crate::builtins) fn verifying(name: &str) -> Option<Self> {
         match name {
             "Ed25519" => Some(Self::Ed25519),
@@ -46,7 +46,7 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of this name. `none` is none of them.
+    /// Returns the algorithm of this name, except for `none`.
     pub(in crate::builtins) fn named(name: &str) -> Option<Self> {
         if name == "EdDSA" {
             return Some(Self::Ed25519);
@@ -66,7 +66,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether a signature is right; never when the key is of another kind than the algorithm.
+    /// Whether a signature is valid; always false if the key is not for the algorithm.
     pub(in crate::builtins) fn verify(
         self,
         key: &Public,
@@ -93,7 +93,7 @@ impl Algorithm {
         }
     }
 
-    /// As [`Algorithm::verify`], and the numbers of a signature must have the curve's width.
+    /// Like [`Algorithm::verify`], but the numbers of a signature must have the curve's width.
     pub(in crate::builtins) fn verify_strictly(
         self,
         key: &Public,
@@ -107,7 +107,7 @@ impl Algorithm {
         fits && self.verify(key, message, signature)
     }
 
-    /// Whether a code made with a shared secret is right.
+    /// Whether a MAC for a shared secret is valid.
     pub(in crate::builtins) fn verify_secret(
         self,
         secret: &[u8],
@@ -118,7 +118,7 @@ impl Algorithm {
             .is_some_and(|right| right.ct_eq(code).into())
     }
 
-    /// The code of a message, if this is an algorithm for shared secrets.
+    /// Returns the MAC of a message, if this is an algorithm for shared secrets.
     pub(in crate::builtins) fn authenticate(
         self,
         secret: &[u8],
@@ -132,7 +132,7 @@ impl Algorithm {
         }
     }
 
-    /// A signature, if the key is of the algorithm's kind and can make one.
+    /// Returns the signature, if the key is for the algorithm and able to sign.
     pub(in crate::builtins) fn sign(self, key: &Private, message: &[u8]) -> Option<Vec<u8>> {
         match (self, key) {
             (Self::Rsa(hash), Private::Rsa(key)) => key.sign(Padding::Fixed, hash, message),

@@ -2,7 +2,7 @@
 
 use p256::ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
 
-/// A point on one of the curves.
+/// Public key: a point on one of the curves.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::builtins) enum Public {
     P256(p256::ecdsa::VerifyingKey),
@@ -10,16 +10,16 @@ pub(in crate::builtins) enum Public {
     P521(p521::ecdsa::VerifyingKey),
 }
 
-/// Private key. In a JSON Web Key the point stands beside the number and need not be that of it:
-/// signatures are made with the number and verified with the point.
+/// Private key. In a JSON Web Key the point is a separate member that need not match the number:
+/// the number signs and the point verifies.
 #[derive(Debug, Clone)]
 pub(in crate::builtins) struct Private {
     public: Public,
-    /// Absent when the number is 0 or beyond the order of the curve.
+    /// Absent when the number is 0 or not less than the order of the curve.
     signer: Option<Signer>,
 }
 
-/// A number that signs.
+/// Number that signs.
 #[derive(Debug, Clone)]
 pub(in crate::builtins) enum Signer {
     P256(p256::ecdsa::SigningKey),
@@ -27,7 +27,7 @@ pub(in crate::builtins) enum Signer {
     P521(p521::ecdsa::SigningKey),
 }
 
-/// A curve.
+/// Elliptic curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::builtins) enum Curve {
     P256,
@@ -36,14 +36,14 @@ pub(in crate::builtins) enum Curve {
 }
 
 impl Curve {
-    /// The curve with this name in a JWK.
+    /// Returns the curve with this JWK name.
     pub(in crate::builtins) fn named(name: &str) -> Option<Self> {
         [Self::P256, Self::P384, Self::P521]
             .into_iter()
             .find(|curve| curve.name() == name)
     }
 
-    /// The name in a JWK.
+    /// Returns the JWK name.
     pub(in crate::builtins) fn name(self) -> &'static str {
         match self {
             Self::P256 => "P-256",
@@ -52,7 +52,7 @@ impl Curve {
         }
     }
 
-    /// The bytes of a coordinate.
+    /// Returns the length of a coordinate in bytes.
     pub(in crate::builtins) fn size(self) -> usize {
         match self {
             Self::P256 => 32,
@@ -62,7 +62,7 @@ impl Curve {
     }
 }
 
-/// A number in exactly this many bytes, if it fits.
+/// Pads a number to exactly this many bytes, if it fits.
 fn widen(number: &[u8], size: usize) -> Option<Vec<u8>> {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     let number = number.get(zeros..)?;
@@ -72,7 +72,7 @@ fn widen(number: &[u8], size: usize) -> Option<Vec<u8>> {
 }
 
 impl Public {
-    /// The point that bytes stand for, in the encoding of certificates.
+    /// Parses a SEC 1 encoded point.
     pub(in crate::builtins) fn read(curve: Curve, point: &[u8]) -> Option<Self> {
         match curve {
             Curve::P256 => p256::ecdsa::VerifyingKey::from_sec1_bytes(point).map(Self::P256),
@@ -82,7 +82,7 @@ impl Public {
         .ok()
     }
 
-    /// The point with these coordinates, if it is on the curve.
+    /// Creates the point with these coordinates, if it is on the curve.
     pub(in crate::builtins) fn at(curve: Curve, x: &[u8], y: &[u8]) -> Option<Self> {
         let uncompressed = 4;
         let mut point = vec![uncompressed];
@@ -99,7 +99,7 @@ impl Public {
         }
     }
 
-    /// The coordinates.
+    /// Returns the coordinates.
     pub(in crate::builtins) fn coordinates(&self) -> (Vec<u8>, Vec<u8>) {
         let point = match self {
             Self::P256(key) => key.to_sec1_point(false).as_bytes().to_vec(),
@@ -111,14 +111,14 @@ impl Public {
         (x.to_vec(), y.to_vec())
     }
 
-    /// Whether the two numbers of a signature are right for a digest.
+    /// Whether the two numbers of a signature are valid for a digest.
     pub(in crate::builtins) fn verify(&self, digest: &[u8], r: &[u8], s: &[u8]) -> bool {
         let size = self.curve().size();
         let (Some(mut signature), Some(s)) = (widen(r, size), widen(s, size)) else {
             return false;
         };
         signature.extend(s);
-        // A digest much shorter than the curve is the same number with zeros before it.
+        // A digest much shorter than the curve is zero-extended, which preserves its number.
         let digest = match digest.len() < size {
             true => widen(digest, size).unwrap_or_default(),
             false => digest.to_vec(),
@@ -144,7 +144,7 @@ impl From<Signer> for Private {
 }
 
 impl Private {
-    /// The key of a point and a number of the same curve.
+    /// Creates a key from a point and a number of the same curve.
     pub(in crate::builtins) fn new(public: Public, number: &[u8]) -> Self {
         Self {
             public,
@@ -156,20 +156,20 @@ impl Private {
         self.public
     }
 
-    /// The number; empty when it is none of the curve.
+    /// Returns the number; empty if it is invalid for the curve.
     pub(in crate::builtins) fn number(&self) -> Vec<u8> {
         self.signer.as_ref().map(Signer::number).unwrap_or_default()
     }
 
-    /// The two numbers of a signature, one behind the other; nothing when the number of the key is
-    /// none of the curve.
+    /// Returns the concatenated numbers of a signature, or `None` if the number of the key is
+    /// invalid for the curve.
     pub(in crate::builtins) fn sign(&self, digest: &[u8]) -> Option<Vec<u8>> {
         self.signer.as_ref()?.sign(digest)
     }
 }
 
 impl Signer {
-    /// The signer of a number, if the curve has one.
+    /// Creates the signer of a number, if it is valid for the curve.
     fn of(curve: Curve, number: &[u8]) -> Option<Self> {
         let number = widen(number, curve.size())?;
         match curve {

@@ -12,7 +12,7 @@ pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
 pub(in crate::builtins) const CURVES: &str = "1.2.840.10045.2.1";
 pub(in crate::builtins) const ED25519: &str = "1.3.101.112";
 
-/// The curve with this object identifier.
+/// Returns the curve with this object identifier.
 pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
     match identifier {
         "1.2.840.10045.3.1.7" => Some(Curve::P256),
@@ -22,13 +22,13 @@ pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
     }
 }
 
-/// The key of a `PUBLIC KEY` block.
+/// Parses the key of a `PUBLIC KEY` block.
 pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
     let (rest, info) = SubjectPublicKeyInfo::from_der(der).ok()?;
     rest.is_empty().then(|| public_of(&info)).flatten()
 }
 
-/// The key that a certificate or a `PUBLIC KEY` block holds.
+/// Parses the key in a certificate or a `PUBLIC KEY` block.
 pub(in crate::builtins) fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
     let bytes: &[u8] = &info.subject_public_key.data;
     match info.algorithm.algorithm.to_id_string().as_str() {
@@ -40,20 +40,20 @@ pub(in crate::builtins) fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<
         }
         ED25519 => {
             let key = ed25519_dalek::VerifyingKey::from_bytes(bytes.try_into().ok()?);
-            // Whoever has a key that is no point can only refuse what it is to verify.
+            // A key that is not a point on the curve can only refuse signatures.
             Some(key.map_or(Public::Other, |key| Public::Ed25519(Box::new(key))))
         }
         _ => Some(Public::Other),
     }
 }
 
-/// The key in the bytes of a public RSA key.
+/// Parses a PKCS #1 public key.
 pub(in crate::builtins) fn rsa_public(bytes: &[u8]) -> Option<rsa::RsaPublicKey> {
     let key = pkcs1::RsaPublicKeyRef::try_from(bytes).ok()?;
     rsa_key::public(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
-/// The key of an `RSA PRIVATE KEY` block.
+/// Parses the key of an `RSA PRIVATE KEY` block.
 pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
     let key = pkcs1::RsaPrivateKeyRef::try_from(bytes).ok()?;
     let bytes = |number: pkcs1::UintRef<'_>| number.as_bytes().to_vec();
@@ -72,7 +72,7 @@ pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
     Some(Private::Rsa(Box::new(key)))
 }
 
-/// The key of an `EC PRIVATE KEY` block.
+/// Parses the key of an `EC PRIVATE KEY` block.
 pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
     let key = if let Ok(key) = p256::SecretKey::from_sec1_der(bytes) {
         Signer::P256(key.into())
@@ -84,7 +84,7 @@ pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
     Some(Private::Curve(Box::new(key.into())))
 }
 
-/// The key of a `PRIVATE KEY` block.
+/// Parses the key of a `PRIVATE KEY` block.
 pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
     use rsa::pkcs8::DecodePrivateKey;
     let info = PrivateKeyInfoRef::try_from(bytes).ok()?;
@@ -101,7 +101,7 @@ pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
             Some(Private::Curve(Box::new(key.into())))
         }
         ED25519 => {
-            // An octet string in an octet string.
+            // The seed is an octet string within an octet string.
             let seed = info.private_key.as_bytes().strip_prefix(&[4, 32])?;
             let key = ed25519_dalek::SigningKey::from_bytes(seed.try_into().ok()?);
             Some(Private::Ed25519(Box::new(key)))

@@ -8,16 +8,16 @@ use crate::builtins::json_words::explained;
 use crate::builtins::pem::{decode_any, encode_url};
 use crate::value::{Object, from_json, from_json_prefix};
 
-/// What a key can be.
+/// Key material.
 #[derive(Debug)]
 pub(in crate::builtins) enum Material {
     Public(Public),
     Private(Private),
-    /// Shared between those who sign and those who verify.
+    /// Shared secret.
     Secret(Vec<u8>),
 }
 
-/// A key with what its set says about it.
+/// Key with its JWK members.
 #[derive(Debug)]
 pub(in crate::builtins) struct Jwk {
     pub(in crate::builtins) material: Material,
@@ -27,20 +27,20 @@ pub(in crate::builtins) struct Jwk {
     pub(in crate::builtins) id: String,
 }
 
-/// What stands before an error of the look that finds out the kind of a key.
+/// Prefix of errors in detecting the type of a key.
 const PROBE: &str = "jwk.Parse: failed to probe data: probe: failed to unmarshal data: ";
 
-/// What stands before an error of the numbers of a key.
+/// Prefix of errors in the numbers of a key.
 const VALIDATION: &str = "jwk.Parse: key validation failed: key validation failed: ";
 
-/// Reads a key or a set of keys.
+/// Parses a key or a key set.
 ///
 /// # Errors
-/// With a message when the text is no JSON or a key in it is none.
+/// Returns a message when the input is not JSON or a key is invalid.
 pub(in crate::builtins) fn read(text: &[u8]) -> Result<Vec<Jwk>, String> {
     let sole =
         |wrong: String| format!("jwk.Parse: failed to parse sole key: jwk.ParseKey: {wrong}");
-    // As in OPA, what stands behind a key is not looked at. Behind a set there is nothing.
+    // As in OPA, input after a key is ignored, but not input after a set.
     let document = from_json_prefix(text)
         .map_err(|wrong| sole(format!("{PROBE}{}", explained(text, &wrong))))?;
     let keys = document.get("keys").filter(|_| from_json(text).is_ok());
@@ -108,7 +108,7 @@ fn read_one(document: &Value) -> Result<Jwk, String> {
     })
 }
 
-/// A member in Base64.
+/// Decodes a Base64 member.
 fn bytes(members: &Object, name: &str) -> Option<Vec<u8>> {
     decode_any(members.get(name)?.as_str()?)
 }
@@ -117,7 +117,7 @@ fn read_rsa(members: &Object) -> Option<Material> {
     let modulus = bytes(members, "n")?;
     let public_exponent = bytes(members, "e")?;
     let Some(exponent) = bytes(members, "d") else {
-        // Numbers that are no key verify nothing.
+        // Numbers that are not a valid key verify nothing.
         let key = rsa::public(&modulus, &public_exponent);
         let key = key.map_or(Public::Other, |key| Public::Rsa(Box::new(key)));
         return Some(Material::Public(key));
@@ -133,7 +133,7 @@ fn read_rsa(members: &Object) -> Option<Material> {
     Some(Material::Private(Private::Rsa(Box::new(key))))
 }
 
-/// Fails when the coordinates of a curve have other lengths than its numbers.
+/// Fails when the coordinates of a curve have the wrong length.
 fn check_lengths(members: &Object) -> Result<(), String> {
     let curve = members
         .get("crv")
@@ -192,7 +192,7 @@ fn read_octets(members: &Object) -> Option<Material> {
     Some(Material::Public(key))
 }
 
-/// A private key as a JSON Web Key.
+/// Converts a private key to a JSON Web Key.
 pub(in crate::builtins) fn write(key: &Private) -> Value {
     let number = |bytes: &[u8]| {
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();

@@ -1,11 +1,11 @@
-//! The members of JSON Web Keys.
+//! Members of JSON Web Keys.
 
 use super::curve::Curve;
 use crate::Value;
 use crate::builtins::pem::decode_any;
 use crate::value::{Literal, Object};
 
-/// What keys can be for, also beyond signatures.
+/// Algorithms of keys, not only for signatures.
 const ALGORITHMS: [&str; 35] = [
     "A128GCMKW",
     "A128KW",
@@ -44,19 +44,19 @@ const ALGORITHMS: [&str; 35] = [
     "RSA1_5",
 ];
 
-/// A kind of key.
+/// Key type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// As errors name it.
+    /// Name in errors.
     pub(super) name: &'static str,
-    /// Members in Base64.
+    /// Base64 members.
     bytes: &'static [&'static str],
-    /// Members that no such key lacks.
+    /// Required members.
     required: &'static [&'static str],
 }
 
 impl Kind {
-    /// The kind that a key names, which is private if it has the member `d`.
+    /// Returns the key type with this name; it is private if the key has the member `d`.
     pub(super) fn named(name: &str, is_private: bool) -> Option<Self> {
         const RSA: &[&str] = &["d", "dp", "dq", "e", "n", "p", "q", "qi"];
         let (name, bytes, required): (_, &[&str], &[&str]) = match (name, is_private) {
@@ -76,7 +76,7 @@ impl Kind {
         })
     }
 
-    /// Fails unless every member that this kind knows has its type, and none is missing.
+    /// Fails unless all known members have the right types and none is missing.
     pub(super) fn check(&self, members: &Object) -> Result<(), String> {
         for (name, value) in members {
             let Some(name) = name.as_str() else {
@@ -149,7 +149,7 @@ impl Kind {
     }
 }
 
-/// The name that clients see of the kind of a value.
+/// Returns the name of a value's type that clients see.
 pub(super) fn json_kind(value: &Value) -> &'static str {
     match value {
         Value::Bool(_) => "bool",

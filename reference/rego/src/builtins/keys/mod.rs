@@ -1,4 +1,4 @@
-//! Keys of signatures: RSA, elliptic curves, Ed25519.
+//! Signature keys: RSA, elliptic curves, Ed25519.
 
 pub(super) mod algorithm;
 pub(super) mod curve;
@@ -16,17 +16,17 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Bits(rsa::MAX_BITS as u64),
 }];
 
-/// What verifies signatures.
+/// Public key that verifies signatures.
 #[derive(Debug, Clone)]
 pub(super) enum Public {
     Rsa(Box<::rsa::RsaPublicKey>),
     Curve(Box<curve::Public>),
     Ed25519(Box<ed25519_dalek::VerifyingKey>),
-    /// A kind that no algorithm here takes.
+    /// Key of a kind that no algorithm supports.
     Other,
 }
 
-/// What signs.
+/// Private key that signs.
 #[derive(Debug)]
 pub(super) enum Private {
     Rsa(Box<rsa::Private>),
@@ -35,7 +35,7 @@ pub(super) enum Private {
 }
 
 impl Private {
-    /// The key that verifies what this one signs.
+    /// Returns the public key that verifies signatures of this key.
     pub(super) fn public(&self) -> Public {
         match self {
             Self::Rsa(key) => match key.public() {

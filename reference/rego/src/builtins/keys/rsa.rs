@@ -1,4 +1,4 @@
-//! RSA: keys from and to their numbers, and signatures.
+//! RSA: conversion of keys from and to their numbers, and signatures.
 
 use getrandom::SysRng;
 use ring::rand::SystemRandom;
@@ -11,29 +11,29 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::algorithm::Hash;
 
-/// Moduli beyond this many bits are refused, as each use costs the square of it.
+/// Maximum number of bits of a modulus, as the cost of each use is quadratic in it.
 pub(super) const MAX_BITS: usize = 8192;
 
-/// Shorter moduli can be factored.
+/// Minimum number of bits of a modulus, as shorter ones can be factored.
 const MIN_BITS: u32 = 1024;
 
-/// How a digest fills the width of a modulus.
+/// Padding of a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::builtins) enum Padding {
-    /// The one of PKCS #1 v1.5.
+    /// PKCS #1 v1.5.
     Fixed,
-    /// Probabilistic, with a salt as long as the digest; a verifier takes any length.
+    /// PSS, with a salt as long as the digest; verification accepts any length.
     Salted,
 }
 
-/// The numbers of a private key, the highest byte first.
+/// Numbers of a private key in big-endian order.
 #[derive(Clone, PartialEq, Eq)]
 pub(in crate::builtins) struct Private {
     pub(in crate::builtins) modulus: Vec<u8>,
     pub(in crate::builtins) public_exponent: Vec<u8>,
     pub(in crate::builtins) exponent: Vec<u8>,
     pub(in crate::builtins) primes: [Vec<u8>; 2],
-    /// The exponents for the primes, and the inverse of the second prime.
+    /// CRT exponents of the primes, and the inverse of the second prime.
     pub(in crate::builtins) precomputed: [Vec<u8>; 3],
 }
 
@@ -43,13 +43,13 @@ impl std::fmt::Debug for Private {
     }
 }
 
-/// The number of these bytes, as wide as it needs.
+/// Converts bytes to a number of minimal width.
 fn number(bytes: &[u8]) -> BoxedUint {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     BoxedUint::from_be_slice_vartime(bytes.get(zeros..).unwrap_or_default())
 }
 
-/// The public key of a modulus and an exponent, if they can be one.
+/// Creates the public key of a modulus and an exponent, if they are valid.
 pub(in crate::builtins) fn public(modulus: &[u8], exponent: &[u8]) -> Option<RsaPublicKey> {
     if exponent.len() > modulus.len() {
         return None;
@@ -58,12 +58,12 @@ pub(in crate::builtins) fn public(modulus: &[u8], exponent: &[u8]) -> Option<Rsa
 }
 
 impl Private {
-    /// The public half.
+    /// Returns the public key.
     pub(in crate::builtins) fn public(&self) -> Option<RsaPublicKey> {
         public(&self.modulus, &self.public_exponent)
     }
 
-    /// The key, if its numbers fit.
+    /// Returns the key, if its numbers are consistent.
     pub(in crate::builtins) fn key(&self) -> Option<RsaPrivateKey> {
         let width = self.modulus.len();
         let rest = [&self.exponent, &self.public_exponent];
@@ -80,7 +80,7 @@ impl Private {
         .ok()
     }
 
-    /// Whether the precomputed numbers, where all are stated, are those of the key.
+    /// Whether the precomputed numbers, if all are given, match the key.
     fn states_precomputed_of(&self, key: &RsaPrivateKey) -> bool {
         let computed = || {
             let inverse = key.qinv()?.retrieve();
@@ -94,7 +94,7 @@ impl Private {
         !is_stated || computed() == Some(stated)
     }
 
-    /// The signature of a message, if the key's numbers fit and it is long enough.
+    /// Signs a message, if the key's numbers are consistent and it is long enough.
     pub(super) fn sign(&self, padding: Padding, hash: Hash, message: &[u8]) -> Option<Vec<u8>> {
         let key = self.key().filter(long_enough)?;
         if !self.states_precomputed_of(&key) {
@@ -112,12 +112,12 @@ impl Private {
     }
 }
 
-/// The number without zeros in front.
+/// Encodes the number without leading zeros.
 fn trimmed(number: &BoxedUint) -> Box<[u8]> {
     number.to_be_bytes_trimmed_vartime()
 }
 
-/// The key as `ring` takes it: of 2048, 3072 or 4096 bits, with a public exponent from 65537 on.
+/// Converts a key that `ring` supports: 2048, 3072 or 4096 bits, public exponent of at least 65537.
 fn pair(key: &RsaPrivateKey) -> Option<KeyPair> {
     let [p, q] = key.primes() else {
         return None;
@@ -148,7 +148,7 @@ fn encoding(padding: Padding, hash: Hash) -> &'static dyn RsaEncoding {
     }
 }
 
-/// The signature by a key of another size or exponent than `ring` takes.
+/// Signs with a key whose size or exponent `ring` does not support.
 fn sign_unusual(
     key: &RsaPrivateKey,
     padding: Padding,
@@ -165,7 +165,7 @@ fn sign_unusual(
     .ok()
 }
 
-/// Whether the signature of a message is right, by a key that is long enough.
+/// Whether the signature of a message is valid and its key is long enough.
 pub(super) fn verify(
     key: &RsaPublicKey,
     padding: Padding,
@@ -191,7 +191,7 @@ fn fixed(hash: Hash) -> Pkcs1v15Sign {
     }
 }
 
-/// Probabilistic padding that finds the length of its salt itself.
+/// PSS padding that detects the length of the salt.
 fn any_salt<D: Digest>() -> Pss<D> {
     let mut padding = Pss::new();
     padding.salt_len = None;
@@ -213,7 +213,7 @@ mod tests {
     use crate::builtins::keys::jwk::{self, Material};
     use crate::value::from_json;
 
-    /// `ring` signs wherever it can.
+    /// `ring` signs with every key that it supports.
     #[test]
     fn usual_keys_are_those_of_ring() -> Result<(), Box<dyn Error>> {
         let table = include_bytes!("../../../tests/builtins/jwt.json");

@@ -1,4 +1,4 @@
-//! `net.lookup_ip_addr`: the addresses of a host.
+//! `net.lookup_ip_addr`: resolves the addresses of a host.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -47,9 +47,9 @@ fn has_zone(name: &str) -> bool {
     !zone.is_empty() && address.is_ok_and(|address| address.to_ipv4_mapped().is_none())
 }
 
-/// Whether the last label of a name is a number, as in the old forms of IPv4 addresses, `010.1.1.1`
-/// or `0x7f.1`. Libraries of the system read them as other addresses than policies do, and no host
-/// has such a name.
+/// Whether the last label of a name is a number, as in the legacy forms of IPv4 addresses,
+/// `010.1.1.1` or `0x7f.1`. System libraries parse them as other addresses than policies do, and no
+/// host has such a name.
 fn ends_in_number(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let last = name.rsplit('.').next().unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::builtins::operand::{answer, any, not_utf8, refuse};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// A network, address or key of the collection, and the element that tells its text.
+/// Key of a network or address in the collection, and the element that contains its string.
 type Entry<'o> = (Value, &'o Value);
 
 pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -15,7 +15,7 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
     let mut found = Set::new();
     for (outer_key, element) in &outer {
         let element = element_of(element, 1)?;
-        // Pairs are what is looked at: without one nothing else is wrong.
+        // Networks are parsed for pairs only, so without a pair their errors are not reported.
         let mut network = None;
         for (inner_key, address) in &inner {
             call.check()?;
@@ -35,8 +35,8 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
     answer(found)
 }
 
-/// What a pair names, with the element to compare: a string itself, the index in an array, the
-/// member of a set, the key of an object.
+/// Returns the result key of each entry with the element to compare: a string itself, the index in
+/// an array, the member of a set, the key of an object.
 fn entries(operands: &[Value], position: usize) -> Vec<Entry<'_>> {
     match any(operands, position) {
         whole @ (Value::String(_) | Value::Bytes(_)) => vec![(whole.clone(), whole)],
@@ -56,7 +56,7 @@ fn entries(operands: &[Value], position: usize) -> Vec<Entry<'_>> {
     }
 }
 
-/// What an element has to compare: itself, or the first of an array.
+/// Returns the string to compare in an element: itself, or the first item of an array.
 fn element_of(element: &Value, position: usize) -> Result<&Value, Failure> {
     let inner = match element {
         Value::Array(items) => items.first(),

@@ -1,4 +1,4 @@
-//! `net.cidr_merge`: the fewest networks with the same addresses.
+//! `net.cidr_merge`: the minimal set of networks with the same addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,11 +10,11 @@ use crate::builtins::operand::{answer, any, refuse};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// Consecutive addresses, all as IPv6 addresses.
+/// Address range, in IPv6 form.
 struct Range {
     last: Ipv6Addr,
     first: Ipv6Addr,
-    /// The one network that this is; none when it was merged.
+    /// Original network; absent in a merged range.
     network: Option<IpNet>,
 }
 
@@ -75,7 +75,7 @@ fn read(element: &Value) -> Result<Range, Failure> {
     })
 }
 
-/// An address without a prefix stands for the network of its class.
+/// Returns the classful network of an address without a prefix.
 fn class_of(address: Ipv4Addr) -> IpNet {
     let prefix = match address.octets() {
         [..128, _, _, _] => 8,
@@ -93,7 +93,7 @@ fn mapped(address: IpAddr) -> Ipv6Addr {
     }
 }
 
-/// The address before this one in its family, or itself where there is none.
+/// Returns the previous address of the same family, or the address itself if it is the first.
 fn before(address: Ipv6Addr) -> Ipv6Addr {
     match address == Ipv4Addr::UNSPECIFIED.to_ipv6_mapped() {
         true => address,
@@ -101,7 +101,7 @@ fn before(address: Ipv6Addr) -> Ipv6Addr {
     }
 }
 
-/// The network of the family that its first address is of.
+/// Converts a network to the family of its first address.
 fn plain(network: Ipv6Net) -> IpNet {
     let address = network.addr().to_ipv4_mapped();
     let prefix = network.prefix_len().checked_sub(MARK);

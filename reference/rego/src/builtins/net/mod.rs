@@ -1,4 +1,4 @@
-//! `net.*`: networks and names of hosts.
+//! `net.*`: networks and host names.
 
 use super::{BuiltinLimit, Cost, Group, Most};
 

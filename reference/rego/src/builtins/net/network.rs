@@ -1,4 +1,4 @@
-//! Networks: an address and the length of its prefix.
+//! Networks: an address and a prefix length.
 
 use std::net::IpAddr;
 
@@ -6,10 +6,10 @@ use ipnet::IpNet;
 
 use crate::builtins::Failure;
 
-/// So many bits mark an IPv4 address in an IPv6 address.
+/// Length in bits of the prefix of IPv4-mapped IPv6 addresses.
 pub(super) const MARK: u8 = 96;
 
-/// Reads `address/prefix`; the address may be any of the network. IPv4 addresses in IPv6 clothes
+/// Parses `address/prefix`; any address of the network is accepted. IPv4-mapped IPv6 addresses
 /// count as IPv4.
 pub(super) fn parse(text: &str) -> Result<IpNet, Failure> {
     read(text).ok_or_else(|| Failure::Value(format!("invalid CIDR address: {text}")))
@@ -23,7 +23,7 @@ fn read(text: &str) -> Option<IpNet> {
     };
     let network = IpNet::new(address.parse().ok()?, prefix).ok()?.trunc();
     match (network.addr(), network.addr().to_canonical()) {
-        // Only a prefix that covers the whole mark of an IPv4 address leaves the mark.
+        // Only a prefix that covers the whole IPv4-mapped prefix is an IPv4 network.
         (IpAddr::V6(_), IpAddr::V4(plain)) => {
             IpNet::new(plain.into(), prefix.checked_sub(MARK)?).ok()
         }

@@ -10,7 +10,7 @@ use crate::builtins::operand::{answer, any, refuse, text};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// A network is written out up to this number of bits behind its prefix.
+/// Maximum number of host bits of a network that is expanded.
 pub(super) const MAX_BITS: u8 = 20;
 
 pub(super) fn contains(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -18,12 +18,12 @@ pub(super) fn contains(_call: &mut Call<'_>, operands: &[Value]) -> Result<Optio
     answer(has(&network, text_of_inner(operands)?)?)
 }
 
-/// The second operand, which messages call the first.
+/// Returns the second operand, which messages number as the first.
 fn text_of_inner(operands: &[Value]) -> Result<&str, Failure> {
     text(operands.get(1..).unwrap_or_default(), 1).map(|text| &**text)
 }
 
-/// Whether an address or network, as text, is in a network.
+/// Whether an address or network is in a network.
 pub(super) fn has(network: &IpNet, inner: &str) -> Result<bool, Failure> {
     if let Ok(address) = inner.parse::<IpAddr>() {
         return Ok(network.contains(&address.to_canonical()));

@@ -1,4 +1,4 @@
-//! Classes in brackets.
+//! Bracketed character classes.
 
 use regex_syntax::hir::ClassUnicode;
 
@@ -6,7 +6,7 @@ use super::error::{Kind, Mistake};
 use super::escape;
 use super::named::{self, of_ranges};
 
-/// Reads a class that begins with its bracket, and gives what follows it.
+/// Parses a bracketed class and returns the rest of the expression.
 ///
 /// # Errors
 /// When it is not closed, or one of its parts is invalid.
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str
     let negated = rest.starts_with('^');
     rest = rest.strip_prefix('^').unwrap_or(rest);
     let mut class = ClassUnicode::empty();
-    // A bracket that is the first of all stands for itself.
+    // A bracket that is the first character is literal.
     let mut is_first = true;
     loop {
         if rest.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str
     }
 }
 
-/// Reads a class within a class, if a text begins with one.
+/// Parses a nested named class, if the input begins with one.
 fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), Mistake>> {
     if let Some((name, rest)) = text
         .strip_prefix("[:")
@@ -55,7 +55,7 @@ fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), 
     Some(Ok((class, characters.as_str())))
 }
 
-/// Reads a character or a range of them.
+/// Parses a character or a range of characters.
 fn range<'t>(
     class: &str,
     text: &'t str,

@@ -1,8 +1,8 @@
-//! Mistakes in regular expressions.
+//! Syntax errors in regular expressions.
 
 use std::fmt;
 
-/// A mistake, and the part of the expression where it is.
+/// Syntax error, and the part of the expression that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("error parsing regexp: {kind}: `{part}`")]
 pub(in crate::builtins) struct Mistake {
@@ -10,7 +10,7 @@ pub(in crate::builtins) struct Mistake {
     part: String,
 }
 
-/// The kinds of mistakes.
+/// Kinds of syntax errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     CharacterClass,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The mistake of this kind in a part of an expression.
+    /// Creates an error of this kind in a part of an expression.
     pub(super) fn at(self, part: &str) -> Mistake {
         Mistake {
             kind: self,

@@ -1,11 +1,11 @@
-//! Escapes that mean one character.
+//! Escapes of single characters.
 
 use super::error::{Kind, Mistake};
 
-/// Reads an escape that means one character, and gives what follows it.
+/// Parses an escape of one character and returns the rest of the expression.
 ///
 /// # Errors
-/// When it means none.
+/// When it is not such an escape.
 pub(super) fn character(text: &str) -> Result<(char, &str), Mistake> {
     let behind = text.strip_prefix('\\').unwrap_or(text);
     let mut characters = behind.chars();
@@ -15,7 +15,7 @@ pub(super) fn character(text: &str) -> Result<(char, &str), Mistake> {
     let rest = characters.as_str();
     let meant = match kind {
         '0' => return Ok(octal(behind)),
-        // One digit alone would refer to a group.
+        // A single digit would be a backreference.
         '1'..='7' if rest.starts_with(|next| matches!(next, '0'..='7')) => {
             return Ok(octal(behind));
         }
@@ -32,13 +32,13 @@ pub(super) fn character(text: &str) -> Result<(char, &str), Mistake> {
     Ok((meant, rest))
 }
 
-/// The part of a text before its rest.
+/// Returns the part of the input that precedes its rest.
 pub(super) fn part<'t>(text: &'t str, rest: &str) -> &'t str {
     let length = text.len().saturating_sub(rest.len());
     text.get(..length).unwrap_or(text)
 }
 
-/// Up to three octal digits.
+/// Parses up to three octal digits.
 fn octal(text: &str) -> (char, &str) {
     let is_octal = |byte: &u8| matches!(byte, b'0'..=b'7');
     let length = text.bytes().take(3).take_while(is_octal).count();
@@ -47,7 +47,7 @@ fn octal(text: &str) -> (char, &str) {
     (number.and_then(char::from_u32).unwrap_or('\0'), rest)
 }
 
-/// Two hexadecimal digits, or any number of them in braces.
+/// Parses two hexadecimal digits, or any number of them in braces.
 fn hexadecimal<'t>(text: &'t str, behind: &'t str) -> Result<(char, &'t str), Mistake> {
     let Some(braced) = behind.strip_prefix('{') else {
         let digits = behind.get(..2).filter(|digits| is_hexadecimal(digits));
@@ -62,7 +62,7 @@ fn hexadecimal<'t>(text: &'t str, behind: &'t str) -> Result<(char, &'t str), Mi
         let rest = braced.get(at + character.len_utf8()..).unwrap_or_default();
         match (character, character.to_digit(16)) {
             ('}', _) if at > 0 => {
-                // Surrogates are read as what stands for them.
+                // Surrogates become the replacement character.
                 let meant = char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER);
                 return Ok((meant, rest));
             }
@@ -80,7 +80,7 @@ fn is_hexadecimal(digits: &str) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The first characters behind a backslash and a letter.
+/// Returns the first characters after a backslash and a letter.
 fn first(text: &str, behind: usize) -> &str {
     let end = text.char_indices().nth(2 + behind);
     end.map_or(text, |(end, _)| text.get(..end).unwrap_or(text))

@@ -1,34 +1,34 @@
-//! Flags, which hold from their place to the end of their group.
+//! Flags, which apply from their position to the end of their group.
 
 use super::error::{Kind, Mistake};
 
-/// How an expression is read.
+/// Flags of a regular expression.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Flags {
-    /// `i`: letters match in either case.
+    /// `i`: case-insensitive.
     pub(super) ignores_case: bool,
     /// `m`: `^` and `$` match at each line.
     pub(super) is_multiline: bool,
-    /// `s`: `.` matches the end of a line.
+    /// `s`: `.` matches a newline.
     pub(super) dot_matches_newline: bool,
     /// `U`: repetitions are lazy unless a `?` follows.
     pub(super) is_lazy: bool,
 }
 
-/// The start of a group.
+/// Start of a group.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Start<'t> {
-    /// `(`: of a group that captures.
+    /// `(`: a capturing group.
     Capture,
     /// `(?P<name>` or `(?<name>`
     Named(&'t str),
     /// `(?flags:`
     Flagged(Flags),
-    /// `(?flags)`: of no group; the flags hold from here.
+    /// `(?flags)`: not a group; the flags apply from here.
     Set(Flags),
 }
 
-/// Reads the start of a group, which begins with a parenthesis. Gives what follows, too.
+/// Parses the start of a group from its parenthesis on, and returns the rest of the input.
 ///
 /// # Errors
 /// When its name or flags are invalid.
@@ -37,7 +37,7 @@ pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), Mista
         return Ok((Start::Capture, text.get(1..).unwrap_or_default()));
     };
     let named = behind.strip_prefix("P<").or(behind.strip_prefix('<'));
-    // Three characters follow at least.
+    // At least three characters follow.
     if let Some(named) = named.filter(|named| !named.is_empty()) {
         return name(text, named);
     }
@@ -56,10 +56,10 @@ fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), Mista
     Ok((Start::Named(name), rest))
 }
 
-/// Reads flags, of which those behind a minus are cleared.
+/// Parses flags, of which those after a minus are cleared.
 fn set<'t>(text: &'t str, behind: &'t str, flags: Flags) -> Result<(Start<'t>, &'t str), Mistake> {
     let mut set = flags;
-    // Whether flags are cleared, and whether there was one since.
+    // Whether flags are being cleared, and whether a flag followed the minus.
     let (mut clears, mut has_cleared) = (false, false);
     for (at, character) in behind.char_indices() {
         let end = at + character.len_utf8();

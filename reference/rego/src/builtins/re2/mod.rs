@@ -1,8 +1,7 @@
-//! The syntax of RE2, as Go reads it: from the text of a regular expression to what the library
-//! compiles.
+//! RE2 syntax as in Go: translates regular expressions for the library to compile.
 //!
-//! <https://github.com/google/re2/wiki/Syntax> is the grammar. A repetition counts to 1,000, also
-//! with those within it, groups nest 1,000 deep, and `\C` is refused.
+//! <https://github.com/google/re2/wiki/Syntax> is the grammar. Counted repetitions are at most
+//! 1,000, as is their product when nested, groups nest at most 1,000 deep, and `\C` is refused.
 
 mod class;
 mod error;
@@ -29,19 +28,19 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     },
 ];
 
-/// A regular expression.
+/// Parsed regular expression.
 #[derive(Debug)]
 pub(super) struct Parsed {
-    /// Its meaning. Groups have numbers, and no names: several may have the same one.
+    /// Translated expression. Groups have numbers, but no names, as names may repeat.
     pub(super) meaning: Hir,
-    /// The names of the groups. The whole expression is the first.
+    /// Names of the groups. The first is that of the whole expression.
     pub(super) names: Vec<Option<String>>,
 }
 
-/// Reads a regular expression.
+/// Parses a regular expression.
 ///
 /// # Errors
-/// The first mistake.
+/// Returns the first syntax error.
 pub(super) fn parse(expression: &str) -> Result<Parsed, Mistake> {
     parser::Parser::new(expression).parse()
 }

@@ -1,17 +1,17 @@
-//! Classes that have a name: of Perl, of POSIX, and the categories and scripts of Unicode.
+//! Named classes: of Perl, of POSIX, and the categories and scripts of Unicode.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 use super::error::{Kind, Mistake};
 use super::escape;
 
-/// Scripts whose names have four letters. Four letters are otherwise the abbreviation of a script,
-/// which RE2 does not know.
+/// Scripts with names of four letters. Other names of four letters are abbreviations of scripts,
+/// which RE2 does not support.
 const SHORT_SCRIPTS: &[&str] = &[
     "ahom", "cham", "kawi", "lisu", "modi", "newa", "thai", "toto",
 ];
 
-/// Names that are more than a category or script.
+/// Names other than categories and scripts.
 const SPECIAL: &[(&str, &str)] = &[
     ("any", r"\p{Any}"),
     ("ascii", r"\p{ASCII}"),
@@ -22,12 +22,12 @@ const SPECIAL: &[(&str, &str)] = &[
     ("punct", r"\p{P}"),
     ("combiningmark", r"\p{M}"),
     ("cntrl", r"\p{Cc}"),
-    // No character of a text is one.
+    // No character of a string is a surrogate.
     ("cs", r"[^\x00-\x{10FFFF}]"),
     ("surrogate", r"[^\x00-\x{10FFFF}]"),
 ];
 
-/// The class of `\d`, `\s`, `\w` and their opposites, which are of ASCII, and of other cases of it.
+/// Returns the ASCII class of `\d`, `\s`, `\w` or their negations, optionally in either case.
 pub(super) fn perl(letter: char, ignores_case: bool) -> Option<ClassUnicode> {
     let ranges: &[(char, char)] = match letter.to_ascii_lowercase() {
         'd' => &[('0', '9')],
@@ -38,7 +38,7 @@ pub(super) fn perl(letter: char, ignores_case: bool) -> Option<ClassUnicode> {
     Some(of_ranges(ranges, ignores_case, letter.is_ascii_uppercase()))
 }
 
-/// Reads `\pN`, `\p{Name}` or `\P…` if a text begins with that, and gives what follows it.
+/// Parses `\pN`, `\p{Name}` or `\P…` if the input begins with it, and returns the rest.
 ///
 /// # Errors
 /// When there is no such category or script.
@@ -82,7 +82,7 @@ fn property<'t>(
     Ok((class, rest))
 }
 
-/// The characters of a category or script.
+/// Returns the characters of a category or script.
 fn named(name: &str) -> Option<ClassUnicode> {
     let fits = |at: char| at.is_ascii_alphanumeric() || matches!(at, '_' | '-' | ' ');
     if name.is_empty() || !name.chars().all(fits) {
@@ -95,7 +95,7 @@ fn named(name: &str) -> Option<ClassUnicode> {
     if let Some((_, class)) = special.find(|(special, _)| *special == plain) {
         return self::class(class);
     }
-    // The library takes more names of categories and scripts than RE2 does.
+    // The library accepts more names of categories and scripts than RE2.
     if plain.starts_with("is") {
         return None;
     }
@@ -108,7 +108,7 @@ fn named(name: &str) -> Option<ClassUnicode> {
     })
 }
 
-/// The class that a text of the library's syntax means.
+/// Parses a class in the library's syntax.
 fn class(text: &str) -> Option<ClassUnicode> {
     match regex_syntax::parse(text).ok()?.into_kind() {
         HirKind::Class(Class::Unicode(class)) => Some(class),
@@ -118,13 +118,13 @@ fn class(text: &str) -> Option<ClassUnicode> {
             let ranges = text.chars().map(|at| ClassUnicodeRange::new(at, at));
             Some(ClassUnicode::new(ranges))
         }
-        // A class of none, or of ASCII.
+        // An empty class, or one of ASCII.
         HirKind::Class(Class::Bytes(class)) => class.to_unicode_class(),
         _ => None,
     }
 }
 
-/// The class of these ranges, in either case, and then its opposite.
+/// Returns the class of these ranges, optionally in either case and then negated.
 pub(super) fn of_ranges(
     ranges: &[(char, char)],
     ignores_case: bool,
@@ -142,7 +142,7 @@ pub(super) fn of_ranges(
     class
 }
 
-/// A class of POSIX by its name, which a caret negates.
+/// Returns a POSIX class by its name, which a caret negates.
 pub(super) fn posix(name: &str, ignores_case: bool) -> Option<ClassUnicode> {
     let (name, negated) = match name.strip_prefix('^') {
         Some(name) => (name, true),

@@ -1,4 +1,4 @@
-//! Expressions: sequences, alternatives, groups and repetitions.
+//! Parser of expressions: sequences, alternatives, groups and repetitions.
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, Look, Repetition};
 
@@ -6,47 +6,47 @@ use super::error::{Kind, Mistake};
 use super::flags::{self, Flags, Start};
 use super::{Parsed, class, escape, named};
 
-/// A repetition counts to at most this, also with those within it.
+/// Maximum count of a repetition, and maximum product of nested counts.
 pub(super) const MAX_COUNT: u32 = 1000;
 
-/// Groups are nested at most so deep.
+/// Maximum nesting depth of groups.
 pub(super) const MAX_DEPTH: usize = 1000;
 
-/// Reads an expression from the left to the right.
+/// Parses an expression from left to right.
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
     whole: &'t str,
     rest: &'t str,
     flags: Flags,
-    /// The groups that are open, the outermost first.
+    /// Open groups, outermost first.
     open: Vec<Group>,
-    /// The group that is read, or the whole.
+    /// Current group, or the whole expression.
     group: Group,
     names: Vec<Option<String>>,
 }
 
-/// What was read of a group.
+/// State of a group that is being parsed.
 #[derive(Debug, Default)]
 struct Group {
-    /// The number of a group that captures.
+    /// Number of a capturing group.
     number: Option<u32>,
-    /// The flags behind the group.
+    /// Flags that apply after the group.
     flags: Flags,
     alternatives: Vec<Hir>,
-    /// The count of the alternatives that have ended.
+    /// Maximum count of the completed alternatives.
     count: u32,
     parts: Vec<Part>,
 }
 
-/// A part of a sequence.
+/// Part of a sequence.
 #[derive(Debug)]
 struct Part {
     meaning: Hir,
-    /// The most repetitions within each other of what is in it, as often as they are counted.
+    /// Maximum product of nested counted repetitions in the part.
     count: u32,
 }
 
-/// The operator of a repetition.
+/// Repetition operator.
 #[derive(Debug, Clone, Copy)]
 struct Operator {
     least: u32,
@@ -56,7 +56,7 @@ struct Operator {
 }
 
 impl Group {
-    /// Ends an alternative.
+    /// Completes an alternative.
     fn end_alternative(&mut self) {
         let parts = std::mem::take(&mut self.parts);
         let counts = parts.iter().map(|part| part.count);
@@ -79,7 +79,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn parse(mut self) -> Result<Parsed, Mistake> {
-        // Where the repetition begins that was read last, if nothing stands behind it.
+        // Start of the last repetition, if nothing follows it.
         let mut repeated = None;
         while let Some(character) = self.rest.chars().next() {
             let at = self.rest;
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Reads a part that is no repetition.
+    /// Parses a part that is not a repetition.
     fn part(&mut self, character: char) -> Result<(), Mistake> {
         match character {
             '(' => return self.open_group(),
@@ -154,7 +154,7 @@ impl<'t> Parser<'t> {
         self.push(Hir::class(Class::Unicode(class)));
     }
 
-    /// Reads a character that stands for itself.
+    /// Parses a literal character.
     fn literal(&mut self, character: char) {
         self.skip(character);
         self.push_character(character);
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The number of a group that captures.
+    /// Registers a capturing group and returns its number.
     fn name(&mut self, name: Option<String>) -> u32 {
         let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.names.push(name);
@@ -226,7 +226,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Repeats the last part. Gives where the repetition, or the first of several, begins.
+    /// Repeats the last part. Returns where the repetition, or the first of several, begins.
     fn repeat(
         &mut self,
         operator: Operator,
@@ -250,7 +250,7 @@ impl<'t> Parser<'t> {
             return Err(Kind::NothingToRepeat.at(escape::part(at, self.rest)));
         };
         let count = match operator.most {
-            // What never stands is not counted.
+            // Parts that are repeated zero times are not counted.
             Some(0) => 1,
             _ if operator.is_counted => count.saturating_mul(largest.max(1)),
             _ => count,
@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
         Ok(at)
     }
 
-    /// Reads what a backslash begins.
+    /// Parses an escape.
     fn escape(&mut self) -> Result<(), Mistake> {
         let mut characters = self.rest.chars();
         characters.next();
@@ -307,7 +307,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Takes a text as it is, up to `\E` or the end.
+    /// Parses literal characters up to `\E` or the end.
     fn quoted(&mut self, text: &'t str) {
         let (plain, rest) = text.split_once("\\E").unwrap_or((text, ""));
         for character in plain.chars() {
@@ -317,7 +317,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Reads `{n}`, `{n,}` or `{n,m}`, if a text begins with that, and gives what follows it.
+/// Parses `{n}`, `{n,}` or `{n,m}`, if the input begins with it, and returns the rest.
 fn count(text: &str) -> Option<(Operator, &str)> {
     let (counts, rest) = text.strip_prefix('{')?.split_once('}')?;
     let (least, most) = match counts.split_once(',') {
@@ -333,7 +333,7 @@ fn count(text: &str) -> Option<(Operator, &str)> {
     Some((operator, rest))
 }
 
-/// A number without zeros before it. One that is too large is the largest.
+/// Parses a number without leading zeros. A number that is too large saturates.
 fn number(digits: &str) -> Option<u32> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     let fits = is_number && !digits.is_empty() && (digits == "0" || !digits.starts_with('0'));

@@ -1,4 +1,4 @@
-//! Expressions and what they mean.
+//! Tests of expressions and their matches.
 
 use super::parse;
 
@@ -9,7 +9,7 @@ fn mistake(expression: &str) -> String {
     }
 }
 
-/// The messages of OPA 1.22.0.
+/// Compares the messages with those of OPA 1.22.0.
 #[test]
 fn mistakes_are_named() {
     for (expression, expected) in [

@@ -65,7 +65,7 @@ impl Choices {
             || self.condition.is_some()
     }
 
-    /// Checks everything but the condition.
+    /// Checks all keywords except the condition.
     pub(super) fn check(
         &self,
         validator: &mut Validator<'_>,
@@ -149,7 +149,7 @@ impl Choices {
         })
     }
 
-    /// Checks the branch of `if` that the value takes.
+    /// Checks the applicable branch of `if`.
     pub(super) fn check_condition(
         &self,
         validator: &mut Validator<'_>,
@@ -186,8 +186,8 @@ impl Choices {
     }
 }
 
-/// The number of subschemas that a value is valid against, counted up to `enough`, and the findings
-/// of the one that fits best of the others.
+/// Counts the subschemas that a value is valid against, up to `enough`, and returns the findings of
+/// the best match among the others.
 fn alternatives(
     validator: &mut Validator<'_>,
     (places, enough): (&[SubschemaId], usize),

@@ -1,4 +1,4 @@
-//! From the document that a schema is to a tree of subschemas.
+//! Compiles a schema document into a tree of subschemas.
 
 use std::sync::Arc;
 
@@ -22,20 +22,20 @@ use crate::hash::HashMap;
 use crate::meter::VALUE_BYTES;
 use crate::value::{Object, Text};
 
-/// Subschemas may be nested so deep, and refer to each other in chains of this length.
+/// Maximum nesting depth of subschemas, and maximum length of reference chains.
 pub(super) const MAX_DEPTH: usize = 5_000;
 
-/// The patterns of a schema take so much memory together.
+/// Maximum total memory of the patterns of a schema, in bytes.
 pub(super) const MAX_PATTERNS: usize = 64 << 20;
 
-/// Turns documents into subschemas.
+/// Compiler of documents into subschemas.
 pub(super) struct Compiler<'c> {
     call: &'c Call<'c>,
     pool: Pool<'c>,
     nodes: Vec<Node>,
-    /// The subschemas that references lead to, by the texts of the references.
+    /// Subschemas that references resolve to, by reference string.
     referred: HashMap<String, SubschemaId>,
-    /// The patterns that are compiled, by their texts.
+    /// Compiled patterns, by source string.
     patterns: HashMap<Text, Arc<Pattern>>,
     pattern_bytes: usize,
     depth: usize,
@@ -77,7 +77,7 @@ impl Compiler<'_> {
         Ok(place)
     }
 
-    /// A place for a subschema that is compiled later.
+    /// Reserves a place for a subschema that is compiled later.
     fn reserve(&mut self) -> Result<SubschemaId, Fault> {
         self.call.make(NODE / VALUE_BYTES as usize)?;
         self.nodes.push(Node::default());
@@ -118,7 +118,7 @@ impl Compiler<'_> {
             let reference = Reference::parse(reference).map_err(Fault::Schema)?;
             let text = reference.text();
             target = self.referred.get(&text).copied();
-            // What stands beside a reference is read only if another one led to the same place.
+            // Siblings of a reference are read only if another one resolved to the same place.
             if target.is_none() {
                 let target = self.refer(&reference, text, draft)?;
                 return Ok(Node {
@@ -131,7 +131,7 @@ impl Compiler<'_> {
         Ok(Node { target, ..node })
     }
 
-    /// Reads the keywords that documents are checked by.
+    /// Reads the keywords that validate documents.
     fn keywords(&mut self, members: &Object, draft: Draft) -> Result<Node, Fault> {
         let types = Types::read(members)?;
         let mut of_objects = Members::read_subschemas(self, members, draft)?;
@@ -184,7 +184,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Compiles what a reference leads to, and keeps it for other references with this text.
+    /// Compiles the target of a reference, and caches it for other references with this string.
     fn refer(
         &mut self,
         reference: &Reference,
@@ -204,7 +204,7 @@ impl Compiler<'_> {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// When it takes too much memory; the inner one when it is not a pattern.
+    /// When it takes too much memory. The inner value is `None` when it is not a pattern.
     pub(super) fn matcher(&mut self, text: &Text) -> Result<Option<Matcher>, Failure> {
         if let Some(pattern) = self.patterns.get(text) {
             let pattern = Arc::clone(pattern);
@@ -222,7 +222,7 @@ impl Compiler<'_> {
         if self.pattern_bytes > MAX_PATTERNS {
             return Err(too_large());
         }
-        // They are charged for before they take the memory.
+        // Patterns are charged before their memory is allocated.
         self.call.make(bytes / VALUE_BYTES as usize)?;
         self.call.begin()?;
         let pattern = Pattern::of(parsed.meaning, parsed.names).map_err(|_| too_large())?;

@@ -1,20 +1,20 @@
-//! The drafts of JSON Schema that a schema may be written in.
+//! Supported drafts of JSON Schema.
 
 use super::fault::{Fault, wrong};
 use super::reference::Reference;
 use crate::Value;
 
-/// A draft. Later ones are greater.
+/// A draft. Later ones compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Draft {
     Four,
     Six,
     Seven,
-    /// That of schemas which name no known draft: the keywords of all.
+    /// Draft of schemas that name no known draft: the keywords of all drafts.
     Hybrid,
 }
 
-/// The drafts by their names, each with the schema of its schemas.
+/// Drafts by name, each with its meta-schema.
 const DRAFTS: [(&str, Draft, &str); 3] = [
     (
         "http://json-schema.org/draft-04/schema",
@@ -34,7 +34,7 @@ const DRAFTS: [(&str, Draft, &str); 3] = [
 ];
 
 impl Draft {
-    /// The draft that a document names, if it is a known one.
+    /// Returns the draft that a document names, if it is known.
     ///
     /// # Errors
     /// When the document is not a schema, or `$schema` is not a string.
@@ -55,7 +55,7 @@ impl Draft {
     }
 }
 
-/// The text of the schema with this name that describes the schemas of a draft.
+/// Returns the source of the meta-schema with this name.
 pub(super) fn text_of(name: &str) -> Option<&'static str> {
     let known = DRAFTS.iter().find(|(known, ..)| *known == name);
     known.map(|(_, _, text)| *text)

@@ -1,25 +1,25 @@
-//! Mail addresses: those of RFC 5322 with the characters of RFC 6532, also with a name or a comment, or
-//! as a group of one address.
+//! Mail addresses of RFC 5322 with the characters of RFC 6532, optionally with a name or a comment,
+//! or as a group of one address.
 
 use std::net::IpAddr;
 
-/// Whether a text is one address.
+/// Whether a string is one address.
 pub(super) fn is_address(text: &str) -> bool {
     let mut reader = Reader { rest: text };
     reader.address(true) == Some(1) && reader.skip_comments().is_some() && reader.rest.is_empty()
 }
 
-/// Reads a text from its beginning. Whatever is not found is `None`, wherever the reader is then.
+/// Recursive descent parser. Methods return `None` on failure, with an unspecified position.
 #[derive(Clone, Copy)]
 struct Reader<'t> {
     rest: &'t str,
 }
 
-/// The character sets that a word of a name may be encoded in.
+/// Supported character sets of encoded words.
 const CHARACTER_SETS: [&str; 3] = ["utf-8", "iso-8859-1", "us-ascii"];
 
 impl<'t> Reader<'t> {
-    /// An address or, where it may stand, a group: how many addresses there are.
+    /// Parses an address or, where allowed, a group, and returns the number of addresses.
     fn address(&mut self, takes_group: bool) -> Option<usize> {
         self.skip_blanks();
         let start = *self;
@@ -49,7 +49,7 @@ impl<'t> Reader<'t> {
         Some(1)
     }
 
-    /// The addresses of a group, behind its name.
+    /// Parses the addresses of a group, after its name.
     fn group(&mut self) -> Option<usize> {
         let mut count = 0;
         self.skip_blanks();
@@ -64,7 +64,7 @@ impl<'t> Reader<'t> {
         Some(count)
     }
 
-    /// `local@domain`
+    /// Parses `local@domain`.
     fn plain_address(&mut self) -> Option<()> {
         self.skip_blanks();
         match self.rest.starts_with('"') {
@@ -79,14 +79,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// An IP address up to its closing bracket.
+    /// Parses an IP address up to its closing bracket.
     fn literal(&mut self) -> Option<()> {
         let (address, behind) = self.rest.split_once(']')?;
         self.rest = behind;
         address.parse::<IpAddr>().is_ok().then_some(())
     }
 
-    /// The words of a name, of which those that cannot be read end it.
+    /// Parses the words of a name, up to the first one that cannot be parsed.
     fn phrase(&mut self) -> Option<()> {
         let mut count = 0;
         loop {
@@ -106,11 +106,11 @@ impl<'t> Reader<'t> {
             }
             count += 1;
         }
-        // Nothing but blanks is a name, too.
+        // A name may be empty at the end of the input.
         (count > 0 || self.rest.is_empty()).then_some(())
     }
 
-    /// A quoted string with its escapes. It is read as a whole or not at all.
+    /// Parses a complete quoted string with its escapes.
     fn quoted(&mut self) -> Option<&'t str> {
         let inner = self.rest.strip_prefix('"')?;
         let mut is_escaped = false;
@@ -131,7 +131,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// Letters, digits and signs, also points.
+    /// Parses letters, digits, signs and dots.
     fn atom(&mut self) -> Option<&'t str> {
         let end = self.rest.find(|character| !is_plain(character));
         let (atom, behind) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
         Some(atom).filter(|atom| !atom.is_empty())
     }
 
-    /// An atom in which each point stands between others.
+    /// Parses an atom in which each dot is between other characters.
     fn dotted(&mut self) -> Option<()> {
         let mut parts = self.atom()?.split('.');
         parts.all(|part| !part.is_empty()).then_some(())
@@ -158,13 +158,13 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// A comment, in which others may stand.
+    /// Skips a comment, which may contain others.
     fn skip_comment(&mut self) -> Option<()> {
         let mut depth = 0usize;
         let mut bytes = self.rest.bytes().enumerate();
         while let Some((at, byte)) = bytes.next() {
             match byte {
-                // What is escaped stands for itself; a backslash at the end escapes nothing.
+                // An escaped character is literal; a backslash at the end escapes nothing.
                 b'\\' => {
                     bytes.next();
                 }
@@ -191,7 +191,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether a character is printed, or beyond ASCII.
+/// Whether a character is printable ASCII or non-ASCII.
 fn is_visible(character: char) -> bool {
     character.is_ascii_graphic() || !character.is_ascii()
 }
@@ -200,7 +200,7 @@ fn is_plain(character: char) -> bool {
     is_visible(character) && !"()<>[]:;@\\,\"".contains(character)
 }
 
-/// Whether a word is as it seems, or encoded in a known character set.
+/// Whether a word is not encoded, or encoded in a known character set.
 fn is_readable(word: &str) -> bool {
     let inner = word
         .strip_prefix("=?")

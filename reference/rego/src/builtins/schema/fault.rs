@@ -1,11 +1,11 @@
-//! Why a schema cannot be compiled.
+//! Errors of schema compilation.
 
 use super::super::Failure;
 
-/// Why a schema cannot be compiled.
+/// Error of schema compilation.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It is not a schema, with the message that clients see.
+    /// The document is not a schema; contains the message that clients see.
     Schema(String),
     /// The call fails for another reason.
     Failure(Failure),
@@ -17,12 +17,12 @@ impl From<Failure> for Fault {
     }
 }
 
-/// The fault of a schema, with this message.
+/// Fails because of an invalid schema, with this message.
 pub(super) fn wrong<T>(message: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::Schema(message.into()))
 }
 
-/// The fault of a keyword that has another type.
+/// Fails because a keyword has the wrong type.
 pub(super) fn mistyped<T>(expected: &str, keyword: &str) -> Result<T, Fault> {
     wrong(format!(
         "Invalid type. Expected: {expected}, given: {keyword}"

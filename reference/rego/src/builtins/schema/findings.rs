@@ -1,26 +1,26 @@
-//! Findings: the defects of a document by its schema.
+//! Findings: the schema violations of a document.
 
 use super::super::{Call, Failure};
 use super::path::Path;
 use crate::Value;
 
-/// One thing that is wrong.
+/// A schema violation.
 #[derive(Debug)]
 pub(super) struct Finding {
     kind: &'static str,
-    /// Where it is.
+    /// Path of the value.
     field: String,
     text: String,
 }
 
-/// The bytes of texts that weigh as much as a value.
+/// Number of string bytes that count as one value.
 const UNIT: usize = 16;
 
-/// The number of values in the object of a finding, without its texts.
+/// Number of values in the object of a finding, without its strings.
 const OBJECT: usize = 16;
 
 impl Finding {
-    /// The finding as an object.
+    /// Converts the finding to an object.
     pub(super) fn to_value(&self) -> Value {
         let error = format!("{}: {}", self.field, self.text);
         Value::object([
@@ -32,19 +32,19 @@ impl Finding {
     }
 }
 
-/// The findings on a part of a document, and how well the part fits. Of alternatives of which none
-/// fits, the findings of the best one are reported.
+/// Findings on a part of a document, and a score of how well the part matches. If no alternative
+/// matches, the findings of the best one are reported.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) all: Vec<Finding>,
     score: i64,
-    /// Whether only their number is wanted.
+    /// Whether findings are only counted.
     is_silent: bool,
     count: usize,
 }
 
 impl Findings {
-    /// Findings that are only counted.
+    /// Creates findings that are only counted.
     pub(super) fn silent() -> Self {
         Self {
             is_silent: true,
@@ -52,7 +52,7 @@ impl Findings {
         }
     }
 
-    /// Findings beside these.
+    /// Creates empty findings in the same mode.
     pub(super) fn beside(&self) -> Self {
         Self {
             is_silent: self.is_silent,
@@ -60,17 +60,17 @@ impl Findings {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no findings.
     pub(super) fn is_valid(&self) -> bool {
         self.count == 0
     }
 
-    /// Takes note that a step of the check is over.
+    /// Records that a step of the check is complete.
     pub(super) fn step(&mut self) {
         self.score += 1;
     }
 
-    /// Adds a finding at a place, which costs two steps.
+    /// Adds a finding at a path, which lowers the score by two.
     ///
     /// # Errors
     /// When the evaluation has to end.
@@ -84,7 +84,7 @@ impl Findings {
         self.add_at(call, path, kind, |_| text())
     }
 
-    /// The same with a text that names the place.
+    /// Like [`Findings::add`], with a message that contains the path.
     ///
     /// # Errors
     /// When the evaluation has to end.
@@ -102,7 +102,7 @@ impl Findings {
         }
         let field = path.field();
         let text = text(&field);
-        // The texts are in the finding, and twice in the object that it becomes.
+        // The strings are in the finding, and twice in the object that it is converted to.
         call.make(OBJECT + (field.len() + text.len()).saturating_mul(3) / UNIT)?;
         self.all.push(Finding { kind, field, text });
         Ok(())
@@ -115,7 +115,7 @@ impl Findings {
         self.count += others.count;
     }
 
-    /// Keeps those of two alternatives that fit better; of equal ones, the first.
+    /// Retains the better of two alternatives; of equal ones, the first.
     pub(super) fn better(best: &mut Option<Self>, other: Self) {
         if best.as_ref().is_none_or(|best| other.score > best.score) {
             *best = Some(other);

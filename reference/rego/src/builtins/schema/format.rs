@@ -6,11 +6,11 @@ use super::super::url::Url;
 use super::super::{re2, time};
 use super::email;
 
-/// A known format. Any text fits an unknown one.
+/// A known format. Every string matches an unknown one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format(&'static str, fn(&str) -> bool);
 
-/// The known formats. Those of other languages are those of ASCII.
+/// Known formats. International variants are limited to ASCII.
 const FORMATS: [Format; 17] = [
     Format("date", |text| time::fits("2006-01-02", text)),
     Format("time", is_time),
@@ -32,7 +32,7 @@ const FORMATS: [Format; 17] = [
 ];
 
 impl Format {
-    /// The format with this name, if it is known.
+    /// Returns the format with this name, if it is known.
     pub(super) fn named(name: &str) -> Option<Self> {
         FORMATS.into_iter().find(|format| format.0 == name)
     }
@@ -41,7 +41,7 @@ impl Format {
         self.0
     }
 
-    /// Whether a text has the format.
+    /// Whether a string has the format.
     pub(super) fn fits(self, text: &str) -> bool {
         (self.1)(text)
     }
@@ -52,12 +52,12 @@ fn is_time(text: &str) -> bool {
     layouts.any(|layout| time::fits(layout, text))
 }
 
-/// A date and a time, or one of them.
+/// Whether a string is a date and a time, or one of them.
 fn is_date_time(text: &str) -> bool {
     is_time(text) || time::fits("2006-01-02", text) || time::fits("2006-01-02T15:04:05Z07:00", text)
 }
 
-/// An address of any kind whose text has this mark: one of IPv6 may end in one of IPv4.
+/// Whether a string with this separator is an IP address: IPv6 may end in IPv4.
 fn is_address(text: &str, mark: char) -> bool {
     text.contains(mark) && text.parse::<IpAddr>().is_ok()
 }
@@ -73,7 +73,7 @@ fn is_hostname(text: &str) -> bool {
     text.len() < 256 && text.split('.').all(is_label)
 }
 
-/// A reference without backslashes, which URLs take as they are.
+/// Parses a reference without backslashes, which URLs accept unescaped.
 fn reference(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|_| !text.contains('\\'))
 }
@@ -82,7 +82,7 @@ fn is_uri(text: &str) -> bool {
     reference(text).is_some_and(|url| !url.scheme.is_empty())
 }
 
-/// A reference in whose path every brace that is opened is closed.
+/// Whether a string is a reference in whose path every opened brace is closed.
 fn is_uri_template(text: &str) -> bool {
     let Some(url) = reference(text) else {
         return false;

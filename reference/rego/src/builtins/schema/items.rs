@@ -1,4 +1,4 @@
-//! Keywords of arrays.
+//! Array keywords.
 
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
@@ -14,12 +14,12 @@ use crate::Value;
 use crate::hash::HashMap;
 use crate::value::{Array, Object};
 
-/// Keywords of arrays.
+/// Array keywords.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// That of all items.
+    /// Subschema of all items.
     each: Option<SubschemaId>,
-    /// Those of the first items.
+    /// Subschemas of the first items.
     first: Vec<SubschemaId>,
     additional: Additional,
     min: Option<usize>,
@@ -29,7 +29,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Reads the keywords that are subschemas, but for `contains`.
+    /// Reads the keywords that are subschemas, except `contains`.
     pub(super) fn read_subschemas(
         compiler: &mut Compiler<'_>,
         members: &Object,
@@ -148,7 +148,7 @@ impl Items {
     }
 }
 
-/// Tells of each item that is equal to one before it, with the last of these.
+/// Reports each item that is equal to an earlier one, with the last of these.
 fn check_unique(
     validator: &Validator<'_>,
     array: &Array,

@@ -1,26 +1,26 @@
-//! Values by which `const`, `enum` and `uniqueItems` compare.
+//! Normalized values that `const`, `enum` and `uniqueItems` compare.
 
 use super::super::marshal::escape;
 use super::super::{Call, Failure};
 use crate::Value;
 use crate::value::Number;
 
-/// Writes values as texts that are equal where the values are: numbers become floats, members are in
-/// order. Messages show them, too.
+/// Serializes values to strings that are equal if the values are: numbers become floats, members
+/// are sorted. Messages show them, too.
 pub(super) struct Literals<'c> {
     call: &'c Call<'c>,
     out: String,
 }
 
-/// The bytes of texts that weigh as much as a value.
+/// Number of string bytes that count as one value.
 const UNIT: usize = 16;
 
-/// From this size on, and below the inverse, floats are written with an exponent.
+/// Floats from this size on, and below the inverse, are written with an exponent.
 const FAR: f64 = 1e21;
 const NEAR: f64 = 1e-6;
 
 impl<'c> Literals<'c> {
-    /// The text of a value.
+    /// Serializes a value.
     ///
     /// # Errors
     /// When the evaluation has to end, or a number is too large for a float.
@@ -51,7 +51,7 @@ impl<'c> Literals<'c> {
                     literals.nested(member)
                 });
             }
-            // Documents are made of JSON: there are no sets.
+            // JSON documents have no sets.
             Value::String(_) | Value::Bytes(_) | Value::Set(_) => {
                 let text = value.as_lossy().unwrap_or_default();
                 self.call.make(text.len() / UNIT)?;

@@ -1,4 +1,4 @@
-//! Keywords of objects.
+//! Object keywords.
 
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
@@ -13,12 +13,12 @@ use crate::Value;
 use crate::hash::HashMap;
 use crate::value::{Object, Text};
 
-/// Keywords of objects.
+/// Object keywords.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// By the names of the members.
+    /// Subschemas by member name.
     properties: HashMap<Text, SubschemaId>,
-    /// The same in the order of the names.
+    /// Subschemas in the order of the member names.
     ordered: Vec<(Text, SubschemaId)>,
     additional: Additional,
     patterns: Vec<(Matcher, SubschemaId)>,
@@ -29,14 +29,14 @@ pub(super) struct Members {
     required: Vec<Text>,
 }
 
-/// A dependency: what an object needs if it has some member.
+/// Dependency: requirements on an object that has a certain member.
 #[derive(Debug)]
 pub(super) enum Dependency {
     Members(Vec<Text>),
     Schema(SubschemaId),
 }
 
-/// The name of a member. Documents are made of JSON, so each is a text.
+/// Returns the name of a member. JSON documents only have string names.
 fn name(key: &Value) -> Text {
     match key {
         Value::String(name) => name.clone(),
@@ -44,7 +44,7 @@ fn name(key: &Value) -> Text {
     }
 }
 
-/// The value of a keyword that is an object.
+/// Returns the value of a keyword that must be an object.
 fn object<'v>(members: &'v Object, keyword: &str, wrong_type: &str) -> Result<&'v Object, Fault> {
     static NONE: std::sync::LazyLock<Object> = std::sync::LazyLock::new(Object::new);
     match members.get(keyword) {
@@ -149,7 +149,7 @@ impl Members {
             || !self.required.is_empty()
     }
 
-    /// Checks everything but what `properties` says of members.
+    /// Checks all keywords except `properties`.
     pub(super) fn check(
         &self,
         validator: &mut Validator<'_>,
@@ -189,7 +189,7 @@ impl Members {
         Ok(())
     }
 
-    /// Checks a member by `patternProperties` and, if nothing describes it, `additionalProperties`.
+    /// Checks a member with `patternProperties` and, if none matches, `additionalProperties`.
     fn check_unnamed(
         &self,
         validator: &mut Validator<'_>,
@@ -221,7 +221,7 @@ impl Members {
         }
     }
 
-    /// Checks what `properties` says of the members.
+    /// Checks members with `properties`.
     pub(super) fn check_properties(
         &self,
         validator: &mut Validator<'_>,
@@ -238,7 +238,7 @@ impl Members {
         Ok(())
     }
 
-    /// Checks what the object needs because of the members that it has.
+    /// Checks the dependencies of the members that are present.
     pub(super) fn check_dependencies(
         &self,
         validator: &mut Validator<'_>,

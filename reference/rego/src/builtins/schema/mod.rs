@@ -1,11 +1,10 @@
 //! `json.match_schema` and `json.verify_schema`.
 //!
-//! A schema is compiled to a tree of subschemas, in which references are places: [`compile`] reads
-//! the document, with the keywords of each kind in a file of their own, [`pool`] knows where
-//! references lead. [`validate`] goes through a document step by step, each of which the meter
-//! counts, so that a check can be ended whatever schema and document are. Findings come in the order
-//! in which the keywords are looked at; where that is the order of members, it is that of their
-//! names.
+//! A schema is compiled to a tree of subschemas, in which references are indexes: [`compile`] reads
+//! the document, one module per kind of keywords, and [`pool`] resolves references. [`validate`]
+//! checks a document step by step and charges each step to the meter, so that a check is
+//! interruptible for any schema and document. Findings are in the order in which the keywords are
+//! checked; members are checked in the order of their names.
 
 mod choices;
 mod compile;
@@ -55,7 +54,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     },
 ];
 
-/// The document that an operand is or, a string, contains.
+/// Returns the document that an operand is or, as a string, contains.
 fn document(value: &Value) -> Result<Value, &'static str> {
     let read = |text: &str| from_json(text.as_bytes()).map_err(|_| "invalid JSON string");
     match value {
@@ -67,7 +66,7 @@ fn document(value: &Value) -> Result<Value, &'static str> {
     }
 }
 
-/// Whether a value is as JSON has it: without sets, with names that are texts.
+/// Whether a value is representable in JSON: without sets, with string names.
 fn is_json(value: &Value) -> bool {
     stacker::maybe_grow(64 << 10, 1 << 20, || match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,

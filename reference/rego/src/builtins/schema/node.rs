@@ -11,21 +11,21 @@ use super::strings::Strings;
 use super::types::Types;
 use super::values::Values;
 
-/// The place of a subschema in its schema.
+/// Index of a subschema in its schema.
 pub(super) type SubschemaId = usize;
 
-/// A compiled schema: all its subschemas, the whole one first.
+/// Compiled schema: all its subschemas, the root first.
 #[derive(Debug)]
 pub(super) struct Schema {
     pub(super) nodes: Vec<Node>,
-    /// The bytes of its compiled patterns, about.
+    /// Approximate memory of its compiled patterns in bytes.
     pub(super) patterns: usize,
 }
 
-/// The bytes that a subschema takes beside its text, about.
+/// Approximate memory of a subschema in bytes, in addition to its source.
 pub(super) const NODE: usize = 512;
 
-/// The bytes that a schema takes for each byte of its text.
+/// Bytes of memory per byte of a schema's source.
 const TEXT: usize = 4;
 
 impl Prepared for Schema {
@@ -37,12 +37,12 @@ impl Prepared for Schema {
     }
 }
 
-/// A subschema. Kinds of keywords that it does not have take no memory.
+/// Subschema. Absent kinds of keywords take no memory.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// The verdict of a schema that is only a boolean.
+    /// Result of a boolean schema.
     pub(super) verdict: Option<bool>,
-    /// The subschema that a reference leads to.
+    /// Subschema that a reference resolves to.
     pub(super) target: Option<SubschemaId>,
     pub(super) types: Types,
     pub(super) numbers: Option<Box<Numbers>>,
@@ -53,7 +53,7 @@ pub(super) struct Node {
     pub(super) choices: Option<Box<Choices>>,
 }
 
-/// The value of `additionalProperties` and `additionalItems`.
+/// Value of `additionalProperties` or `additionalItems`.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) enum Additional {
     #[default]
@@ -62,7 +62,7 @@ pub(super) enum Additional {
     By(SubschemaId),
 }
 
-/// A pattern as it was written, and compiled.
+/// Pattern with its source.
 #[derive(Debug, Clone)]
 pub(super) struct Matcher {
     pub(super) text: crate::value::Text,

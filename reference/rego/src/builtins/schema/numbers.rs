@@ -1,4 +1,4 @@
-//! Keywords of numbers.
+//! Number keywords.
 
 use num_bigint::BigUint;
 
@@ -12,7 +12,7 @@ use super::validate::Validator;
 use crate::Value;
 use crate::value::{Number, Object};
 
-/// Keywords of numbers.
+/// Number keywords.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     multiple_of: Option<Number>,
@@ -120,7 +120,7 @@ fn multiple_of(members: &Object) -> Result<Option<Number>, Fault> {
     }
 }
 
-/// A limit, and the exclusive one. In draft 4 the second is a flag that makes the first exclusive.
+/// Reads an inclusive and an exclusive limit. In draft 4 the latter is a flag on the former.
 fn limit(
     members: &Object,
     keyword: &str,
@@ -148,7 +148,7 @@ fn limit(
     }
 }
 
-/// The characters of a number that is not a small integer.
+/// Number of characters of a number that is not a small integer.
 fn digits(number: &Number) -> usize {
     match number.small() {
         Some(_) => 0,
@@ -156,10 +156,10 @@ fn digits(number: &Number) -> usize {
     }
 }
 
-/// Numbers with more characters are not divided.
+/// Maximum number of characters of numbers that are divided.
 const MAX_DIGITS: usize = 20_000;
 
-/// The units of a division by or of a number: its digits become an integer, in time with their square.
+/// Cost of a division by or of a number, in units: conversion of its digits is quadratic.
 fn work(number: &Number) -> Result<usize, Failure> {
     match digits(number) {
         digits if digits > MAX_DIGITS => Err(Failure::Value("number too big".to_owned())),
@@ -167,7 +167,7 @@ fn work(number: &Number) -> Result<usize, Failure> {
     }
 }
 
-/// A number's digits, and the power of ten that they have to be multiplied by.
+/// Digits of a number, and the power of ten to multiply them by.
 struct Scaled {
     negative: bool,
     digits: String,
@@ -182,7 +182,7 @@ impl Scaled {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let written = format!("{whole}{fraction}");
         let digits = written.trim_end_matches('0');
-        // Exponents are moderate: others are as good as zero, or as no integer.
+        // Exponents are moderate; others are treated as zero or as a non-integer.
         let exponent: i64 = exponent.parse().unwrap_or(-i64::from(u32::MAX));
         let zeros = written.len() - digits.len();
         let power = exponent
@@ -200,7 +200,7 @@ impl Scaled {
     }
 }
 
-/// Whether a number is an integer, however it is written.
+/// Whether a number is an integer, in any notation.
 pub(super) fn is_integer(number: &Number) -> bool {
     if number.small().is_some() {
         return true;
@@ -209,7 +209,7 @@ pub(super) fn is_integer(number: &Number) -> bool {
     scaled.digits.is_empty() || scaled.power >= 0
 }
 
-/// Whether a number is an integer times a divisor, which is positive.
+/// Whether a number is an integer multiple of a positive divisor.
 fn is_multiple(number: &Number, divisor: &Number) -> bool {
     if let (Some(number), Some(divisor)) = (number.small(), divisor.small()) {
         return number.checked_rem(divisor) == Some(0);
@@ -225,7 +225,7 @@ fn is_multiple(number: &Number, divisor: &Number) -> bool {
     if by == BigUint::ZERO {
         return false;
     }
-    // The digits do not end in a zero: no power of ten divides them.
+    // The digits do not end in a zero, so they are not divisible by a power of ten.
     if power < 0 {
         return false;
     }
@@ -233,7 +233,7 @@ fn is_multiple(number: &Number, divisor: &Number) -> bool {
     rest % by == BigUint::ZERO
 }
 
-/// A limit as messages show it: with an exponent if it is large or near to zero.
+/// Formats a limit for messages: with an exponent if it is large or near zero.
 fn shown(number: &Number) -> String {
     let Scaled {
         negative,
@@ -264,5 +264,5 @@ fn shown(number: &Number) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// Numbers with this exponent, or a larger one, are shown with it.
+/// Minimum exponent of numbers that are shown with it.
 const EXPONENT: i64 = 6;

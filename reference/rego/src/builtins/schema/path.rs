@@ -1,6 +1,6 @@
-//! Places in documents.
+//! Paths in documents.
 
-/// The way from the root of a document to a part of it.
+/// Path from the root of a document to a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Path<'p> {
     Root,
@@ -8,11 +8,11 @@ pub(super) enum Path<'p> {
     Item(&'p Path<'p>, usize),
 }
 
-/// The name of the root.
+/// Name of the root.
 const ROOT: &str = "(Root)";
 
 impl Path<'_> {
-    /// The way as clients see it: names and positions with points between them.
+    /// Formats the path as clients see it: names and indexes separated by dots.
     pub(super) fn field(&self) -> String {
         let mut steps: Vec<std::borrow::Cow<'_, str>> = Vec::new();
         let mut at = self;

@@ -1,4 +1,4 @@
-//! The documents that references of a schema may lead to.
+//! Documents that references of a schema may resolve to.
 
 use super::super::{Call, Failure};
 use super::draft::{Draft, text_of};
@@ -8,16 +8,16 @@ use crate::Value;
 use crate::hash::HashMap;
 use crate::value::{Object, from_json};
 
-/// Keywords whose values are taken literally.
+/// Keywords whose values are literals.
 const LITERAL: [&str; 2] = ["const", "enum"];
 
-/// Keywords whose members are named freely, so that none of them is a keyword.
+/// Keywords whose members have arbitrary names, so that none of them is a keyword.
 const NAMED: [&str; 3] = ["properties", "dependencies", "patternProperties"];
 
 /// A document with the draft that its root names.
 type Document = (Value, Option<Draft>);
 
-/// The documents by the texts of their references: the schema, and whatever has an identifier in it.
+/// Documents by reference string: the schema, and every part of it that has an identifier.
 #[derive(Debug)]
 pub(super) struct Pool<'c> {
     call: &'c Call<'c>,
@@ -32,7 +32,7 @@ impl<'c> Pool<'c> {
         }
     }
 
-    /// Adds a document and what has an identifier in it, with references that are resolved.
+    /// Adds a document and its parts with identifiers, with resolved references.
     ///
     /// # Errors
     /// When it is not a schema, or two parts have the same identifier.
@@ -45,10 +45,10 @@ impl<'c> Pool<'c> {
         Ok(document)
     }
 
-    /// The part that a reference leads to.
+    /// Returns the part that a reference resolves to.
     ///
     /// # Errors
-    /// When there is none.
+    /// When it does not exist.
     pub(super) fn get(&mut self, reference: &Reference) -> Result<Document, Fault> {
         if let Some(document) = self.documents.get(&reference.text()) {
             return Ok(document.clone());
@@ -64,7 +64,7 @@ impl<'c> Pool<'c> {
         Ok((part(document, reference)?.clone(), *draft))
     }
 
-    /// Adds the schema of a draft. No other document is fetched.
+    /// Adds the meta-schema of a draft. No other document is fetched.
     fn fetch(&mut self, reference: &Reference, place: &Reference) -> Result<(), Fault> {
         let text = reference.text();
         if !reference.is_canonical() {
@@ -77,8 +77,8 @@ impl<'c> Pool<'c> {
         }
     }
 
-    /// Takes note of the identifiers in a part of a document and resolves its references. The part
-    /// that it becomes, if it changes.
+    /// Records the identifiers in a part of a document and resolves its references. Returns the new
+    /// part, if it changes.
     fn scan(
         &mut self,
         part: &Value,
@@ -179,7 +179,7 @@ impl<'c> Pool<'c> {
     }
 }
 
-/// The part of a document that a pointer leads to.
+/// Returns the part of a document that a pointer refers to.
 fn part<'v>(document: &'v Value, reference: &Reference) -> Result<&'v Value, Fault> {
     reference.pointer().try_fold(document, |part, token| {
         let missing = match part {
@@ -203,7 +203,7 @@ fn part<'v>(document: &'v Value, reference: &Reference) -> Result<&'v Value, Fau
     })
 }
 
-/// The failure of a schema that takes too much.
+/// Failure of a schema that takes too much memory.
 pub(super) fn too_large() -> Failure {
     Failure::Halt("the JSON schema is too large".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Keywords of the types that they should have.
+//! Reads keywords of expected types.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::fault::{Fault, mistyped, wrong};
 use crate::Value;
 use crate::value::{Array, Number, Object};
 
-/// The exponent of a number is at most this large.
+/// Maximum exponent of a number.
 const MAX_EXPONENT: u64 = 1_000_000;
 
-/// A keyword that is a text.
+/// Reads a string keyword.
 pub(super) fn text<'v>(members: &'v Object, keyword: &str) -> Result<Option<&'v str>, Fault> {
     match members.get(keyword) {
         None => Ok(None),
@@ -18,7 +18,7 @@ pub(super) fn text<'v>(members: &'v Object, keyword: &str) -> Result<Option<&'v 
     }
 }
 
-/// A keyword that is an array.
+/// Reads an array keyword.
 pub(super) fn array<'v>(members: &'v Object, keyword: &str) -> Result<Option<&'v Array>, Fault> {
     match members.get(keyword) {
         None => Ok(None),
@@ -27,7 +27,7 @@ pub(super) fn array<'v>(members: &'v Object, keyword: &str) -> Result<Option<&'v
     }
 }
 
-/// A keyword that counts something.
+/// Reads a count.
 pub(super) fn count(members: &Object, keyword: &str) -> Result<Option<usize>, Fault> {
     let count = match members.get(keyword) {
         None => return Ok(None),
@@ -41,7 +41,7 @@ pub(super) fn count(members: &Object, keyword: &str) -> Result<Option<usize>, Fa
     }
 }
 
-/// A value as a number, unless its exponent is too large.
+/// Returns a value as a number, unless its exponent is too large.
 pub(super) fn number(value: &Value) -> Option<&Number> {
     match value {
         Value::Number(number) if is_moderate(number) => Some(number),
@@ -59,7 +59,7 @@ fn is_moderate(number: &Number) -> bool {
     size.parse::<u64>().is_ok_and(|size| size <= MAX_EXPONENT)
 }
 
-/// Texts of an array, each once.
+/// Returns the distinct strings of an array.
 pub(super) fn distinct_texts(
     items: &Array,
     keyword: &str,

@@ -1,37 +1,37 @@
-//! References between schemas: URIs, resolved against the place where they stand.
+//! References between schemas: URIs, resolved against their base.
 //!
-//! RFC 3986, section 5.2, is how they are resolved. Schemas are found by the texts of references, so
-//! each has one text, whatever was written.
+//! They are resolved as in RFC 3986, section 5.2. Schemas are found by the string of a reference,
+//! so each reference has one canonical string, regardless of its notation.
 
 use std::fmt::Write as _;
 
 use super::super::url::Url;
 use crate::value::lossy;
 
-/// A reference.
+/// URI reference.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reference {
     scheme: String,
     opaque: String,
-    /// Name and password with their escapes, then the host with its port.
+    /// User name and password, still escaped, then the host with its port.
     userinfo: Option<String>,
     host: Vec<u8>,
     /// Whether the scheme is followed by a path without an authority.
     omits_host: bool,
-    /// The path with its escapes.
+    /// The escaped path.
     path: String,
-    /// The query behind its mark.
+    /// The query without its question mark.
     query: Option<String>,
-    /// The fragment without escapes, and as it was written.
+    /// The fragment, unescaped and in its original form.
     fragment: String,
     written_fragment: String,
 }
 
 impl Reference {
-    /// Reads a reference.
+    /// Parses a reference.
     ///
     /// # Errors
-    /// With the message that clients see.
+    /// Returns the message that clients see.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text)?;
         let (before, written_fragment) = text.split_once('#').unwrap_or((text, ""));
@@ -51,7 +51,7 @@ impl Reference {
         })
     }
 
-    /// The reference that another one is from here.
+    /// Resolves another reference against this one.
     pub(super) fn resolve(&self, other: &Self) -> Self {
         let mut resolved = other.clone();
         if other.scheme.is_empty() {
@@ -80,7 +80,7 @@ impl Reference {
         resolved
     }
 
-    /// The same without its fragment.
+    /// Returns the reference without its fragment.
     pub(super) fn without_fragment(&self) -> Self {
         Self {
             fragment: String::new(),
@@ -89,7 +89,7 @@ impl Reference {
         }
     }
 
-    /// Whether it names a document by itself, wherever it stands.
+    /// Whether it identifies a document independently of a base.
     pub(super) fn is_canonical(&self) -> bool {
         match self.scheme.as_str() {
             "file" => self.path.starts_with('/'),
@@ -97,13 +97,13 @@ impl Reference {
         }
     }
 
-    /// The names and positions that lead to a part of the document; none for the whole one.
+    /// Returns the tokens of the JSON pointer to a part of the document; none for the whole.
     pub(super) fn pointer(&self) -> impl Iterator<Item = &str> {
         let pointer = self.fragment.strip_prefix('/');
         pointer.into_iter().flat_map(|pointer| pointer.split('/'))
     }
 
-    /// The text.
+    /// Returns the string of the reference.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         if !self.scheme.is_empty() {
@@ -153,7 +153,7 @@ fn escape_byte(text: &mut String, byte: u8) {
     let _ = write!(text, "%{byte:02X}");
 }
 
-/// Writes a fragment, with escapes for what may not stand in it.
+/// Writes a fragment and escapes the characters that it must not contain.
 fn write_escaped(text: &mut String, fragment: &str) {
     for byte in fragment.bytes() {
         let stands = byte.is_ascii_alphanumeric() || b"-_.~$&+,;=:/?@!()*%'[]".contains(&byte);
@@ -164,7 +164,7 @@ fn write_escaped(text: &mut String, fragment: &str) {
     }
 }
 
-/// A path without the segments `.` and `..`. It is absolute, unless it is empty.
+/// Removes the segments `.` and `..` from a path. The result is absolute unless it is empty.
 fn without_dots(path: &str) -> String {
     if path.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Keywords of strings.
+//! String keywords.
 
 use super::super::Failure;
 use super::compile::Compiler;
@@ -11,7 +11,7 @@ use super::validate::Validator;
 use crate::Value;
 use crate::value::{Object, Text};
 
-/// Keywords of strings.
+/// String keywords.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     min_length: Option<usize>,
@@ -19,7 +19,7 @@ pub(super) struct Strings {
     pattern: Option<Matcher>,
 }
 
-/// The bytes whose characters are counted in the time of a unit of the meter.
+/// Number of bytes whose characters are counted per unit of the meter.
 const COUNTED: usize = 256;
 
 impl Strings {

@@ -4,15 +4,15 @@ use super::fault::{Fault, mistyped, wrong};
 use crate::Value;
 use crate::value::Object;
 
-/// The names of types, in the order of their bits.
+/// Names of types.
 const NAMES: [&str; 7] = [
     "array", "boolean", "integer", "number", "null", "object", "string",
 ];
 
-/// The types that a schema allows; all, if it names none.
+/// Types that a schema allows; all, if it names none.
 #[derive(Debug, Default)]
 pub(super) struct Types {
-    /// The names, in the order in which they are written.
+    /// Names in their original order.
     names: Vec<&'static str>,
 }
 
@@ -57,7 +57,7 @@ impl Types {
             || (name == "integer" && self.names.contains(&"number"))
     }
 
-    /// The types as messages show them.
+    /// Formats the types for messages.
     pub(super) fn shown(&self) -> String {
         match self.names.as_slice() {
             [only] => (*only).to_owned(),

@@ -1,4 +1,4 @@
-//! Checks documents step by step.
+//! Validates documents step by step.
 
 use super::super::{Call, Failure};
 use super::compile::MAX_DEPTH;
@@ -8,17 +8,17 @@ use super::numbers::is_integer;
 use super::path::Path;
 use crate::Value;
 
-/// Checks a document by a schema.
+/// Validator of a document against a schema.
 pub(super) struct Validator<'v> {
     pub(super) call: &'v Call<'v>,
     nodes: &'v [Node],
     depth: usize,
 }
 
-/// The findings on a document.
+/// Returns the findings on a document.
 ///
 /// # Errors
-/// When the evaluation has to end, or the schema never ends.
+/// When the evaluation has to end, or the schema recurses endlessly.
 pub(super) fn validate(
     call: &Call<'_>,
     schema: &Schema,
@@ -39,7 +39,7 @@ fn endless() -> Failure {
 }
 
 impl<'v> Validator<'v> {
-    /// Checks a part of a document by a subschema.
+    /// Checks a part of a document against a subschema.
     ///
     /// # Errors
     /// As [`validate`].
@@ -70,7 +70,7 @@ impl<'v> Validator<'v> {
         checked
     }
 
-    /// The subschema behind all references.
+    /// Follows all references and returns the final subschema.
     fn referred(&self, place: SubschemaId) -> Result<&'v Node, Failure> {
         let mut at = self.nodes.get(place);
         let mut left = self.nodes.len();
@@ -143,7 +143,7 @@ impl<'v> Validator<'v> {
         Ok(())
     }
 
-    /// Checks by the keywords that combine subschemas.
+    /// Checks the keywords that combine subschemas.
     fn check_combined(
         &mut self,
         node: &'v Node,
@@ -165,7 +165,7 @@ impl<'v> Validator<'v> {
     }
 }
 
-/// The type of a value. An integer is one however it is written.
+/// Returns the JSON Schema type of a value. Integers count as such in any notation.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! Keywords of all values: `const`, `enum` and `format`.
+//! Keywords for all values: `const`, `enum` and `format`.
 
 use super::super::{Call, Failure};
 use super::draft::Draft;
@@ -13,7 +13,7 @@ use crate::Value;
 use crate::hash::HashSet;
 use crate::value::Object;
 
-/// Keywords of all values.
+/// Keywords for all values.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     constant: Option<String>,
@@ -21,11 +21,11 @@ pub(super) struct Values {
     format: Option<Format>,
 }
 
-/// The values that `enum` allows.
+/// Values that `enum` allows.
 #[derive(Debug)]
 struct Allowed {
     values: HashSet<String>,
-    /// The values as messages show them.
+    /// Values, formatted for messages.
     shown: String,
 }
 
@@ -95,7 +95,7 @@ impl Values {
     }
 }
 
-/// The text of a value of a schema.
+/// Serializes a value of a schema for comparison.
 fn literal(call: &Call<'_>, value: &Value) -> Result<String, Fault> {
     Literals::text(call, value).map_err(|failure| match failure {
         Failure::Value(message) => Fault::Schema(message),

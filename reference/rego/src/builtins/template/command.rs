@@ -1,4 +1,4 @@
-//! Reads pipelines and their commands.
+//! Parses pipelines and their commands.
 
 use super::functions::function;
 use super::node::{Command, Operand, Pipeline, Term};
@@ -7,7 +7,7 @@ use super::token::{Kind, Token};
 use super::{number, unquote};
 
 impl<'t> Parser<'_, '_, 't> {
-    /// Reads commands up to the token that ends them.
+    /// Parses commands up to the token that ends them.
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline, Ended> {
         let mut pipeline = Pipeline {
             at: self.peek_visible().at,
@@ -56,7 +56,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(pipeline)
     }
 
-    /// Reads the variables that take the result.
+    /// Parses the variables that receive the result.
     fn declarations(&mut self, context: &str, pipeline: &mut Pipeline) -> Result<(), Ended> {
         loop {
             let variable = self.peek_visible();
@@ -117,7 +117,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    /// Reads a term with its fields.
+    /// Parses a term with its fields.
     fn operand(&mut self) -> Result<Option<Operand>, Ended> {
         let token = self.next_visible();
         let Some((term, field)) = self.term(token)? else {
@@ -151,7 +151,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(Some(operand))
     }
 
-    /// The term that begins with this token, and the field that it is, if it is one.
+    /// Parses the term that begins with this token, and returns its field if it is one.
     fn term(&mut self, token: Token<'t>) -> Result<Option<(Term, Option<String>)>, Ended> {
         let text = token.text;
         Ok(Some((

@@ -6,7 +6,7 @@ use super::functions::Wrong;
 use super::item::{Item, Thing};
 use crate::builtins::Call;
 
-/// Types whose values can be compared with each other.
+/// Basic types whose values are comparable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Basic {
     Bool,
@@ -14,7 +14,7 @@ enum Basic {
     Float,
     Complex,
     Text,
-    /// None of them.
+    /// Not a basic type.
     Other,
 }
 
@@ -93,7 +93,7 @@ fn order_of_texts(call: &Call<'_>, left: &Item, right: &Item) -> Result<Ordering
     Ok(left.cmp(&right))
 }
 
-/// Whether an item stands before another.
+/// Whether an item is less than another.
 pub(super) fn is_less(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool, Wrong> {
     let invalid = || Wrong::said("invalid type for comparison");
     if basic(left) == Basic::Other || basic(right) == Basic::Other {

@@ -1,11 +1,11 @@
-//! Values that templates can show: those whose text in a policy is JSON.
+//! Values that templates support: those that are serialized as JSON in a policy.
 
 use crate::Value;
 use crate::builtins::operand::refuse;
 use crate::builtins::{Call, Failure};
 use crate::value::{Characters, Literal, escape};
 
-/// Fails at the first part of a value that is not JSON where it stands.
+/// Fails at the first part of a value that is not valid JSON.
 pub(super) fn check(call: &Call<'_>, value: &Value) -> Result<(), Failure> {
     call.check()?;
     if let Some(text) = value.as_bytes() {
@@ -32,7 +32,7 @@ pub(super) fn check(call: &Call<'_>, value: &Value) -> Result<(), Failure> {
     })
 }
 
-/// Fails if this is not the name of a member.
+/// Fails unless the key is a valid member name.
 fn name(call: &Call<'_>, key: &Value) -> Result<(), Failure> {
     if let Some(text) = key.as_bytes() {
         return string(call, text);
@@ -49,7 +49,7 @@ fn name(call: &Call<'_>, key: &Value) -> Result<(), Failure> {
     ))
 }
 
-/// Fails at the first escape that only policies have.
+/// Fails at the first escape that is valid in policies but not in JSON.
 fn string(call: &Call<'_>, text: &[u8]) -> Result<(), Failure> {
     call.spend(text.len() / 64)?;
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');

@@ -1,10 +1,10 @@
-//! Texts with escapes for where they are shown.
+//! Escaping of strings for HTML, JavaScript and URL queries.
 
 use std::fmt::Write as _;
 
 use crate::value::escape;
 
-/// The escapes of HTML.
+/// Escapes a string for HTML.
 pub(super) fn html(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
@@ -22,7 +22,7 @@ pub(super) fn html(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The escapes of strings of JavaScript.
+/// Escapes a string for a JavaScript string.
 pub(super) fn js(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut escaped = String::new();
@@ -49,7 +49,7 @@ pub(super) fn js(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The escapes of the query of an address.
+/// Escapes a string for a URL query.
 pub(super) fn query(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {

@@ -7,7 +7,7 @@ use super::number::Number;
 use super::render::Renderer;
 use crate::builtins::Failure;
 
-/// The arguments of a command: operands behind the first, and the result of the command before.
+/// Arguments of a command: operands after the first, and the result of the previous command.
 #[derive(Clone, Copy)]
 struct Arguments<'t, 'i> {
     operands: &'t [Operand],
@@ -26,7 +26,7 @@ impl Arguments<'_, '_> {
 }
 
 impl<'t> Renderer<'_, '_, 't> {
-    /// The result of a pipeline, which its variables take.
+    /// Evaluates a pipeline and assigns the result to its variables.
     pub(super) fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Item) -> Result<Item, Failure> {
         self.place = Fallible::Pipeline(pipeline);
         let mut result: Option<Item> = None;
@@ -103,7 +103,7 @@ impl<'t> Renderer<'_, '_, 't> {
         self.wrong(format!("can't give argument to non-function {shown}"))
     }
 
-    /// The value of a term without its fields.
+    /// Evaluates a term without its fields.
     fn term(&mut self, operand: &'t Operand, dot: &Item) -> Result<Item, Failure> {
         match &operand.term {
             Term::Dot | Term::Fields => Ok(dot.clone()),
@@ -136,7 +136,7 @@ impl<'t> Renderer<'_, '_, 't> {
         }
     }
 
-    /// The value of an operand with fields, of which the last may be given nothing.
+    /// Evaluates an operand with fields, of which the last must not have arguments.
     fn field(
         &mut self,
         operand: &'t Operand,
@@ -170,7 +170,7 @@ impl<'t> Renderer<'_, '_, 't> {
         Ok(item)
     }
 
-    /// Calls a function, named where the renderer is.
+    /// Calls a function; errors of the call are reported for `whole`.
     fn function(
         &mut self,
         name: &str,
@@ -216,7 +216,7 @@ impl<'t> Renderer<'_, '_, 't> {
         })
     }
 
-    /// The first operand that decides, or the last one.
+    /// Returns the first operand that decides the result, or the last one.
     fn logic(&mut self, name: &str, dot: &Item, given: Arguments<'t, '_>) -> Result<Item, Failure> {
         let mut item = Item::ABSENT;
         for operand in given.operands {
@@ -228,7 +228,7 @@ impl<'t> Renderer<'_, '_, 't> {
         Ok(given.last.cloned().unwrap_or(item))
     }
 
-    /// The value of an operand of a function.
+    /// Evaluates an operand of a function.
     fn operand(&mut self, operand: &'t Operand, takes: Takes, dot: &Item) -> Result<Item, Failure> {
         self.call.check()?;
         self.place = Fallible::Operand(operand);
@@ -243,7 +243,7 @@ impl<'t> Renderer<'_, '_, 't> {
         self.fitting(item, takes)
     }
 
-    /// An item, if a function may take it.
+    /// Returns an item if a parameter accepts it.
     fn fitting(&self, item: Item, takes: Takes) -> Result<Item, Failure> {
         match (takes, &item.thing) {
             (Takes::Items, _) => Ok(item),
@@ -263,7 +263,7 @@ impl<'t> Renderer<'_, '_, 't> {
     }
 }
 
-/// How a message calls what is called.
+/// Describes a callee for messages.
 fn callee(given: Arguments<'_, '_>, item: &Item) -> String {
     match (given.operands.first(), &item.thing) {
         (Some(operand), _) => match &operand.term {

@@ -1,4 +1,4 @@
-//! The functions of templates.
+//! Template functions.
 
 use super::compare::{is_any, is_less};
 use super::escape;
@@ -9,7 +9,7 @@ use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
 use crate::value::Characters;
 
-/// Why a function has no result.
+/// Error of a function.
 #[derive(Debug)]
 pub(super) enum Wrong {
     Said(String),
@@ -28,19 +28,19 @@ impl From<Failure> for Wrong {
     }
 }
 
-/// How many operands a function takes.
+/// Number of operands of a function.
 #[derive(Clone, Copy)]
 pub(super) enum Arity {
     Exactly(usize),
     AtLeast(usize),
 }
 
-/// The result of a function.
+/// Values that a parameter accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// Values as they are.
+    /// Any value, unchanged.
     Items,
-    /// The shown text: nothing and `null` are the same.
+    /// Any value for output: an absent value and `null` are equivalent.
     Shown,
     /// A string.
     Text,
@@ -68,7 +68,7 @@ const FUNCTIONS: &[(&str, Arity)] = &[
     ("urlquery", Arity::AtLeast(0)),
 ];
 
-/// The function of a name.
+/// Returns the function with this name.
 pub(super) fn function(name: &str) -> Option<&'static str> {
     let mut functions = FUNCTIONS.iter();
     let found = functions.find(|(known, _)| *known == name);
@@ -81,7 +81,7 @@ pub(super) fn arity(name: &str) -> Arity {
     found.map_or(Arity::AtLeast(0), |(_, arity)| *arity)
 }
 
-/// The type of the parameter at a position, from 0.
+/// Returns the type of the parameter at a position, from 0.
 pub(super) fn takes(name: &str, position: usize) -> Takes {
     match (name, position) {
         ("printf", 0) => Takes::Text,
@@ -90,7 +90,7 @@ pub(super) fn takes(name: &str, position: usize) -> Takes {
     }
 }
 
-/// Calls a function but `and` and `or`.
+/// Calls a function other than `and` and `or`.
 pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<Item, Wrong> {
     match (name, operands) {
         ("not", [only]) => Ok(Item::truth(!only.is_true())),
@@ -115,7 +115,7 @@ pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<I
     }
 }
 
-/// Why something is not called.
+/// Error of calling a value that is not a function.
 pub(super) fn not_called(name: &str, item: &Item) -> Wrong {
     match item.thing {
         Thing::Absent => Wrong::said("call of nil"),
@@ -123,7 +123,7 @@ pub(super) fn not_called(name: &str, item: &Item) -> Wrong {
     }
 }
 
-/// A text that a function writes, which is charged.
+/// Returns the string that a function writes, charged for its length.
 fn made(
     call: &Call<'_>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
@@ -147,7 +147,7 @@ fn printf(call: &Call<'_>, format: &Item, arguments: &[Item]) -> Result<Item, Wr
     })
 }
 
-/// Operands in a row, with a blank between two that are not strings.
+/// Prints operands, with a space between two that are not strings.
 fn printed(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut is_after_text = true;
     for item in operands {
@@ -161,7 +161,7 @@ fn printed(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// Operands in a line of their own.
+/// Prints operands separated by spaces.
 fn spaced(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), Failure> {
     for (at, item) in operands.iter().enumerate() {
         if at > 0 {
@@ -173,7 +173,7 @@ fn spaced(call: &Call<'_>, operands: &[Item], out: &mut Vec<u8>) -> Result<(), F
     Ok(())
 }
 
-/// Operands in a row, escaped. Nothing is shown as a text here.
+/// Prints and escapes operands. Absent values count as strings here.
 fn escaped(
     call: &Call<'_>,
     operands: &[Item],
@@ -193,5 +193,5 @@ fn escaped(
     })
 }
 
-/// The text of a missing value.
+/// Output for a missing value.
 pub(super) const NOTHING: &str = "<no value>";

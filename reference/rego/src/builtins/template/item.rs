@@ -1,39 +1,39 @@
-//! Values in templates.
+//! Template values.
 
 use crate::Value;
 use crate::builtins::format::{ANY, Argument, LIST, MAP, NUMBER, print};
 use crate::builtins::{Call, Failure};
 use crate::value::{Array, Object};
 
-/// A value in a template.
+/// Template value.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) thing: Thing,
-    /// Whether it is a part of a document, whose type is any.
+    /// Whether it is part of a document, with the type `interface {}`.
     pub(super) boxed: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum Thing {
-    /// Nothing, or `null`.
+    /// No value, or `null`.
     Absent,
     Bool(bool),
     /// An integer of the template itself, and its type.
     Integer(i64, &'static str),
     Float(f64),
     Complex(f64, f64),
-    /// A string, or a number of a document, which is a text.
+    /// A string, or a document number, which is a string, and its type.
     Text(Value, &'static str),
-    /// An array, and the places behind its items.
+    /// An array, and its spare capacity.
     List(Array, Behind),
     Map(Object),
 }
 
-/// The places behind the items of an array, up to which slices may extend it.
+/// Capacity after the items of an array, up to which slices may extend it.
 #[derive(Debug, Clone)]
 pub(super) struct Behind {
     pub(super) items: Array,
-    /// How many more there are, with nothing in them.
+    /// Number of additional empty places.
     pub(super) empty: usize,
 }
 
@@ -43,7 +43,7 @@ impl Behind {
     }
 }
 
-/// Arrays that are read grow to a power of two up to this.
+/// Maximum capacity of parsed arrays, which grow to a power of two.
 const MAX_GROWN: usize = 512;
 
 impl Item {
@@ -71,7 +71,7 @@ impl Item {
         Self::plain(Thing::Text(Value::string(text), "string"))
     }
 
-    /// A part of a document.
+    /// Creates an item from a part of a document.
     pub(super) fn of(value: &Value) -> Self {
         let thing = match value {
             Value::Bool(value) => Thing::Bool(*value),
@@ -105,12 +105,12 @@ impl Item {
         self.boxed && matches!(self.thing, Thing::Absent)
     }
 
-    /// The type where it stands.
+    /// Returns the static type.
     pub(super) fn outer_kind(&self) -> &'static str {
         if self.boxed { ANY } else { self.kind() }
     }
 
-    /// The type of the value.
+    /// Returns the dynamic type.
     pub(super) fn kind(&self) -> &'static str {
         match &self.thing {
             Thing::Absent => "<nil>",
@@ -141,7 +141,7 @@ impl Item {
         }
     }
 
-    /// The item as an operand of a format.
+    /// Converts the item to a format argument.
     pub(super) fn argument(&self) -> Argument<'_> {
         match &self.thing {
             Thing::Absent => Argument::Nil,
@@ -157,12 +157,12 @@ impl Item {
         }
     }
 
-    /// Appends the item in its usual form.
+    /// Appends the item in its default format.
     pub(super) fn print(&self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Failure> {
         print(call, &self.argument(), 'v', out)
     }
 
-    /// The item for messages, as a verb says.
+    /// Formats the item with a verb for messages.
     pub(super) fn shown(&self, call: &Call<'_>, verb: char) -> Result<String, Failure> {
         let mut out = Vec::new();
         print(call, &self.argument(), verb, &mut out)?;

@@ -1,4 +1,4 @@
-//! `strings.render_template`: text with actions, as in Go.
+//! `strings.render_template`: Go templates.
 
 mod command;
 mod compare;
@@ -35,10 +35,10 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     },
 ];
 
-/// The name of the template that is rendered.
+/// Name of the root template.
 const NAME: &str = "template";
 
-/// A syntax error of a template with its line.
+/// Syntax error of a template with its line.
 #[derive(Debug)]
 struct Mistake {
     line: usize,

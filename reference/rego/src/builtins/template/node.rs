@@ -1,4 +1,4 @@
-//! Templates in the form in which they are rendered.
+//! Syntax tree of templates.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::number::Number;
 use crate::value::quoted_bytes;
 
-/// A part of a template.
+/// Part of a template.
 #[derive(Debug)]
 pub(super) enum Node {
     Text(String),
@@ -19,15 +19,14 @@ pub(super) enum Node {
     Continue,
 }
 
-/// Conditions in their order, each with what is done when it holds, and what is done when none
-/// does.
+/// Conditional branches in their order, and the `else` branch.
 #[derive(Debug, Default)]
 pub(super) struct Branches {
     pub(super) conditions: Vec<(Pipeline, Vec<Node>)>,
     pub(super) otherwise: Vec<Node>,
 }
 
-/// The invocation of another template.
+/// Invocation of another template.
 #[derive(Debug)]
 pub(super) struct Invocation {
     pub(super) at: usize,
@@ -35,31 +34,31 @@ pub(super) struct Invocation {
     pub(super) with: Option<Pipeline>,
 }
 
-/// Commands, each with the result of the one before as its last operand.
+/// Sequence of commands, each with the result of the previous one as last operand.
 #[derive(Debug, Default)]
 pub(super) struct Pipeline {
     pub(super) at: usize,
-    /// The variables that take the result, and whether they are declared here.
+    /// Variables that receive the result, and whether the pipeline declares them.
     pub(super) variables: Vec<String>,
     pub(super) declares: bool,
     pub(super) commands: Vec<Command>,
 }
 
-/// An operand, and those that it is given.
+/// Command: a callee and its operands.
 #[derive(Debug)]
 pub(super) struct Command {
     pub(super) at: usize,
     pub(super) operands: Vec<Operand>,
 }
 
-/// A command: its operands, and where it begins.
+/// Operand: a term with optional fields.
 #[derive(Debug)]
 pub(super) struct Operand {
     pub(super) at: usize,
-    /// Where the term begins, before its fields.
+    /// Offset of the term, before its fields.
     pub(super) inner: usize,
     pub(super) term: Term,
-    /// The fields to look up in it, one after the other.
+    /// Fields to look up, one after the other.
     pub(super) fields: Vec<String>,
 }
 
@@ -69,9 +68,9 @@ pub(super) enum Term {
     /// Fields of the dot.
     Fields,
     Variable(String),
-    /// A text, and how it is written.
+    /// A string and its source.
     Text(Vec<u8>, String),
-    /// A number, and how it is written.
+    /// A number and its source.
     Number(Number, String),
     Bool(bool),
     Nil,
@@ -79,7 +78,7 @@ pub(super) enum Term {
     Pipeline(Pipeline),
 }
 
-/// Something at which rendering may fail.
+/// Node at which rendering may fail.
 #[derive(Clone, Copy)]
 pub(super) enum Fallible<'t> {
     Nowhere,
@@ -92,7 +91,7 @@ pub(super) enum Fallible<'t> {
 }
 
 impl Fallible<'_> {
-    /// Where it begins.
+    /// Returns the offset of the node.
     pub(super) fn at(&self) -> usize {
         match self {
             Self::Nowhere => 0,
@@ -176,10 +175,10 @@ impl fmt::Display for Term {
     }
 }
 
-/// Templates by their names.
+/// Templates by name.
 pub(super) type Templates = BTreeMap<Vec<u8>, Vec<Node>>;
 
-/// Whether nothing but spaces is shown.
+/// Whether the output consists of white space.
 pub(super) fn is_empty(nodes: &[Node]) -> bool {
     nodes.iter().all(|node| match node {
         Node::Text(text) => text.trim().is_empty(),

@@ -1,18 +1,18 @@
-//! Numbers in templates.
+//! Number constants in templates.
 
 use super::unquote::{Meant, character};
 
-/// The kind of a constant.
+/// Value of a number constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Integer(i64),
     Float(f64),
     Complex(f64, f64),
-    /// An integer that does not fit.
+    /// An integer that overflows.
     TooLarge,
 }
 
-/// The number of a constant in single quotes.
+/// Parses a character constant.
 pub(super) fn of_character(text: &str) -> Result<Number, String> {
     let inside = text.get(1..).unwrap_or_default();
     match character(inside, '\'') {
@@ -25,7 +25,7 @@ pub(super) fn of_character(text: &str) -> Result<Number, String> {
     }
 }
 
-/// The number of a constant of two parts.
+/// Parses a complex constant of two parts.
 pub(super) fn of_parts(text: &str) -> Result<Number, String> {
     let is_sign = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
@@ -43,14 +43,14 @@ pub(super) fn of_parts(text: &str) -> Result<Number, String> {
     }
 }
 
-/// The number of any other constant.
+/// Parses any other constant.
 pub(super) fn of_text(text: &str) -> Result<Number, String> {
     if let Some(imaginary) = text.strip_suffix('i').and_then(float) {
         return Ok(Number::Complex(0.0, imaginary));
     }
     let is_prefixed = text.starts_with("0x") || text.starts_with("0X");
     let is_hexadecimal = text.len() > 2 && is_prefixed && !text.contains(['p', 'P']);
-    // What looks like a fraction is one, and so is a hexadecimal integer behind a sign.
+    // Fractions and exponents are floats, and so are signed hexadecimal integers.
     let is_float = !is_hexadecimal && text.contains(['.', 'e', 'E', 'p', 'P']);
     match integer(text) {
         #[expect(clippy::cast_precision_loss, reason = "the nearest float is meant")]
@@ -65,7 +65,7 @@ pub(super) fn of_text(text: &str) -> Result<Number, String> {
     }
 }
 
-/// The integer, or that it fits only without a sign; nothing if it is none.
+/// Parses an integer; an error if it only fits unsigned, `None` if it is not an integer.
 fn integer(text: &str) -> Option<Result<i64, ()>> {
     let (negative, size) = match text.strip_prefix('-') {
         Some(size) => (true, size),
@@ -79,7 +79,7 @@ fn integer(text: &str) -> Option<Result<i64, ()>> {
         _ if lower.len() > 1 && lower.starts_with('0') => (8, lower.get(1..)?),
         _ => (10, lower.as_str()),
     };
-    // An underscore stands between digits, or behind what marks the radix.
+    // An underscore may occur between digits, or after the radix prefix.
     let digits = match radix {
         10 => digits,
         _ => digits.strip_prefix('_').unwrap_or(digits),
@@ -102,13 +102,13 @@ fn integer(text: &str) -> Option<Result<i64, ()>> {
     }
     match i64::try_from(size) {
         Ok(integer) => Some(Ok(integer)),
-        // A number behind a plus sign is signed.
+        // A number after a plus sign is signed.
         Err(_) if text.starts_with('+') => None,
         Err(_) => Some(Err(())),
     }
 }
 
-/// The float that a text is, unless it is infinite.
+/// Parses a finite float.
 fn float(text: &str) -> Option<f64> {
     let (negative, size) = match text.strip_prefix('-') {
         Some(size) => (true, size),

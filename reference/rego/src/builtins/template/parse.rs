@@ -1,4 +1,4 @@
-//! Reads templates.
+//! Parses templates.
 
 use super::node::{Branches, Invocation, Node, Pipeline, Templates, is_empty};
 use super::token::{Kind, Token, Tokens};
@@ -6,10 +6,10 @@ use super::{Mistake, unquote};
 use crate::builtins::{Call, Failure};
 use crate::value::quoted_bytes;
 
-/// Actions and parentheses may be nested so deep.
+/// Maximum nesting depth of actions and parentheses.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// A mistake, or the end of the evaluation.
+/// Syntax error, or the end of the evaluation.
 #[derive(Debug)]
 pub(super) enum Ended {
     Mistake(Mistake),
@@ -22,7 +22,7 @@ impl From<Failure> for Ended {
     }
 }
 
-/// Reads a template with those that it defines.
+/// Parses a template and the templates that it defines.
 pub(super) fn parsed(call: &Call<'_>, name: &str, text: &str) -> Result<Templates, Ended> {
     let mut parser = Parser {
         call,
@@ -41,21 +41,21 @@ pub(super) fn parsed(call: &Call<'_>, name: &str, text: &str) -> Result<Template
 pub(super) struct Parser<'p, 'c, 't> {
     pub(super) call: &'p Call<'c>,
     tokens: Tokens<'t>,
-    /// Tokens that were read too early, the next one last.
+    /// Lookahead tokens, the next one last.
     ahead: Vec<Token<'t>>,
-    /// The line of the last token.
+    /// Line of the last token.
     line: usize,
     pub(super) scope: Scope,
     depth: usize,
     templates: Templates,
 }
 
-/// The scope of one template.
+/// Scope of one template.
 pub(super) struct Scope {
     pub(super) variables: Vec<String>,
-    /// How many loops are around.
+    /// Number of enclosing loops.
     ranges: usize,
-    /// The line where the action began.
+    /// Line of the start of the action.
     action: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ impl Default for Scope {
     }
 }
 
-/// The token that ended a list of nodes.
+/// Token that ended a list of nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,
@@ -156,7 +156,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    /// Reads one level deeper.
+    /// Parses one nesting level deeper.
     pub(super) fn deeper<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Ended>,
@@ -196,7 +196,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    /// Reads a template of its own behind the name.
+    /// Parses a nested template definition, after its name.
     fn named(&mut self, name: Vec<u8>, context: &str, outer: Scope) -> Result<(), Ended> {
         let (nodes, end) = self.deeper(Self::nodes)?;
         if end == End::Else {
@@ -206,7 +206,7 @@ impl<'t> Parser<'_, '_, 't> {
         self.add(name, nodes)
     }
 
-    /// Adds a template, unless it is empty and there is one of that name.
+    /// Adds a template, unless it is empty and the name is already defined.
     fn add(&mut self, name: Vec<u8>, nodes: Vec<Node>) -> Result<(), Ended> {
         let known = self.templates.get(&name);
         if known.is_none_or(|known| is_empty(known)) {
@@ -227,7 +227,7 @@ impl<'t> Parser<'_, '_, 't> {
         self.named(name, CONTEXT, outer)
     }
 
-    /// Reads the name of a template.
+    /// Parses the name of a template.
     fn name(&mut self, context: &str) -> Result<Vec<u8>, Ended> {
         let token = self.next_visible();
         match token.kind {
@@ -239,7 +239,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    /// Reads up to the end of the action around.
+    /// Parses nodes up to the end of the enclosing action.
     fn nodes(&mut self) -> Result<(Vec<Node>, End), Ended> {
         let mut nodes = Vec::new();
         while self.peek_visible().kind != Kind::End {
@@ -326,7 +326,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(Node::Template(Invocation { at, name, with }))
     }
 
-    /// Reads conditions of one kind, which `else` may continue.
+    /// Parses conditions of one kind, which `else` may continue.
     fn branches(&mut self, word: &str) -> Result<Branches, Ended> {
         let known = self.scope.variables.len();
         let mut branches = Branches::default();
@@ -350,7 +350,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(branches)
     }
 
-    /// Reads what is done otherwise, up to the end.
+    /// Parses the `else` branch up to the end.
     fn otherwise(&mut self) -> Result<Vec<Node>, Ended> {
         let (nodes, end) = self.deeper(Self::nodes)?;
         match end {

@@ -8,7 +8,7 @@ use crate::Value;
 use crate::builtins::Call;
 use crate::value::Object;
 
-/// The length of a value.
+/// Returns the length of a value.
 pub(super) fn length(item: &Item) -> Result<Item, Wrong> {
     let length = match &item.thing {
         Thing::Absent if item.boxed => return Err(Wrong::said("len of nil pointer")),
@@ -25,7 +25,7 @@ pub(super) fn length(item: &Item) -> Result<Item, Wrong> {
     Ok(Item::integer(i64::try_from(length).unwrap_or(i64::MAX)))
 }
 
-/// The part of a value at keys, one after the other.
+/// Indexes a value with successive keys.
 pub(super) fn index(call: &Call<'_>, item: &Item, keys: &[Item]) -> Result<Item, Wrong> {
     if matches!(item.thing, Thing::Absent) {
         return Err(Wrong::said("index of untyped nil"));
@@ -70,7 +70,7 @@ fn member(members: &Object, key: &Item) -> Result<Item, Wrong> {
     }
 }
 
-/// The position that an item says, which is at most this.
+/// Returns an item as an index of at most `most`.
 fn position(item: &Item, most: usize) -> Result<usize, Wrong> {
     let integer = match &item.thing {
         Thing::Integer(integer, _) => *integer,
@@ -87,7 +87,7 @@ fn position(item: &Item, most: usize) -> Result<usize, Wrong> {
     position.ok_or_else(|| Wrong::Said(format!("index out of range: {integer}")))
 }
 
-/// A part of a string or array from one position to another.
+/// Slices a string or array.
 pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Item, Wrong> {
     if matches!(item.thing, Thing::Absent) {
         return Err(Wrong::said("slice of untyped nil"));

@@ -9,13 +9,13 @@ use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
 use crate::value::quoted_bytes;
 
-/// Templates may invoke each other so deep.
+/// Maximum depth of template invocations.
 pub(super) const MAX_DEPTH: usize = 10_000;
 
-/// The memory of an invocation, in values.
+/// Memory of an invocation, in values.
 const INVOCATION: usize = 16;
 
-/// How the rendering of a list of nodes ended.
+/// Control flow after a list of nodes.
 #[derive(PartialEq)]
 enum Flow {
     On,
@@ -27,16 +27,16 @@ pub(super) struct Renderer<'r, 'c, 't> {
     pub(super) call: &'r Call<'c>,
     text: &'t str,
     templates: &'t Templates,
-    /// The name of the template that is rendered.
+    /// Name of the current template.
     name: &'t [u8],
     depth: usize,
-    /// Where the renderer is.
+    /// Current node.
     pub(super) place: Fallible<'t>,
     pub(super) variables: Vec<(&'t str, Item)>,
     out: Vec<u8>,
 }
 
-/// The template with the values of its actions.
+/// Renders a template.
 pub(super) fn rendered(
     call: &Call<'_>,
     text: &str,
@@ -61,7 +61,7 @@ pub(super) fn rendered(
     Ok(replaced(&renderer.out))
 }
 
-/// The text in which nothing is called undefined.
+/// Replaces the output for missing values by `<undefined>`.
 fn replaced(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -81,7 +81,7 @@ fn replaced(text: &[u8]) -> Vec<u8> {
 }
 
 impl<'t> Renderer<'_, '_, 't> {
-    /// A failure at the place of the renderer.
+    /// Creates a failure at the current node.
     pub(super) fn wrong<T>(&self, message: impl AsRef<str>) -> Result<T, Failure> {
         let at = self.place.at();
         let before = self.text.get(..at).unwrap_or_default();
@@ -214,7 +214,7 @@ impl<'t> Renderer<'_, '_, 't> {
         Ok(flow)
     }
 
-    /// One round of a loop: whether it is the last one.
+    /// Runs one iteration of a loop. Returns whether it is the last one.
     fn round(
         &mut self,
         pipeline: &'t Pipeline,
@@ -228,7 +228,7 @@ impl<'t> Renderer<'_, '_, 't> {
             0 | 1 => [Some(item.clone()), None],
             _ => [Some(key), Some(item.clone())],
         };
-        // What the pipeline declares stands on top.
+        // The variables of the pipeline are on top of the stack.
         let first = self.variables.len() - variables.len();
         for (at, (name, value)) in variables
             .iter()
@@ -247,7 +247,7 @@ impl<'t> Renderer<'_, '_, 't> {
         Ok(flow == Flow::Break)
     }
 
-    /// Renders another template, which sees no variables of this one.
+    /// Renders another template, which does not see the variables of this one.
     fn invoke(&mut self, invocation: &'t Invocation, dot: &Item) -> Result<(), Failure> {
         self.place = Fallible::Invocation(invocation);
         let Some((name, nodes)) = self.templates.get_key_value(&invocation.name) else {

@@ -1,10 +1,10 @@
-//! Divides templates into tokens.
+//! Lexer of templates.
 
 use std::fmt;
 
 use crate::value::quoted_bytes;
 
-/// The kind of a token.
+/// Kinds of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -31,11 +31,11 @@ pub(super) enum Kind {
     /// Any other character.
     Other,
     End,
-    /// No token: the text has a mistake here.
+    /// Not a token: the template has a syntax error here.
     Mistake,
 }
 
-/// A token, and where it begins.
+/// A token and its offset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
@@ -45,7 +45,7 @@ pub(super) struct Token<'t> {
 }
 
 impl fmt::Display for Token<'_> {
-    /// As messages write it.
+    /// Formats the token for messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_keyword = matches!(self.kind, Kind::Keyword | Kind::Dot | Kind::Nil);
         match self.text.char_indices().nth(SHOWN) {
@@ -60,19 +60,19 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// So many characters of a token are shown.
+/// Maximum number of characters of a token in messages.
 const SHOWN: usize = 10;
 
 const KEYWORDS: &[&str] = &[
     "block", "break", "continue", "define", "else", "end", "if", "range", "template", "with",
 ];
 
-/// Divides a text into tokens, one after the other.
+/// Lexer that returns one token at a time.
 #[derive(Debug)]
 pub(super) struct Tokens<'t> {
     text: &'t str,
     at: usize,
-    /// Up to where lines are counted, and how many there are.
+    /// Offset up to which lines are counted, and their number.
     counted: (usize, usize),
     is_inside: bool,
     depth: usize,
@@ -103,7 +103,7 @@ impl<'t> Tokens<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The line of a place, which is not before the one that was asked for last.
+    /// Returns the line of an offset, which must not precede that of the last call.
     fn line(&mut self, at: usize) -> usize {
         let (from, lines) = self.counted;
         let between = self.text.get(from..at).unwrap_or_default();
@@ -125,7 +125,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Ends the tokens with a mistake.
+    /// Ends the tokens with a syntax error.
     fn wrong(&mut self, message: impl Into<String>) -> Token<'t> {
         let token = self.token(Kind::Mistake, 0);
         self.mistake = message.into();
@@ -134,12 +134,12 @@ impl<'t> Tokens<'t> {
         token
     }
 
-    /// The error behind a token that is invalid.
+    /// Returns the error of an invalid token.
     pub(super) fn mistake(&self) -> &str {
         &self.mistake
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub(super) fn next(&mut self) -> Token<'t> {
         if self.is_inside {
             return self.inside();
@@ -191,7 +191,7 @@ impl<'t> Tokens<'t> {
         Ok(())
     }
 
-    /// Leaves out the spaces behind an action.
+    /// Skips the white space after an action.
     fn trim(&mut self, trims: bool) {
         let rest = self.rest();
         if trims {
@@ -259,7 +259,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Spaces, of which the last may belong to the end of the action.
+    /// Lexes white space, of which the last character may belong to the end of the action.
     fn space(&mut self, rest: &'t str) -> Token<'t> {
         let length = rest.len() - rest.trim_start_matches(is_space).len();
         let before = rest.get(length - 1..).unwrap_or_default();
@@ -267,7 +267,7 @@ impl<'t> Tokens<'t> {
         self.token(Kind::Space, length - usize::from(ends))
     }
 
-    /// A string in quotes, with escapes, on one line.
+    /// Lexes a quoted string with escapes, on one line.
     fn quoted(&mut self, rest: &'t str, quote: char, kind: Kind, unclosed: &str) -> Token<'t> {
         let mut characters = rest.char_indices().skip(1);
         while let Some((at, character)) = characters.next() {
@@ -281,7 +281,7 @@ impl<'t> Tokens<'t> {
         self.wrong(unclosed)
     }
 
-    /// A field or variable, behind its first character.
+    /// Lexes a field or variable after its first character.
     fn name(&mut self, rest: &'t str, kind: Kind) -> Token<'t> {
         let behind = rest.get(1..).unwrap_or_default();
         let length = word_length(behind);
@@ -302,7 +302,7 @@ impl<'t> Tokens<'t> {
         self.ended(rest, length, kind)
     }
 
-    /// A word of this length, if what follows may follow a word.
+    /// Returns a word of this length, if the next character may follow a word.
     fn ended(&mut self, rest: &str, length: usize, kind: Kind) -> Token<'t> {
         let behind = rest.get(length..).unwrap_or_default();
         match behind.chars().next() {
@@ -332,13 +332,13 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Whether spaces before an action go.
+/// Whether the start of an action trims the white space before it.
 fn trims_before(action: &str) -> bool {
     let marker = action.strip_prefix("{{-");
     marker.is_some_and(|rest| rest.starts_with(is_space))
 }
 
-/// The length of the end of an action that stands here, and whether spaces behind it go.
+/// Returns the length of the action's end, if it is next, and whether it trims white space.
 fn closing(text: &str) -> Option<(usize, bool)> {
     if text.starts_with("}}") {
         return Some((2, false));
@@ -352,7 +352,7 @@ fn word_length(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// Whether a word may end before this.
+/// Whether a word may end before this input.
 fn ends_word(behind: &str) -> bool {
     match behind.chars().next() {
         None => true,
@@ -364,7 +364,7 @@ fn ends_word(behind: &str) -> bool {
     }
 }
 
-/// The length of a number, and whether it may end there.
+/// Returns the length of a number, and whether it may end there.
 fn number_length(text: &str) -> (usize, bool) {
     const DECIMAL: &str = "0123456789_";
     const HEXADECIMAL: &str = "0123456789abcdefABCDEF_";
@@ -405,7 +405,7 @@ fn number_length(text: &str) -> (usize, bool) {
     }
 }
 
-/// A character, as messages write it.
+/// Formats a character for messages.
 fn code_point(character: char) -> String {
     let code = u32::from(character);
     match character.is_control() || character.is_whitespace() && character != ' ' {

@@ -1,6 +1,6 @@
-//! Constants in quotes.
+//! Quoted constants.
 
-/// The string that a constant means, with its quotes.
+/// Unquotes a string constant.
 pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
     let quote = constant.chars().next()?;
     let inside = constant.get(1..constant.len().checked_sub(1)?)?;
@@ -22,13 +22,13 @@ pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The meaning of one character of a constant.
+/// Value of one character of a constant.
 pub(super) enum Meant {
     Byte(u8),
     Code(char),
 }
 
-/// Reads one character between such quotes, and what stands behind it.
+/// Parses one character of a quoted constant, and returns the rest.
 pub(super) fn character(text: &str, quote: char) -> Option<(Meant, &str)> {
     let mut characters = text.chars();
     let first = characters.next()?;
@@ -66,7 +66,7 @@ pub(super) fn character(text: &str, quote: char) -> Option<(Meant, &str)> {
     Some((Meant::Code(meant), characters.as_str()))
 }
 
-/// Reads a number of this many digits.
+/// Parses a number of this many digits.
 fn digits(text: &str, count: usize, radix: u32) -> Option<(u32, &str)> {
     let (digits, behind) = text.split_at_checked(count)?;
     if !digits.chars().all(|digit| digit.is_digit(radix)) {

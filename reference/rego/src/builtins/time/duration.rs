@@ -5,7 +5,7 @@ use crate::value::quoted_bytes;
 
 const HOUR: i128 = 3_600_000_000_000;
 
-/// The nanoseconds of a unit.
+/// Returns the nanoseconds of a unit.
 fn unit(name: &str) -> Option<i128> {
     Some(match name {
         "ns" => 1,
@@ -18,10 +18,10 @@ fn unit(name: &str) -> Option<i128> {
     })
 }
 
-/// The largest value that fits into an integer of 64 bits, without its sign.
+/// Maximum magnitude of a 64-bit integer.
 const MOST: i128 = 1 << 63;
 
-/// A number before a unit, and what stands behind it.
+/// Number before a unit, and the rest of the input.
 struct Amount<'t> {
     whole: &'t str,
     fraction: &'t str,
@@ -29,7 +29,7 @@ struct Amount<'t> {
 }
 
 impl<'t> Amount<'t> {
-    /// Reads digits, perhaps with a point between, before or behind them.
+    /// Parses digits with an optional decimal point.
     fn read(text: &'t str) -> Option<Self> {
         let digits =
             |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -46,7 +46,7 @@ impl<'t> Amount<'t> {
         })
     }
 
-    /// So many nanoseconds, if they are not too many. Parts are computed with as floats.
+    /// Returns the nanoseconds, if they do not overflow. Fractions are computed as floats.
     fn nanoseconds(&self, size: i128) -> Option<i128> {
         let whole = match self.whole {
             "" => 0,
@@ -70,7 +70,7 @@ impl<'t> Amount<'t> {
         Some(whole + part).filter(|sum| *sum <= MOST)
     }
 
-    /// The same number of hours, if each unit is this many: a float, in its shortest text.
+    /// Converts the number to hours of a unit: a float in its shortest form.
     fn hours(&self, hours: f64) -> Option<String> {
         let amount = format!("{}.{}", self.whole, self.fraction);
         let amount: f64 = format!("0{amount}0").parse().ok()?;
@@ -78,7 +78,7 @@ impl<'t> Amount<'t> {
     }
 }
 
-/// Units that are hours for the calculation.
+/// Returns the hours of a day, week or year.
 fn hours(unit: &str) -> Option<f64> {
     match unit {
         "d" => Some(24.0),
@@ -88,8 +88,8 @@ fn hours(unit: &str) -> Option<f64> {
     }
 }
 
-/// Whether a text is made of numbers and units as durations with days are. Numbers of days have one
-/// point at most, of others the first part is looked at later.
+/// Whether a string has the syntax of durations with days. Numbers of days have at most one decimal
+/// point; other numbers are checked later.
 fn is_extended(text: &str) -> bool {
     let mut rest = text;
     while !rest.is_empty() {
@@ -112,10 +112,10 @@ fn is_extended(text: &str) -> bool {
     true
 }
 
-/// The nanoseconds of a duration.
+/// Parses a duration into nanoseconds.
 ///
 /// # Errors
-/// The error of the text.
+/// When the string is not a valid duration.
 pub(super) fn parsed(text: &str) -> Result<i64, String> {
     let extended = text.contains(['d', 'w', 'y']);
     let shown = match extended {
@@ -144,7 +144,7 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
             return Err(invalid());
         }
         let part = match (unit(name), hours(name)) {
-            // Beside days there is one way to write a micro.
+            // In durations with days, only one notation of micro is valid.
             (Some(_), _) if extended && name.starts_with('\u{3bc}') => None,
             (_, Some(hours)) => {
                 let text = amount.hours(hours).ok_or_else(invalid)?;

@@ -7,7 +7,7 @@ use super::moment::Moment;
 pub(super) const RFC3339: &str = "2006-01-02T15:04:05Z07:00";
 pub(super) const RFC3339_NANO: &str = "2006-01-02T15:04:05.999999999Z07:00";
 
-/// The layout of this name, or the text itself.
+/// Returns the layout of this name, or the string itself.
 pub(super) fn named(name: &str) -> &str {
     match name {
         "ANSIC" => "Mon Jan _2 15:04:05 2006",
@@ -24,7 +24,7 @@ pub(super) fn named(name: &str) -> &str {
     }
 }
 
-/// How a number is filled up.
+/// Padding of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fill {
     None,
@@ -32,7 +32,7 @@ pub(super) enum Fill {
     Space,
 }
 
-/// A part of a layout that stands for a part of a time.
+/// Layout element that represents a component of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     MonthName,
@@ -48,18 +48,18 @@ pub(super) enum Part {
     Second(Fill),
     Year,
     YearShort,
-    /// `PM`, or `pm` when it is not upper.
+    /// `PM`, or `pm` in lower case.
     Half {
         upper: bool,
     },
     ZoneName,
-    /// The offset: whether zero is `Z`, with colons, and its hours, minutes or seconds as well.
+    /// Offset: whether zero is `Z`, has colons, and the number of fields: hours, minutes, seconds.
     Offset {
         zulu: bool,
         colon: bool,
         fields: u8,
     },
-    /// So many digits behind a point or comma; without zeros at the end if they are nines.
+    /// Digits after a point or comma; without trailing zeros if `trimmed`, which nines denote.
     Fraction {
         digits: usize,
         trimmed: bool,
@@ -67,7 +67,7 @@ pub(super) enum Part {
     },
 }
 
-/// The parts with a text of their own, a longer one before its beginning.
+/// Literal layout elements, longer ones before their prefixes.
 const PARTS: &[(&str, Part)] = &[
     ("January", Part::MonthName),
     ("Jan", Part::MonthShort),
@@ -174,7 +174,7 @@ const PARTS: &[(&str, Part)] = &[
     ),
 ];
 
-/// The first part in a layout: what is before it, its text, and what is behind.
+/// Returns the first element of a layout: the prefix, the source, the element and the rest.
 pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
     layout.char_indices().find_map(|(at, character)| {
         let (before, rest) = layout.split_at(at);
@@ -185,7 +185,7 @@ pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
         if let '.' | ',' = character {
             return fraction(rest).and_then(|(length, part)| found(length, part));
         }
-        // The year behind one blank is no day.
+        // After one blank, the year is not a day.
         if rest.starts_with("_2006") {
             let (before, rest) = layout.split_at(at + 1);
             let (text, behind) = rest.split_at(4);
@@ -193,7 +193,7 @@ pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
         }
         let (text, part) = PARTS.iter().find(|(text, _)| rest.starts_with(text))?;
         let behind = rest.get(text.len()..).unwrap_or_default();
-        // `Janet` and `Monument` are words of their own.
+        // `Janet` and `Monument` are ordinary words.
         let word = behind.starts_with(|c: char| c.is_ascii_lowercase());
         if word && matches!(part, Part::MonthShort | Part::WeekdayShort) {
             return None;
@@ -202,7 +202,7 @@ pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
     })
 }
 
-/// A point or comma with zeros or nines behind it, and no other digit.
+/// Parses a point or comma followed by zeros or nines, and no other digit.
 fn fraction(text: &str) -> Option<(usize, Part)> {
     let comma = text.starts_with(',');
     let behind = text.get(1..)?;
@@ -261,7 +261,7 @@ fn month(local: &NaiveDateTime) -> &'static str {
     MONTHS.get(at).copied().unwrap_or_default()
 }
 
-/// The time by a layout.
+/// Formats a time with a layout.
 pub(super) fn formatted(time: &Moment, layout: &str) -> String {
     let local = time.local();
     let mut out = String::new();

@@ -25,7 +25,7 @@ pub(super) const BUILTINS: Group = &[
     ("time.weekday", Cost::Linear, weekday),
 ];
 
-/// The text in quotes, all but visible ASCII by its bytes.
+/// Quotes a string and escapes all bytes except visible ASCII.
 fn quoted(text: impl AsRef<[u8]>) -> String {
     let mut out = String::from("\"");
     for byte in text.as_ref() {
@@ -83,7 +83,7 @@ fn add_date(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     }
 }
 
-/// The years, months, days, hours, minutes and seconds between two times.
+/// Returns the years, months, days, hours, minutes and seconds between two times.
 fn diff(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (first, _) = moment(operands, 1)?;
     let (second, _) = moment(operands, 2)?;
@@ -140,7 +140,7 @@ fn parse_rfc3339(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     nanoseconds(parse::parsed(layout::RFC3339, text(operands, 1)?))
 }
 
-/// Whether a text is a time in a layout.
+/// Whether a string is a time in a layout.
 pub(super) fn fits(layout: &str, text: &str) -> bool {
     parse::parsed(layout, text).is_ok()
 }

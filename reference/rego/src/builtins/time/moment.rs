@@ -1,4 +1,4 @@
-//! Times in zones.
+//! Times in time zones.
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::{OffsetName, Tz};
@@ -8,7 +8,7 @@ use crate::builtins::Failure;
 use crate::builtins::expected::CallResult;
 use crate::builtins::operand::{answer, any, mistyped, not_utf8, refuse};
 
-/// A time in nanoseconds since 1970, as clocks in a zone show it.
+/// Time in nanoseconds since 1970, with a time zone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub(super) nanoseconds: i64,
@@ -16,7 +16,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// What a clock and a calendar show.
+    /// Returns the local time.
     pub(super) fn local(&self) -> NaiveDateTime {
         let utc = Utc.timestamp_nanos(self.nanoseconds).naive_utc();
         let (offset, _) = self.offset();
@@ -25,7 +25,7 @@ impl Moment {
         local.unwrap_or(utc)
     }
 
-    /// The seconds that the zone is before universal time, and its name then.
+    /// Returns the UTC offset in seconds, and the abbreviation of the zone at that time.
     pub(super) fn offset(&self) -> (i32, String) {
         let utc = Utc.timestamp_nanos(self.nanoseconds).naive_utc();
         let offset = self.zone.offset_from_utc_datetime(&known(utc).0);
@@ -33,7 +33,7 @@ impl Moment {
         (offset.fix().local_minus_utc(), name)
     }
 
-    /// The time so much later by the calendar. Days that do not exist run into the next month.
+    /// Adds to the calendar date. Days that do not exist overflow into the next month.
     pub(super) fn plus(&self, years: i64, months: i64, days: i64) -> Option<i64> {
         use chrono::Timelike;
         let local = self.local();
@@ -50,8 +50,8 @@ impl Moment {
     }
 }
 
-/// The nanoseconds since 1970 at which a clock in a zone shows a time. Of two the first; what it
-/// skips counts as if it had not yet been put forward.
+/// Converts a local time to nanoseconds since 1970. Of two such times the first is used; a skipped
+/// time uses the offset before the change.
 pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
     let (local, weeks) = known(local);
     let found = zone.from_local_datetime(&local);
@@ -67,16 +67,16 @@ pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
     Utc.from_utc_datetime(&there).timestamp_nanos_opt()
 }
 
-/// The first year for which the table of zones has no changes between summer and winter.
+/// First year without daylight saving changes in the time zone table.
 const FIRST_UNKNOWN: i32 = 2100;
 
-/// The years of the table that stand for later ones. No zone has a rule of its own for any of them,
-/// and each day of the week is the first of January in one and the first of March in one.
+/// Years of the table that represent later ones. No zone has special rules for any of them, and
+/// January 1 and March 1 fall on each weekday in one of them.
 const STANDING: std::ops::RangeInclusive<i32> = 2090..=2098;
 
-/// A time of years that the table of zones knows, with the weeks from it to the time that is asked
-/// for. Rules of summer time name days of weeks of months, none of them in January or February, so
-/// a year in which March begins with the same day has the same changes.
+/// Maps a time to a year in the time zone table, with the weeks between both times. Daylight saving
+/// rules refer to weekdays of months, none in January or February, so years in which March begins
+/// on the same weekday have the same changes.
 fn known(time: NaiveDateTime) -> (NaiveDateTime, TimeDelta) {
     if time.year() < FIRST_UNKNOWN {
         return (time, TimeDelta::zero());
@@ -96,7 +96,7 @@ fn known(time: NaiveDateTime) -> (NaiveDateTime, TimeDelta) {
     }
 }
 
-/// The failure of a name that is none of a zone. Names are paths of files for clients.
+/// Failure of an unknown zone name. To clients, names are file paths.
 fn unknown(name: &str) -> Failure {
     Failure::Value(if name.contains("..") || name.starts_with(['/', '\\']) {
         "time: invalid location name".to_owned()
@@ -107,11 +107,11 @@ fn unknown(name: &str) -> Failure {
     })
 }
 
-/// Reads an operand: nanoseconds alone, or with a zone and a layout.
+/// Parses an operand: nanoseconds alone, or with a zone and a layout.
 pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &str), Failure> {
     let whole = any(operands, position);
     let wrong = || {
-        // Clients see the first operand named, whichever it is.
+        // Messages name operand 1 for any operand.
         mistyped(1, "either number (ns) or [number (ns), string (tz)]", whole)
     };
     let string = |value: &'_ Value| -> Result<(), Failure> {
@@ -160,7 +160,7 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
     }
 }
 
-/// What reading a time comes to: nanoseconds, which not every time has.
+/// Converts a parsed time to a result. Not every time is in the range of nanoseconds.
 pub(super) fn nanoseconds(read: Result<Option<i64>, String>) -> CallResult {
     match read {
         Ok(Some(nanoseconds)) => answer(nanoseconds),

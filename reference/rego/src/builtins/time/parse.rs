@@ -1,11 +1,11 @@
-//! Reads times by layouts.
+//! Parses times by layout.
 
 use chrono::{Datelike, NaiveDate, TimeZone, Utc};
 
 use super::layout::{Fill, MONTHS, Part, WEEKDAYS, first};
 use super::quoted;
 
-/// What has been read so far.
+/// Fields parsed so far.
 #[derive(Default)]
 struct Read {
     year: i64,
@@ -16,26 +16,26 @@ struct Read {
     minute: i64,
     second: i64,
     nanosecond: i64,
-    /// Whether a half of the day was named, and that it was the second.
+    /// Whether AM or PM was given; true for PM.
     half: Option<bool>,
-    /// Seconds before universal time: of several offsets the last.
+    /// UTC offset in seconds; of several offsets the last.
     offset: i64,
-    /// Whether `Z` or `UTC` was named, which counts before any offset.
+    /// Whether `Z` or `UTC` was given, which takes precedence over any offset.
     universal: bool,
 }
 
-/// Why a part could not be read.
+/// Error of parsing an element.
 enum Wrong {
-    /// It is something else.
+    /// The input does not match.
     Other,
-    /// It is a number too large; the name of the part.
+    /// The number is out of range; the name of the element.
     Range(&'static str),
 }
 
-/// The nanoseconds since 1970 of a time, if it has any.
+/// Parses a time into nanoseconds since 1970, if they are in range.
 ///
 /// # Errors
-/// Where the text does not fit the layout.
+/// When the string does not match the layout.
 pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
     let mut read = Read::default();
     let (mut wanted, mut rest) = (layout, text);
@@ -65,10 +65,10 @@ pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
         .map_err(|wrong| format!("parsing time {shown}: {wrong}"))
 }
 
-/// Skips a text that has to stand there. Blanks stand for any number of them.
+/// Skips literal characters. Spaces match any number of spaces.
 ///
 /// # Errors
-/// With the bytes from the first on that is another.
+/// Returns the bytes from the first mismatch on.
 fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Result<&'t str, &'t [u8]> {
     while let Some(character) = prefix.chars().next() {
         if character == ' ' {
@@ -90,7 +90,7 @@ fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Result<&'t str, &'t [u8]>
     Ok(text)
 }
 
-/// Reads two digits, or one where that is enough.
+/// Parses two digits, or one where that suffices.
 fn two(text: &str, fixed: bool) -> Result<(i64, &str), Wrong> {
     let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
     if digits == 0 || (fixed && digits < 2) {
@@ -108,7 +108,7 @@ fn digits(text: &str, count: usize) -> Result<(i64, &str), Wrong> {
     Ok((number.parse().map_err(|_| Wrong::Other)?, rest))
 }
 
-/// Reads a number of few digits, which may have a sign, and none as zero.
+/// Parses a short number with an optional sign; no digits are zero.
 fn signed(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -118,7 +118,7 @@ fn signed(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -size } else { size })
 }
 
-/// Reads a name, whole or its first letters, in any case.
+/// Parses a full or abbreviated name, in any case.
 fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Result<(i64, &'t str), Wrong> {
     for (at, name) in names.iter().enumerate() {
         let name = if short {
@@ -239,7 +239,7 @@ impl Read {
             Part::Fraction { digits, .. } => {
                 let (fraction, rest) = text.split_at_checked(digits + 1).ok_or(Wrong::Other)?;
                 let number = fraction.strip_prefix(['.', ',']).ok_or(Wrong::Other)?;
-                // Behind nanoseconds may stand anything.
+                // Anything may follow nanoseconds.
                 let counted = number.len().min(9);
                 let (counted, _) = number.split_at_checked(counted).ok_or(Wrong::Other)?;
                 let value = signed(counted).ok_or(Wrong::Other)?;
@@ -253,7 +253,7 @@ impl Read {
         Ok(rest)
     }
 
-    /// Seconds may have a fraction that the layout does not ask for.
+    /// Parses a fraction of a second that the layout does not contain.
     fn unasked_fraction<'t>(&mut self, text: &'t str, behind: &str) -> &'t str {
         match first(behind) {
             Some((_, _, Part::Fraction { .. }, _)) => text,
@@ -261,7 +261,7 @@ impl Read {
         }
     }
 
-    /// Reads a fraction, if there is one.
+    /// Parses a fraction, if there is one.
     fn fraction<'t>(&mut self, text: &'t str) -> &'t str {
         let Some(number) = text.strip_prefix(['.', ',']) else {
             return text;
@@ -307,7 +307,7 @@ impl Read {
         Ok(rest)
     }
 
-    /// Reads the abbreviation of a zone, which says nothing about the time.
+    /// Parses the abbreviation of a zone, which does not affect the time.
     fn zone(text: &str) -> Result<&str, Wrong> {
         for name in ["UTC", "ChST", "MeST"] {
             if let Some(rest) = text.strip_prefix(name) {
@@ -335,7 +335,7 @@ impl Read {
         if known { Ok(rest) } else { Err(Wrong::Other) }
     }
 
-    /// What follows hours with a sign, which are a part of the name of a zone only.
+    /// Skips signed hours, which are only part of a zone name.
     fn behind_hours(text: &str) -> Option<&str> {
         let hours = text.strip_prefix(['+', '-'])?;
         let behind = hours.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -344,7 +344,7 @@ impl Read {
         Some(behind)
     }
 
-    /// The nanoseconds since 1970, if there are as many.
+    /// Returns the nanoseconds since 1970, if they are in range.
     fn time(self) -> Result<Option<i64>, &'static str> {
         let mut hour = self.hour;
         match self.half {
@@ -360,7 +360,7 @@ impl Read {
             small(self.second),
             small(self.nanosecond),
         );
-        // One second behind is the offset of no zone.
+        // An offset of minus one second does not occur and is ignored.
         let offset = match self.offset {
             -1 => 0,
             _ if self.universal => 0,
@@ -373,7 +373,7 @@ impl Read {
         }))
     }
 
-    /// The day, which has to be one of the calendar.
+    /// Returns the date, which must exist in the calendar.
     fn date(&self) -> Result<NaiveDate, &'static str> {
         let small = |number: i64| u32::try_from(number).unwrap_or(0);
         let year = i32::try_from(self.year).unwrap_or(0);
@@ -397,7 +397,7 @@ impl Read {
     }
 }
 
-/// The first nine digits of a fraction.
+/// Parses the first nine digits of a fraction.
 fn nanoseconds(digits: &str) -> i64 {
     let padded = format!("{digits:0<9}");
     let nine = padded.get(..9).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::control::store::StoreError;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Creates a secret, or replaces its value. What is stored is sealed.
+/// Creates a secret, or replaces its value. It is stored sealed.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

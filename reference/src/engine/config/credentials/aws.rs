@@ -7,10 +7,10 @@ use serde::de::IgnoredAny;
 
 use super::filled;
 
-/// A signature of each request.
+/// AWS signing of each request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct AwsSigning {
-    /// The AWS service that checks the signature; `s3` if it is not given.
+    /// AWS service that verifies the signature; `s3` if absent.
     pub(in crate::engine) service: Option<String>,
     signature_version: Option<String>,
     environment_credentials: Option<Nothing>,
@@ -21,7 +21,7 @@ pub(in crate::engine) struct AwsSigning {
     sso_credentials: Option<IgnoredAny>,
 }
 
-/// Where a key is.
+/// Source of an AWS access key.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) enum AwsKeys<'s> {
     Environment,
@@ -31,8 +31,8 @@ pub(in crate::engine) enum AwsKeys<'s> {
     Metadata(&'s AwsMetadata),
 }
 
-/// Where in a file of credentials a key is. What is not given is looked for in the environment,
-/// or has the usual value of AWS.
+/// Access key in a credentials file. Missing members come from the environment, or have the default
+/// value of AWS.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(in crate::engine) struct AwsProfile {
     pub(in crate::engine) path: Option<PathBuf>,
@@ -40,16 +40,16 @@ pub(in crate::engine) struct AwsProfile {
     pub(in crate::engine) aws_region: Option<String>,
 }
 
-/// The role of the machine that the engine runs on, or of its container.
+/// Role of the machine or container that the engine runs on.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(in crate::engine) struct AwsMetadata {
-    /// The role of a machine; that of the container if it is not given.
+    /// Role of a machine; if absent, that of the container is used.
     pub(in crate::engine) iam_role: Option<String>,
     pub(in crate::engine) aws_region: Option<String>,
 }
 
-/// A role that the Security Token Service gives for a token in a file. What is not given is looked
-/// for in the environment, or has the usual value of AWS.
+/// Role that the Security Token Service grants for a token in a file. Missing members come from the
+/// environment, or have the default value of AWS.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(in crate::engine) struct AwsWebIdentity {
     pub(in crate::engine) iam_role_arn: Option<String>,
@@ -59,8 +59,8 @@ pub(in crate::engine) struct AwsWebIdentity {
     pub(in crate::engine) aws_domain: Option<String>,
 }
 
-/// A role that the Security Token Service gives for another key. What is not given is looked for in
-/// the environment, or has the usual value of AWS.
+/// Role that the Security Token Service grants for another access key. Missing members come from
+/// the environment, or have the default value of AWS.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(in crate::engine) struct AwsAssumedRole {
     pub(in crate::engine) iam_role_arn: Option<String>,
@@ -71,7 +71,7 @@ pub(in crate::engine) struct AwsAssumedRole {
 }
 
 impl AwsAssumedRole {
-    /// Where the other key is: the first place that is configured, and no other.
+    /// Source of the other key: only the first one that is configured.
     pub(in crate::engine) fn other(&self) -> Option<AwsKeys<'_>> {
         let places = self.aws_signing.as_deref()?.places();
         let [environment, _, identity, profile, metadata] = places;
@@ -79,17 +79,17 @@ impl AwsAssumedRole {
     }
 }
 
-/// An object that has no members.
+/// Object without members.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct Nothing {}
 
 impl AwsSigning {
-    /// Where the key may be, the first place first.
+    /// Configured sources of the key, in order of precedence.
     pub(in crate::engine) fn keys(&self) -> impl Iterator<Item = AwsKeys<'_>> {
         self.places().into_iter().flatten()
     }
 
-    /// The places in their order, where they are configured.
+    /// All sources in order, absent if not configured.
     fn places(&self) -> [Option<AwsKeys<'_>>; 5] {
         let environment = self.environment_credentials.as_ref();
         let role = self.assume_role_credentials.as_ref();
@@ -103,7 +103,7 @@ impl AwsSigning {
         ]
     }
 
-    /// Says what of it cannot be used.
+    /// Validates the section; the error names the unsupported or missing member.
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |why: &str| Err(why.to_owned());
         if self.sso_credentials.is_some() {

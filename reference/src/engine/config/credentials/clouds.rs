@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A token of the metadata server of Google Cloud.
+/// Token from the metadata server of Google Cloud.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct GcpMetadata {
     audience: Option<String>,
@@ -13,20 +13,20 @@ pub(in crate::engine) struct GcpMetadata {
     pub(in crate::engine) identity_token_path: Option<String>,
 }
 
-/// Which token of Google Cloud is wanted.
+/// Type of a Google Cloud token.
 #[derive(Debug)]
 pub(in crate::engine) enum GcpToken<'m> {
-    /// One that says to this audience who the engine is.
+    /// Identity token for this audience.
     Identity(&'m str),
-    /// One that lets the engine do what these scopes allow.
+    /// Access token with these scopes.
     Access(&'m [String]),
 }
 
 impl GcpMetadata {
-    /// Which token is wanted.
+    /// Type of the token to request.
     ///
     /// # Errors
-    /// When none is, or both are.
+    /// When neither or both of `audience` and `scopes` are configured.
     pub(in crate::engine) fn token(&self) -> Result<GcpToken<'_>, String> {
         let audience = self.audience.as_deref();
         let audience = audience.filter(|audience| !audience.is_empty());
@@ -38,7 +38,7 @@ impl GcpMetadata {
     }
 }
 
-/// A token for a managed identity of Azure. What is not given has the usual value.
+/// Token for a managed identity of Azure. Missing members have default values.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct AzureIdentity {
     pub(in crate::engine) endpoint: Option<String>,
@@ -47,7 +47,7 @@ pub(in crate::engine) struct AzureIdentity {
     pub(in crate::engine) object_id: Option<String>,
     pub(in crate::engine) client_id: Option<String>,
     pub(in crate::engine) mi_res_id: Option<String>,
-    /// Whether the endpoint is that of applications (App Service), not of machines.
+    /// Whether the endpoint is that of App Service instead of virtual machines.
     #[serde(default)]
     pub(in crate::engine) use_app_service_msi: bool,
 }

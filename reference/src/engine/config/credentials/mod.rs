@@ -21,8 +21,8 @@ pub(in crate::engine) use aws::{
 pub(in crate::engine) use clouds::{AzureIdentity, GcpMetadata, GcpToken};
 pub(in crate::engine) use oauth2::{Assertion, Grant, OAuth2};
 
-/// How the engine proves who it is: at most one of these. Another kind is refused, unlike keys that
-/// are not known elsewhere: without its credentials a service would only say that it wants some.
+/// Authentication of the engine: at most one of these. Unlike unknown keys elsewhere, an unknown
+/// kind is refused: without its credentials a service would only answer that it requires some.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::engine) struct Credentials {
@@ -34,33 +34,33 @@ pub(in crate::engine) struct Credentials {
     pub(in crate::engine) azure_managed_identity: Option<AzureIdentity>,
 }
 
-/// A token that is sent as it is.
+/// Static bearer token.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct Bearer {
     pub(in crate::engine) token: Option<Secret>,
-    /// A file with the token, read for every request.
+    /// File with the token, read for every request.
     pub(in crate::engine) token_path: Option<PathBuf>,
-    /// What stands before the token; `Bearer` if it is not given.
+    /// Authentication scheme before the token; `Bearer` if absent.
     pub(in crate::engine) scheme: Option<String>,
 }
 
-/// A certificate that the engine shows.
+/// Client certificate.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct ClientTls {
-    /// A file with the certificate.
+    /// File with the certificate.
     pub(in crate::engine) cert: PathBuf,
-    /// A file with its key, which is not encrypted.
+    /// File with its unencrypted private key.
     pub(in crate::engine) private_key: PathBuf,
     private_key_passphrase: Option<IgnoredAny>,
-    /// How often both are read again; never if it is not given.
+    /// Interval at which both files are reread; never if absent.
     cert_reread_interval_seconds: Option<Seconds>,
-    /// Whose certificates the service may show, unless it says so itself.
+    /// Trusted authorities for the service's certificate, unless the service configures its own.
     #[serde(flatten)]
     pub(in crate::engine) tls: Tls,
 }
 
 impl ClientTls {
-    /// How often the files are read again, if they are.
+    /// Interval at which the files are reread, if any.
     pub(in crate::engine) fn reread(&self) -> Option<Duration> {
         let given = self.cert_reread_interval_seconds.map(|given| given.0);
         given.filter(|interval| !interval.is_zero())
@@ -68,7 +68,7 @@ impl ClientTls {
 }
 
 impl Credentials {
-    /// Says what of them cannot be used.
+    /// Validates the credentials; the error names the unsupported or missing member.
     pub(super) fn check(&self) -> Result<(), String> {
         let given = [
             self.bearer.is_some(),
@@ -97,7 +97,7 @@ impl Credentials {
         self.s3_signing.as_ref().map_or(Ok(()), AwsSigning::check)
     }
 
-    /// Takes the key that they name, if they name one.
+    /// Resolves the signing key that they name, if any.
     pub(super) fn take_keys(&mut self, keys: &BTreeMap<String, Key>) -> Result<(), String> {
         match &mut self.oauth2 {
             Some(oauth2) => oauth2.take_key(keys),
@@ -106,7 +106,7 @@ impl Credentials {
     }
 }
 
-/// A value that is there and not empty.
+/// Returns a value that is present and not empty.
 fn filled<T: AsRef<str>>(given: Option<&T>) -> Option<&T> {
     given.filter(|given| !given.as_ref().is_empty())
 }

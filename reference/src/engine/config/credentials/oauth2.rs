@@ -13,10 +13,10 @@ use crate::engine::config::http_address::is_http;
 use crate::engine::config::keys::Key;
 use crate::engine::config::secret::Secret;
 
-/// What kind of assertion a `client_assertion` is unless the configuration says otherwise.
+/// Default type of a `client_assertion`.
 const JWT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// A token that an authorization server gives for what a client knows.
+/// OAuth2 token of an authorization server.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct OAuth2 {
     #[serde(default)]
@@ -24,13 +24,13 @@ pub(in crate::engine) struct OAuth2 {
     pub(in crate::engine) token_url: String,
     client_id: Option<String>,
     client_secret: Option<Secret>,
-    /// The name of the key that signs assertions.
+    /// Name of the key that signs assertions.
     signing_key: Option<String>,
-    /// The SHA-1 digest of the certificate of that key, in hexadecimal digits.
+    /// SHA-1 digest of that key's certificate, in hexadecimal.
     thumbprint: Option<String>,
     #[serde(default)]
     pub(in crate::engine) additional_claims: Claims,
-    /// Whether each assertion has an id of its own.
+    /// Whether each assertion has a unique id.
     #[serde(default)]
     pub(in crate::engine) include_jti_claim: bool,
     client_assertion: Option<Secret>,
@@ -46,7 +46,7 @@ pub(in crate::engine) struct OAuth2 {
     aws_signing: Option<IgnoredAny>,
     azure_keyvault: Option<IgnoredAny>,
     azure_signing: Option<IgnoredAny>,
-    /// The key that `signing_key` names, once it is found.
+    /// Resolved key that `signing_key` names.
     #[serde(skip)]
     key: Option<Key>,
 }
@@ -59,7 +59,7 @@ enum GrantType {
     JwtBearer,
 }
 
-/// The claims that are added to assertions. Messages do not show them.
+/// Additional claims of assertions. Messages do not show them.
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub(in crate::engine) struct Claims(
@@ -72,24 +72,24 @@ impl fmt::Debug for Claims {
     }
 }
 
-/// What a client shows to get a token.
+/// Grant that a client presents to get a token.
 #[derive(Debug)]
 pub(in crate::engine) enum Grant<'c> {
-    /// Its secret.
+    /// Client secret.
     Secret { id: &'c str, secret: &'c Secret },
-    /// An assertion that is made for the occasion, instead of a secret.
+    /// Assertion signed for each request, instead of a secret.
     SignedClient { id: Option<&'c str>, key: &'c Key },
-    /// An assertion that others made, instead of a secret.
+    /// Assertion created elsewhere, instead of a secret.
     Client {
         id: &'c str,
         kind: &'c str,
         assertion: Assertion<'c>,
     },
-    /// An assertion that is the whole grant.
+    /// Assertion that is the whole grant.
     Bearer { key: &'c Key },
 }
 
-/// Where an assertion is that others made.
+/// Source of an assertion that was created elsewhere.
 #[derive(Debug)]
 pub(in crate::engine) enum Assertion<'c> {
     Given(&'c Secret),
@@ -97,10 +97,10 @@ pub(in crate::engine) enum Assertion<'c> {
 }
 
 impl OAuth2 {
-    /// What is shown for the token.
+    /// Grant to present for the token.
     ///
     /// # Errors
-    /// When nothing is configured that can be shown, or more than one thing.
+    /// When no grant is configured, or more than one.
     pub(in crate::engine) fn grant(&self) -> Result<Grant<'_>, String> {
         let key = match filled(self.signing_key.as_ref()) {
             None => None,
@@ -142,10 +142,10 @@ impl OAuth2 {
         }
     }
 
-    /// The digest of the certificate that its assertions name, if they name one.
+    /// Digest of the certificate that its assertions name, if any.
     ///
     /// # Errors
-    /// When it is not written in hexadecimal digits.
+    /// When it is not hexadecimal.
     pub(in crate::engine) fn thumbprint(&self) -> Result<Option<Vec<u8>>, String> {
         let digits = match filled(self.thumbprint.as_ref()) {
             None => return Ok(None),
@@ -162,7 +162,7 @@ impl OAuth2 {
         bytes.ok_or_else(wrong).map(Some)
     }
 
-    /// Says what of it cannot be used.
+    /// Validates the section; the error names the unsupported or malformed member.
     pub(super) fn check(&self) -> Result<(), String> {
         if !is_http(&self.token_url) {
             return Err("`token_url` must be an HTTP address".to_owned());
@@ -181,7 +181,7 @@ impl OAuth2 {
         self.thumbprint().map(drop)
     }
 
-    /// Takes the key that it names, and says what then cannot be used.
+    /// Resolves the signing key, and validates the grant with it.
     pub(super) fn take_key(&mut self, keys: &BTreeMap<String, Key>) -> Result<(), String> {
         if let Some(name) = filled(self.signing_key.as_ref()) {
             let key = keys.get(name);

@@ -7,11 +7,11 @@ use crate::engine::evaluate::EvalOptions;
 use crate::engine::health::{healthy, unhealthy};
 use crate::http::{ApiError, Reply, Request};
 
-/// Says whether the rule or document of that name below `system/health` is `true`. Rules see in
-/// their input whether the plugins are ready, and the state of each.
+/// Reports whether the rule or document with that name below `system/health` is `true`. The input
+/// of the rules states whether the plugins are ready, and the state of each.
 ///
 /// # Errors
-/// None: everything else answers 500 with its reason.
+/// None: any other result answers 500 with the reason.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut path = vec!["system".to_owned(), "health".to_owned()];
     path.extend_from_slice(request.path.open());
@@ -26,7 +26,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     })
 }
 
-/// The input document of health rules.
+/// Input document of health rules.
 fn input(engine: &Engine) -> Value {
     let statuses = &engine.plugins().statuses;
     let states = statuses.states();

@@ -11,26 +11,26 @@ use super::token_request::{ask, form, question};
 use super::{sensitive, variable};
 use crate::engine::config::AzureIdentity;
 
-/// Where machines get tokens unless the configuration or the environment says otherwise.
+/// Default endpoint for tokens of machines.
 const ENDPOINT: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
 
-/// What tokens are for unless the configuration says otherwise.
+/// Default resource that tokens are for.
 const RESOURCE: &str = "https://storage.azure.com/";
 
-/// The versions of the API of machines and of the one of applications.
+/// API versions for machines and for applications.
 const MACHINE_VERSION: &str = "2018-02-01";
 const APPLICATION_VERSION: &str = "2019-08-01";
 
-/// How long the endpoint may take.
+/// Timeout of the endpoint.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What messages call the endpoint.
+/// Name of the endpoint in messages.
 const SERVER: &str = "the identity endpoint";
 
-/// Asks for a token.
+/// Requests a token.
 ///
 /// # Errors
-/// When the environment lacks something, or no token is given.
+/// When the environment is incomplete, or no token is returned.
 pub(super) async fn fetch(identity: &AzureIdentity) -> Result<Token, String> {
     let asked = Instant::now();
     let in_environment =

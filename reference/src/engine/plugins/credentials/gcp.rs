@@ -10,23 +10,23 @@ use super::token::{Token, lifetime};
 use super::token_request::{ask, question};
 use crate::engine::config::{GcpMetadata, GcpToken};
 
-/// Where the server is unless the configuration says otherwise.
+/// Default address of the server.
 const ENDPOINT: &str = "http://metadata.google.internal";
 
-/// Where its tokens are unless the configuration says otherwise.
+/// Default paths of its tokens.
 const ACCESS: &str = "/computeMetadata/v1/instance/service-accounts/default/token";
 const IDENTITY: &str = "/computeMetadata/v1/instance/service-accounts/default/identity";
 
-/// How long the server may take.
+/// Timeout of the server.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What messages call the server.
+/// Name of the server in messages.
 const SERVER: &str = "the metadata server";
 
-/// Asks the metadata server for a token.
+/// Requests a token from the metadata server.
 ///
 /// # Errors
-/// When it gives none.
+/// When it returns none.
 pub(super) async fn fetch(metadata: &GcpMetadata) -> Result<Token, String> {
     let asked = Instant::now();
     let set = |given: &Option<String>, usual: &str| {
@@ -60,7 +60,7 @@ async fn get(url: String) -> Result<Vec<u8>, String> {
     ask(SERVER, request, TIMEOUT).await
 }
 
-/// How long an identity token still lives, if it says so.
+/// Remaining lifetime of an identity token, if it has an expiry.
 fn left(token: &str) -> Option<Duration> {
     let (_, claims) = jwt::unverified(token).ok()?;
     let Value::Number(end) = claims.get("exp")? else {

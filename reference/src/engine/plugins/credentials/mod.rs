@@ -16,33 +16,33 @@ use crate::engine::config::{AzureIdentity, Bearer, GcpMetadata, OAuth2, Service}
 use aws::Aws;
 use token::Token;
 
-/// What is added to requests.
+/// Credentials that are added to requests.
 #[derive(Debug)]
 pub(super) enum Credentials {
-    /// Nothing; a certificate is shown by the connection.
+    /// No header; a client certificate is sent by the connection.
     None,
     Bearer {
         bearer: Bearer,
-        /// Whether it is sent in base64, as registries want it.
+        /// Whether it is sent in base64, as registries require.
         in_base64: bool,
     },
-    /// A token that somebody gives, until it ends.
+    /// Token of a provider, cached until it expires.
     Given {
         by: TokenProvider,
         token: Mutex<Option<Token>>,
     },
-    /// A signature with a key of AWS.
+    /// AWS signature.
     Aws(Box<Aws>),
 }
 
-/// Who gives tokens.
+/// Provider of tokens.
 #[derive(Debug)]
 pub(super) enum TokenProvider {
-    /// An authorization server, to which the client of the service talks.
+    /// Authorization server, and the HTTP client of the service.
     OAuth2(Box<OAuth2>, reqwest::Client),
-    /// The metadata server of a machine of Google Cloud.
+    /// Google Cloud metadata server.
     Gcp(GcpMetadata),
-    /// What gives a machine or application of Azure its identity.
+    /// Azure identity endpoint.
     Azure(AzureIdentity),
 }
 
@@ -57,7 +57,7 @@ impl TokenProvider {
 }
 
 impl Credentials {
-    /// The credentials that the configuration gives for a service; `http` talks to it.
+    /// Creates the configured credentials of a service, whose HTTP client is `http`.
     pub(super) fn new(service: &Service, http: &reqwest::Client) -> Self {
         let given = &service.credentials;
         if let Some(bearer) = &given.bearer {
@@ -82,10 +82,10 @@ impl Credentials {
         Self::Given { by, token }
     }
 
-    /// Adds them to a request.
+    /// Adds the credentials to a request.
     ///
     /// # Errors
-    /// When a file or an environment variable is missing, or no token is given.
+    /// When a file or an environment variable is missing, or the provider returns no token.
     pub(super) async fn add(&self, request: &mut reqwest::Request) -> Result<(), String> {
         let proof = match self {
             Self::None => return Ok(()),
@@ -128,13 +128,13 @@ async fn bearer_token(bearer: &Bearer) -> Result<String, String> {
     }
 }
 
-/// The text of a file.
+/// Reads a file as a string.
 async fn text(path: &std::path::Path) -> Result<String, String> {
     let text = tokio::fs::read_to_string(path).await;
     text.map_err(|why| format!("file `{}`: {why}", path.display()))
 }
 
-/// A variable of the environment that is there and not empty.
+/// Environment variable, if set and not empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -15,22 +15,22 @@ use super::token_request::{ask, form};
 use crate::engine::config::{Assertion, Grant, Key, OAuth2};
 use crate::engine::random_id;
 
-/// How long a token lives whose giver does not say.
+/// Default lifetime of a token.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// How long an authorization server may take.
+/// Timeout of the authorization server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The seconds for which an assertion can be shown.
+/// Lifetime of an assertion, in seconds.
 const ASSERTION_LIFETIME: u64 = 600;
 
 const JWT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const JWT_GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/// What messages call the server.
+/// Name of the server in messages.
 const SERVER: &str = "the authorization server";
 
-/// Asks the authorization server for a token.
+/// Requests a token from the authorization server.
 pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Token, String> {
     let asked = Instant::now();
     let grant = client.grant()?;
@@ -43,7 +43,7 @@ pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Tok
         .header("content-type", "application/x-www-form-urlencoded")
         .body(form(said));
     if let Grant::Secret { id, secret } = &grant {
-        // As it is, without the encoding of RFC 6749: servers are set up for what others send.
+        // Without the percent-encoding of RFC 6749: servers expect what other clients send.
         request = request.basic_auth(id, Some(&secret.0));
     }
     for (name, value) in &client.additional_headers {
@@ -53,7 +53,7 @@ pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Tok
     token(&answer, asked)
 }
 
-/// What the form says. What the configuration adds replaces the scopes and nothing else.
+/// Form parameters of the request. Additional parameters may only override the scopes.
 async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, String>, String> {
     let mut form = BTreeMap::new();
     let mut say = |name: &str, value: &str| {
@@ -98,7 +98,7 @@ async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, Str
     Ok(form)
 }
 
-/// The assertion that a key signs.
+/// Assertion signed by a key.
 fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = since.map_err(|why| why.to_string())?.as_secs();
@@ -120,7 +120,7 @@ fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
     parameter("alg", json!(key.algorithm()));
     parameter("typ", json!("JWT"));
     if let Some(digest) = client.thumbprint()? {
-        // With padding, as servers get it that others ask.
+        // With padding, because servers expect what other clients send.
         parameter("x5t", json!(URL_SAFE.encode(digest)));
     }
     let header = serde_json::Value::Object(header).to_string();
@@ -129,7 +129,7 @@ fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
     jwt::sign(&header, &claims, key.algorithm(), private)
 }
 
-/// The token in the answer to a question.
+/// Parses the token in a response.
 fn token(answer: &[u8], asked: Instant) -> Result<Token, String> {
     let wrong = |what: &str| format!("{SERVER} gave {what}");
     let answer = from_json(answer).map_err(|_| wrong("no token"))?;

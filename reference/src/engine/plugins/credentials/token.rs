@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use rego::Value;
 
-/// A token is not used in the last seconds of its life.
+/// A token is not used in the last seconds before it expires.
 const LEEWAY: Duration = Duration::from_secs(10);
 
-/// A token until it ends.
+/// Token with an expiry.
 pub(in crate::engine::plugins) struct Token {
     text: String,
     end: Instant,
@@ -21,7 +21,7 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// A token that was asked for at a time and lives that long.
+    /// Creates a token that was requested at `asked` and has this lifetime.
     pub(super) fn new(text: &str, asked: Instant, lifetime: Duration) -> Self {
         let end = asked.checked_add(lifetime.saturating_sub(LEEWAY));
         Self {
@@ -30,18 +30,18 @@ impl Token {
         }
     }
 
-    /// What is sent.
+    /// Token string.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it can still be used.
+    /// Whether it is still valid.
     pub(super) fn lives(&self) -> bool {
         Instant::now() < self.end
     }
 }
 
-/// How long what an answer gives lives, if the answer says so: a number of seconds, also as text.
+/// Lifetime in a response, if present: a number of seconds, also as a string.
 pub(super) fn lifetime(answer: &Value) -> Option<Duration> {
     let seconds = match answer.get("expires_in")? {
         Value::Number(seconds) => u64::try_from(seconds.as_i64()?).ok()?,

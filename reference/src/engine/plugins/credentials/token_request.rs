@@ -8,17 +8,17 @@ use reqwest::{Method, RequestBuilder, Url, redirect};
 use crate::engine::plugins::connector::is_loopback;
 use crate::engine::plugins::service::cause;
 
-/// The most bytes of an answer.
+/// Maximum bytes of a response.
 const MAX_ANSWER: usize = 1 << 20;
 
-/// What forms show as it is.
+/// Characters that forms do not percent-encode.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// A form, or the query of an address.
+/// Encodes a form, or the query of a URL.
 pub(super) fn form<'p>(pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> String {
     let encoded = |text: &str| {
         let text = utf8_percent_encode(text, PLAIN).to_string();
@@ -29,11 +29,11 @@ pub(super) fn form<'p>(pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> S
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// A question to somebody who is no service of the configuration, so that no setting of a service
-/// is about it. No redirection is followed.
+/// Creates a request to a server that is not a configured service, so that no service's settings
+/// apply. Redirects are not followed.
 ///
 /// # Errors
-/// When the address is none.
+/// When the URL is invalid.
 pub(super) fn question(method: Method, url: &str) -> Result<RequestBuilder, String> {
     crate::crypto::install();
     let url = Url::parse(url).map_err(|why| format!("an address to ask cannot be used: {why}"))?;
@@ -47,11 +47,11 @@ pub(super) fn question(method: Method, url: &str) -> Result<RequestBuilder, Stri
     Ok(client.request(method, url))
 }
 
-/// The body of the answer to a request, if it comes within a time and says that all went well.
-/// Messages call whoever is asked by a name, and show nothing of the question and the answer.
+/// Sends a request and returns the body of a successful response that arrives within a timeout.
+/// Messages name the server by `whom`, and contain nothing of the request and the response.
 ///
 /// # Errors
-/// When there is no such answer, or it is too long.
+/// When there is no such response, or it is too long.
 pub(super) async fn ask(
     whom: &str,
     request: RequestBuilder,

@@ -10,20 +10,20 @@ use rego::value::from_json;
 use super::MAX_EVENT;
 use super::entry::Entry;
 
-/// Part of what waits, as it is sent.
+/// Part of the buffered events, in its uploaded form.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    /// The number behind the last event of it.
+    /// Number after its last event.
     pub(super) end: u64,
-    /// A compressed JSON array; nothing if its only event is dropped.
+    /// Compressed JSON array; absent if its only event is dropped.
     pub(super) body: Option<Vec<u8>>,
-    /// Whether its only event lacks what non-deterministic functions answered.
+    /// Whether its only event lacks the results of non-deterministic functions.
     pub(super) without_calls: bool,
 }
 
-/// Compresses as many of the first events as stay within the limit; nothing if there are none. One
-/// that alone does not is sent without what non-deterministic functions answered, if that is
-/// enough.
+/// Compresses as many of the first events as fit in the limit; `None` if there are none. A single
+/// event that exceeds it is sent without the results of non-deterministic functions, if it fits
+/// then.
 pub(super) fn pack(entries: &[Entry], limit: usize) -> io::Result<Option<Chunk>> {
     let mut count = entries.len();
     loop {
@@ -53,7 +53,7 @@ pub(super) fn pack(entries: &[Entry], limit: usize) -> io::Result<Option<Chunk>>
     }
 }
 
-/// An event without what non-deterministic functions answered, if they were asked.
+/// Returns an event without the results of non-deterministic functions, if it has any.
 fn without_calls(event: &[u8]) -> Option<Bytes> {
     let mut event = from_json(event).ok()?;
     event.as_object_mut()?.remove("nd_builtin_cache")?;

@@ -7,14 +7,14 @@ use tracing::info;
 use super::MAX_EVENT;
 use crate::log::{CONSOLE, Json};
 
-/// What tells these lines from others.
+/// Type that identifies these lines.
 const TYPE: &str = "openpolicyagent.org/decision_logs";
 
 /// Writes an event to the log of the process, its members as members of the line. The error, an
-/// object where it is sent to a service, is a sentence here.
+/// object in uploads, is a sentence here.
 ///
 /// # Errors
-/// When the event is too long. Nothing is written then.
+/// When the event is too long. Then nothing is written.
 pub(super) fn print(event: &Object) -> Result<(), TooLong> {
     let mut room = MAX_EVENT;
     let mut json = |name| {
@@ -51,7 +51,7 @@ pub(super) fn print(event: &Object) -> Result<(), TooLong> {
     Ok(())
 }
 
-/// An error with its place, if that is known, and its code.
+/// Formats an error with its code, and its location if known.
 fn sentence(error: &Value) -> String {
     let text = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let said = format!("{}: {}", text("code"), text("message"));

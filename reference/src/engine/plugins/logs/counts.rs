@@ -1,32 +1,32 @@
 //! Counters of the decision log.
 
-/// What became of events.
+/// Counters of events by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::engine::plugins) struct Counts {
-    /// Those that had to make room, or would have taken too much of it.
+    /// Events that were dropped from a full buffer, or did not fit in it.
     pub(in crate::engine::plugins) no_room: u64,
-    /// Those that were too many in one second.
+    /// Events that exceeded the rate limit.
     pub(in crate::engine::plugins) too_fast: u64,
-    /// Those of which no policy could say whether they may be shown.
+    /// Events for which the mask or drop policy failed.
     pub(in crate::engine::plugins) unjudged: u64,
-    /// Those that alone are longer than an event or an upload may be.
+    /// Events that exceed the limit of an event or an upload on their own.
     pub(in crate::engine::plugins) too_long: u64,
-    /// Those that were sent without what non-deterministic functions answered.
+    /// Events that were sent without the results of non-deterministic functions.
     pub(in crate::engine::plugins) without_calls: u64,
-    /// Those that could not be written to disk.
+    /// Events that could not be written to disk.
     pub(in crate::engine::plugins) unwritten: u64,
-    /// Those whose decision was not answered, as they could not be written to disk.
+    /// Events whose request was refused, because they could not be written to disk.
     pub(in crate::engine::plugins) refused: u64,
-    /// Those that were damaged on disk.
+    /// Events that were damaged on disk.
     pub(in crate::engine::plugins) damaged: u64,
-    /// Uploads.
+    /// Uploads that succeeded.
     pub(in crate::engine::plugins) uploads: u64,
-    /// Uploads that were not taken.
+    /// Uploads that failed.
     pub(in crate::engine::plugins) failed_uploads: u64,
 }
 
 impl Counts {
-    /// The counts by their names in reports.
+    /// Counters by their names in reports.
     pub(in crate::engine::plugins) fn by_name(&self) -> [(&'static str, u64); 10] {
         [
             ("decision_logs_chunks_uploaded", self.uploads),

@@ -1,4 +1,4 @@
-//! Masks: what policies remove from decisions.
+//! Masks: what a mask policy removes from decisions.
 
 use percent_encoding::percent_decode_str;
 use rego::Value;
@@ -6,21 +6,21 @@ use rego::value::{MAX_DEPTH, Object};
 
 use super::redact::MaskedValues;
 
-/// The members of events of which something can be hidden.
+/// Members of events that can be masked.
 const MASKABLE: [&str; 3] = ["input", "result", "nd_builtin_cache"];
 
-/// One thing that is hidden.
+/// A mask.
 #[derive(Debug)]
 struct Mask<'m> {
-    /// The path as it was given.
+    /// Path as given.
     path: &'m str,
-    /// The segments, of which the first is a member of events.
+    /// Path segments, of which the first is a member of events.
     segments: Vec<String>,
-    /// What is put in the place; nothing if what is there is removed.
+    /// Replacement; `None` if the value is removed.
     value: Option<Value>,
 }
 
-/// Whether there is no mask to apply.
+/// Whether there are no masks to apply.
 pub(super) fn is_none(masks: &Value) -> bool {
     match masks {
         Value::Array(items) => items.is_empty(),
@@ -29,11 +29,11 @@ pub(super) fn is_none(masks: &Value) -> bool {
     }
 }
 
-/// Hides what the masks say in an event, also where it appears elsewhere, and notes in it what was
-/// hidden.
+/// Applies masks to an event, covers other copies of the masked values, and records the masked
+/// paths in the event.
 ///
 /// # Errors
-/// When a mask is no mask. Then the event may not be shown.
+/// When a mask is malformed. Then the event must not be shown.
 pub(super) fn apply(event: &mut Object, masks: &Value) -> Result<(), String> {
     let masks: Vec<&Value> = match masks {
         Value::Array(items) => items.iter().collect(),
@@ -107,7 +107,7 @@ impl<'m> Mask<'m> {
     }
 }
 
-/// Removes what is at a path, and gives it if there was anything.
+/// Removes the value at a path, and returns it if present.
 fn remove(event: &mut Object, path: &[String]) -> Option<Value> {
     match path {
         [] => None,
@@ -131,8 +131,8 @@ fn cut(value: &mut Value, path: &[String]) -> Option<Value> {
     }
 }
 
-/// Puts a value at a path, and makes objects on the way to it. If that can be, gives what was
-/// there, which may be nothing.
+/// Sets the value at a path, and creates missing objects on it. On success returns the previous
+/// value, if any.
 fn put(event: &mut Object, path: &[String], value: &Value) -> Option<Option<Value>> {
     match path {
         [] => None,

@@ -8,21 +8,21 @@ use bytes::Bytes;
 use super::entry::{Entry, fitting};
 use crate::engine::config::Upload;
 
-/// Events as they are sent, the oldest first. When there are too many, the oldest are dropped.
+/// Encoded events, oldest first. When the limits are exceeded, the oldest are dropped.
 #[derive(Debug, Default)]
 pub(super) struct MemoryBuffer(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
     events: VecDeque<Entry>,
-    /// The bytes of all events.
+    /// Bytes of all events.
     bytes: usize,
-    /// How many events ever came.
+    /// Number of events ever accepted.
     end: u64,
 }
 
 impl MemoryBuffer {
-    /// Takes an event; how many had to make room for it, or would have taken too much.
+    /// Adds an event; returns the number of dropped events, itself if it exceeds the limit.
     pub(super) fn put(&self, event: Vec<u8>, limits: &Upload) -> u64 {
         let mut waiting = self.waiting();
         if event.len() > limits.bytes {
@@ -42,17 +42,17 @@ impl MemoryBuffer {
         dropped
     }
 
-    /// The oldest events that have at most so many bytes together, at least one if there is any.
+    /// Returns the oldest events of at most `bytes` bytes together, at least one if there is any.
     pub(super) fn oldest(&self, bytes: usize) -> Vec<Entry> {
         fitting(&self.waiting().events, bytes)
     }
 
-    /// How many events were ever taken and not refused.
+    /// Number of events ever accepted.
     pub(super) fn end(&self) -> u64 {
         self.waiting().end
     }
 
-    /// Removes the events before the one with this number, which were sent, or which cannot be.
+    /// Removes the events before this number, which are sent or undeliverable.
     pub(super) fn remove_before(&self, number: u64) {
         let mut waiting = self.waiting();
         while waiting
@@ -63,7 +63,7 @@ impl MemoryBuffer {
         {}
     }
 
-    /// How many events wait, and their bytes.
+    /// Number of buffered events, and their bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         let waiting = self.waiting();
         (waiting.events.len() as u64, waiting.bytes as u64)

@@ -35,20 +35,20 @@ use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
 use crate::engine::state::State;
 use crate::http::Request;
 
-/// The longest event that is logged, in bytes of JSON.
+/// Maximum length of a logged event, in bytes of JSON.
 const MAX_EVENT: usize = 64 << 20;
 
 /// Why a decision is not logged.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
-    /// No policy can say what of it may be shown.
+    /// The drop or mask policy failed.
     #[error("{0}")]
     Unjudged(String),
     #[error(transparent)]
     TooLong(#[from] TooLong),
 }
 
-/// A decision, with what is logged of its request.
+/// A decision, with what the log records of its request.
 #[derive(Debug)]
 pub(in crate::engine) struct Entry<'e> {
     pub(in crate::engine) id: &'e str,
@@ -58,12 +58,11 @@ pub(in crate::engine) struct Entry<'e> {
 }
 
 impl Plugins {
-    /// Logs a decision that was made in a state, without what policies want hidden. A decision
-    /// about which they cannot be asked is not logged.
+    /// Logs a decision made on a state, with masks applied. A decision for which the drop or mask
+    /// policy fails is not logged.
     ///
     /// # Errors
-    /// When the event cannot be kept until its upload and the configuration wants the decision
-    /// refused then.
+    /// When the event cannot be buffered for upload, and the configuration refuses such decisions.
     pub(in crate::engine) fn log(
         &self,
         config: &Config,
@@ -89,8 +88,8 @@ impl Plugins {
         }
     }
 
-    /// Counts a decision that cannot be logged. One that must be on disk before it is answered is
-    /// refused: whoever can make its decision too long to be logged would leave no trace.
+    /// Counts a decision that cannot be logged. If decisions must be logged, it is refused:
+    /// otherwise a caller could avoid the log with a decision that is too long.
     fn lose(&self, lost: &Lost, upload: Option<&Upload>) -> Result<(), Unlogged> {
         self.logs.count(|counts| match lost {
             Lost::Unjudged(_) => counts.unjudged += 1,
@@ -104,8 +103,7 @@ impl Plugins {
     }
 }
 
-/// Writes an event where the configuration wants it at once, and as it waits for its upload, if it
-/// is uploaded.
+/// Writes an event to the console, if configured, and encodes it for upload, if it is uploaded.
 fn write(event: Object, logs: &DecisionLogs) -> Result<Option<Vec<u8>>, Lost> {
     if logs.console {
         console::print(&event)?;
@@ -117,7 +115,7 @@ fn write(event: Object, logs: &DecisionLogs) -> Result<Option<Vec<u8>>, Lost> {
 }
 
 impl Entry<'_> {
-    /// Adds what was noted of the evaluation.
+    /// Adds the side records of the evaluation.
     fn note(&self, event: &mut Object, logs: &DecisionLogs) {
         let Some(noted) = &self.decision.noted else {
             return;
@@ -131,7 +129,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Whether there is an answer. That a query has no solution is one.
+    /// Whether there is a result. A query without solutions has one.
     fn has_answer(&self) -> bool {
         let outcome = self.decision.outcome.as_ref();
         outcome.is_ok_and(|outcome| {
@@ -196,7 +194,7 @@ impl Entry<'_> {
     }
 }
 
-/// Why there was no decision: what went wrong in the evaluation, if it came to that.
+/// Error of a decision: that of the evaluation, if it failed.
 fn failure(error: &DecisionError) -> Value {
     let code = match error {
         DecisionError::Evaluation(failure) if failure.code != EvalCode::Memory => {
@@ -212,7 +210,7 @@ fn failure(error: &DecisionError) -> Value {
     ])
 }
 
-/// The values of some headers.
+/// Values of the headers with these names.
 fn headers(request: &Request, names: &[String]) -> Object {
     let found = names.iter().filter_map(|name| {
         let values = request.headers.get_all(name).iter();
@@ -225,8 +223,8 @@ fn headers(request: &Request, names: &[String]) -> Object {
     found.collect()
 }
 
-/// Hides what the policies want hidden; whether the event is logged. The event and what masks put
-/// into it are charged before they are searched: they may share their parts.
+/// Applies the drop and mask policies; returns whether the event is logged. The event and the masks
+/// are charged to the limits before they are searched, because they may share their parts.
 fn judge(state: &State, logs: &DecisionLogs, event: &mut Object) -> Result<bool, String> {
     let input = Value::from(event.clone());
     if decide(state, &logs.drop, &input)? == Some(Value::Bool(true)) {
@@ -242,7 +240,7 @@ fn judge(state: &State, logs: &DecisionLogs, event: &mut Object) -> Result<bool,
     mask::apply(event, &masks).map(|()| true)
 }
 
-/// What a policy says about an event.
+/// Evaluates a policy for an event.
 fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>, String> {
     let key = path.join("/");
     let prepared = state.logs.get(&key).unwrap_or_else(|| {
@@ -253,7 +251,7 @@ fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>
     let Some(query) = &prepared.query else {
         return Ok(None);
     };
-    // The client may go away meanwhile; its decision is logged all the same.
+    // The client may disconnect meanwhile; its decision is logged anyway.
     let mut evaluation = state.evaluation();
     evaluation.input = Some(event.clone());
     let mut answers = query

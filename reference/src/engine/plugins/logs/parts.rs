@@ -7,40 +7,40 @@ use rego::value::Number;
 
 use super::spelling;
 
-/// Shorter strings and numbers are in every event, so that they tell nothing.
+/// Shorter strings and numbers are too common to identify a copy.
 const SHORTEST_STRING: usize = 3;
 const SHORTEST_NUMBER: usize = 4;
 
-/// Shorter arrays, objects and sets are in every event, too. In bytes of JSON.
+/// Minimum size of arrays, objects and sets to identify a copy, in bytes of JSON.
 const SHORTEST_WHOLE: usize = 8;
 
-/// One part.
+/// Part of a masked value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
-    /// A string, a line of one, or the text of a number.
+    /// String, line of a string, or spelling of a number.
     Text(String),
-    /// The name of a member.
+    /// Key of an object.
     Name(String),
-    /// A number without its sign.
+    /// Number without its sign.
     Number(Number),
-    /// An array, an object or a set, by its digest.
+    /// Array, object or set, by digest.
     Whole(u64),
 }
 
-/// What is known of a value that was looked at.
+/// Digest and size of a visited value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaskedPart {
     digest: u64,
-    /// The bytes of its JSON, roughly.
+    /// Approximate bytes of its JSON.
     size: usize,
 }
 
-/// Makes digests of values. They are equal for equal values, whatever these share.
+/// Computes digests of values. They are equal for equal values, whatever parts these share.
 #[derive(Debug, Default)]
 pub(super) struct Digests(RandomState);
 
 impl Digests {
-    /// Of a value that has no others in it.
+    /// Digest of a scalar.
     pub(super) fn scalar(&self, value: &Value) -> MaskedPart {
         let mut hasher = self.0.build_hasher();
         let size = match value {
@@ -66,7 +66,7 @@ impl Digests {
         }
     }
 
-    /// Of an array, an object or a set, of what was seen in it one after the other.
+    /// Digest of an array, object or set, from the digests of its elements in order.
     pub(super) fn whole(
         &self,
         value: &Value,
@@ -85,7 +85,7 @@ impl Digests {
         }
     }
 
-    /// Shows each part of a value, the inner ones first.
+    /// Calls `show` with each part of a value, inner parts first.
     pub(super) fn each_part(&self, value: &Value, show: &mut impl FnMut(Part)) -> MaskedPart {
         let mut inner = Vec::new();
         match value {
@@ -129,13 +129,13 @@ impl Digests {
 }
 
 impl MaskedPart {
-    /// What an array, an object or a set is recognised by as a whole, unless it is too short.
+    /// Part that identifies an array, object or set as a whole, unless it is too short.
     pub(super) fn part(self) -> Option<Part> {
         (self.size >= SHORTEST_WHOLE).then_some(Part::Whole(self.digest))
     }
 }
 
-/// Shows the texts of a string or a number: itself, and each of its lines, as YAML writes them one
+/// Calls `show` with a string or a number, and with each line of a string, as YAML writes them one
 /// by one.
 fn each_text(value: &Value, show: &mut impl FnMut(String)) {
     if let Value::Number(number) = value {
@@ -153,12 +153,12 @@ fn each_text(value: &Value, show: &mut impl FnMut(String)) {
     }
 }
 
-/// Whether a text is long enough to tell something.
+/// Whether a string is long enough to identify a copy.
 pub(super) fn is_long_enough(text: &str) -> bool {
     text.chars().nth(SHORTEST_STRING - 1).is_some()
 }
 
-/// The number that a value is or spells, without its sign, if its usual spelling is long enough.
+/// Number that a value is or spells, without its sign, if its shortest spelling is long enough.
 fn number(value: &Value) -> Option<Number> {
     let found = match value {
         Value::Number(number) => spelling::magnitude(&number.text()),

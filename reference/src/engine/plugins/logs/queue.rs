@@ -15,34 +15,34 @@ use super::rate_limit::RateLimiter;
 use super::source::Source;
 use crate::engine::config::{BufferFull, Disk, Upload, UploadTrigger};
 
-/// A decision that could not be logged and is therefore not answered.
+/// A decision that could not be logged, so the request is refused.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision cannot be logged")]
 pub(in crate::engine) struct Unlogged;
 
-/// Where events wait: on disk if the configuration says so, otherwise in memory.
+/// Queue of events: on disk if configured, otherwise in memory.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct LogQueue {
     memory: Arc<MemoryBuffer>,
     spool: ArcSwapOption<DiskBuffer>,
-    /// Spools that the configuration does not name any more, until they are empty. The first has
-    /// the oldest events.
+    /// Disk buffers that are not configured any more, until they are empty. The first has the
+    /// oldest events.
     retired: Mutex<Vec<Arc<DiskBuffer>>>,
     allowance: RateLimiter,
-    /// Told when what waits fills an upload.
+    /// Notified when the queued events fill an upload.
     filled: Notify,
     counts: Mutex<Counts>,
     /// Whether the last event could not be written.
     failing: AtomicBool,
-    /// Whether events were dropped since all that waited was sent.
+    /// Whether events were dropped since the queue was last emptied.
     dropping: AtomicBool,
 }
 
 impl LogQueue {
-    /// Takes an event.
+    /// Adds an event.
     ///
     /// # Errors
-    /// When it cannot be kept, and the configuration wants its decision refused then.
+    /// When it cannot be stored, and the configuration refuses such decisions.
     pub(super) fn put(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
         self.keep(event, upload)?;
         if upload.trigger == UploadTrigger::Immediate && self.size().1 >= upload.chunk as u64 {
@@ -51,7 +51,7 @@ impl LogQueue {
         Ok(())
     }
 
-    /// Waits until what waits fills an upload.
+    /// Waits until the queued events fill an upload.
     pub(super) async fn filled(&self) {
         self.filled.notified().await;
     }
@@ -72,7 +72,7 @@ impl LogQueue {
             let taken = spool.take(&event);
             if taken.dropped > 0 {
                 self.count(|counts| counts.no_room += taken.dropped);
-                // Said once: at the limit it happens again and again.
+                // Logged once, because at the limit it happens repeatedly.
                 if !self.dropping.swap(true, Ordering::Relaxed) {
                     error!("there is no room on disk: the oldest decisions are dropped");
                 }
@@ -82,14 +82,14 @@ impl LogQueue {
                     self.works();
                     return Ok(());
                 }
-                // Another spool has just taken its place.
+                // Another buffer has just replaced this one.
                 Err(Unwritten::Closed) => {}
                 Err(why) => return self.fail(&why, spool.disk().full),
             }
         }
     }
 
-    /// The spool that the configuration asks for, if any: one that is there, or a new one.
+    /// Returns the configured disk buffer, if any: an existing one, or a new one.
     ///
     /// # Errors
     /// When its directory cannot be used.
@@ -108,8 +108,8 @@ impl LogQueue {
         }
     }
 
-    /// Has events wait in a spool, or in memory, from now on. What waits elsewhere stays there
-    /// until it is sent.
+    /// Queues events in this disk buffer, or in memory, from now on. Events queued elsewhere stay
+    /// there until they are sent.
     pub(in crate::engine::plugins) fn adopt(
         &self,
         spool: Option<Arc<DiskBuffer>>,
@@ -130,7 +130,7 @@ impl LogQueue {
         }
     }
 
-    /// The places where events wait, in the order in which they are sent.
+    /// Sources of events, in the order in which they are sent.
     pub(super) fn sources(&self) -> Vec<Source> {
         let retired: Vec<_> = self.retired().iter().cloned().map(Source::Disk).collect();
         let memory = Source::Memory(Arc::clone(&self.memory));
@@ -138,13 +138,13 @@ impl LogQueue {
         retired.into_iter().chain([memory]).chain(now).collect()
     }
 
-    /// Lets go of the spools that are not used any more and are empty, as all that waited was sent.
+    /// Closes the retired buffers that are empty, after everything was sent.
     pub(super) fn release(&self) {
         self.dropping.store(false, Ordering::Relaxed);
         self.retired().retain(|spool| !spool.close_if_empty());
     }
 
-    /// How many events wait, and their bytes.
+    /// Number of queued events, and their bytes.
     pub(in crate::engine::plugins) fn size(&self) -> (u64, u64) {
         let (mut events, mut bytes) = self.memory.size();
         let retired = self.retired();
@@ -156,7 +156,7 @@ impl LogQueue {
         (events, bytes)
     }
 
-    /// What reports show of the buffer on disk, if there is one.
+    /// Status of the disk buffer for reports, if there is one.
     pub(in crate::engine::plugins) fn report(&self) -> Option<Value> {
         let disk = self.spool.load().as_ref()?.disk();
         let (events, bytes) = self.size();
@@ -174,12 +174,12 @@ impl LogQueue {
         ]))
     }
 
-    /// What became of events.
+    /// Current counters.
     pub(in crate::engine::plugins) fn counts(&self) -> Counts {
         *self.counted()
     }
 
-    /// Counts.
+    /// Updates the counters.
     pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
         count(&mut self.counted());
     }

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// What is left of the rate that the configuration allows.
+/// Token bucket of the configured rate.
 #[derive(Debug, Default)]
 pub(super) struct RateLimiter(Mutex<Option<Allowance>>);
 
-/// How many events may still come, and since when.
+/// Remaining events, and when that was computed.
 #[derive(Debug, Clone, Copy)]
 struct Allowance {
     events: f64,
@@ -15,7 +15,7 @@ struct Allowance {
 }
 
 impl RateLimiter {
-    /// Whether an event may come when at most `rate` may in one second.
+    /// Whether an event is accepted at a limit of `rate` events per second.
     pub(super) fn take(&self, rate: f64) -> bool {
         let now = Instant::now();
         let most = rate.max(1.0);

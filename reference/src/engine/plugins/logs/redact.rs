@@ -9,7 +9,7 @@ use rego::value::{Number, Object, Set};
 use super::parts::{Digests, MaskedPart, Part, is_long_enough};
 use super::spelling;
 
-/// The members of events that may repeat what another one holds.
+/// Members of events that may repeat values of others.
 const REPEATING: [&str; 6] = [
     "input",
     "result",
@@ -19,44 +19,44 @@ const REPEATING: [&str; 6] = [
     "custom",
 ];
 
-/// So many bytes are looked for. If more is hidden, no string stays where they could be.
+/// Maximum bytes of search strings. If more is masked, every string in these members is covered.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Names that are letters and shorter than this are words of many texts.
+/// Shorter names that consist of letters are common words.
 const LONGEST_WORD: usize = 16;
 
-/// Stands where something was.
+/// Replacement of covered values.
 const COVER: &str = "***";
 
-/// The message of an error in whose place it stands: messages repeat what functions are given.
+/// Replacement of error messages, because messages repeat the operands of functions.
 const MESSAGE: &str = "left out, as a mask hides part of the decision";
 
-/// What masks hide, by its parts.
+/// Masked values, by their parts.
 #[derive(Debug, Default)]
 pub(super) struct MaskedValues {
     digests: Digests,
     parts: BTreeSet<Part>,
-    /// The bytes of all texts and names.
+    /// Bytes of all strings and names.
     bytes: usize,
 }
 
-/// Finds what is hidden.
+/// Finder of masked values.
 #[derive(Debug)]
 enum Finder<'h> {
-    /// Any of these.
+    /// Finds any of these parts.
     Parts {
         hidden: &'h MaskedValues,
         texts: AhoCorasick,
         /// Names that are found as whole words only.
         words: BTreeSet<&'h str>,
     },
-    /// Every string, as too much is hidden to look for.
+    /// Finds every string, because too much is masked to search for.
     Everything,
 }
 
 impl MaskedValues {
-    /// Adds what a mask removed, or put something else in the place of. What is part of that, too,
-    /// is not hidden.
+    /// Adds a value that a mask removed or replaced. Parts that also occur in the replacement are
+    /// not masked.
     pub(super) fn add(&mut self, before: &Value, after: Option<&Value>) {
         let mut shown = BTreeSet::new();
         if let Some(after) = after {
@@ -76,7 +76,7 @@ impl MaskedValues {
         });
     }
 
-    /// Covers it wherever an event repeats it.
+    /// Covers the masked values wherever an event repeats them.
     pub(super) fn cover(&self, event: &mut Object) {
         if let Some(error) = event.get_mut("error").and_then(Value::as_object_mut) {
             error.insert("message", Value::from(MESSAGE));
@@ -89,8 +89,8 @@ impl MaskedValues {
         change(event, |member| finder.covered(member));
     }
 
-    /// A value without the hidden arrays, objects and sets, if it has any, and what is known of it
-    /// as it was.
+    /// Returns the value without masked arrays, objects and sets, if it has any, and the digest of
+    /// the original.
     fn without_wholes(&self, value: &Value) -> (MaskedPart, Option<Value>) {
         if let Value::Null
         | Value::Bool(_)
@@ -115,7 +115,7 @@ impl MaskedValues {
         (seen, changed)
     }
 
-    /// Finds all but the names that are visible.
+    /// Builds a finder of all parts except the visible names.
     fn finder(&self, visible: &BTreeSet<String>) -> Finder<'_> {
         if self.bytes > MAX_TEXT {
             return Finder::Everything;
@@ -136,7 +136,7 @@ impl MaskedValues {
                 Part::Number(_) | Part::Whole(_) => {}
             }
         }
-        // This kind is made in time that is linear in the texts, whatever they are.
+        // This kind is built in time linear in the strings, whatever they are.
         let texts = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
@@ -164,8 +164,8 @@ fn change(event: &mut Object, mut changed: impl FnMut(&Value) -> Option<Value>) 
     }
 }
 
-/// The names that are no secret: what the input still shows, and what the configuration or the
-/// event itself names.
+/// Names that are not secret: those that the input still shows, and those from the configuration or
+/// the event itself.
 fn visible(event: &Object) -> BTreeSet<String> {
     let mut visible = BTreeSet::new();
     let mut show = |value: &Value| visible.extend(value.as_lossy().map(String::from));
@@ -182,7 +182,7 @@ fn visible(event: &Object) -> BTreeSet<String> {
     visible
 }
 
-/// Shows a value and each one in it, keys as well.
+/// Calls `show` with a value and each value in it, including keys.
 fn each_inner(value: &Value, show: &mut impl FnMut(&Value)) {
     show(value);
     with_inner(value, &mut |inner| {
@@ -191,7 +191,7 @@ fn each_inner(value: &Value, show: &mut impl FnMut(&Value)) {
     });
 }
 
-/// Shows the keys of the objects in objects.
+/// Calls `show` with the keys of an object and of the objects in it.
 fn each_key(value: &Value, show: &mut impl FnMut(&Value)) {
     for (key, member) in value.as_object().into_iter().flat_map(Object::iter) {
         show(key);
@@ -199,13 +199,13 @@ fn each_key(value: &Value, show: &mut impl FnMut(&Value)) {
     }
 }
 
-/// Whether a name is a word of many texts, or part of their words.
+/// Whether a name is a common word, or part of one.
 fn is_ordinary(name: &str) -> bool {
     let letters = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     name.len() < LONGEST_WORD && name.bytes().all(letters)
 }
 
-/// What is directly in a value.
+/// Direct elements of a value.
 #[derive(Debug)]
 enum Inner {
     Items(Vec<Value>),
@@ -213,7 +213,7 @@ enum Inner {
     Pairs(Vec<(Value, Value)>),
 }
 
-/// The value with what is directly in it changed, keys as well, if any of that changes.
+/// Returns the value with its direct elements changed, including keys, if any of them changes.
 fn with_inner(value: &Value, change: &mut dyn FnMut(&Value) -> Option<Value>) -> Option<Value> {
     let mut changes = false;
     let mut changed = |value: &Value| {
@@ -239,7 +239,7 @@ fn with_inner(value: &Value, change: &mut dyn FnMut(&Value) -> Option<Value>) ->
 }
 
 impl Finder<'_> {
-    /// A value without what is hidden, if it holds any of that.
+    /// Returns the value with masked parts covered, if it contains any.
     fn covered(&self, value: &Value) -> Option<Value> {
         match value {
             Value::Number(number) => {
@@ -253,7 +253,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A text without what is hidden, or nothing of it if that is spelt in another way.
+    /// Covers the masked parts of a string, or all of it if they occur in another spelling.
     fn text(&self, text: &str) -> Option<String> {
         let Self::Parts {
             hidden,
@@ -281,7 +281,7 @@ impl Finder<'_> {
     }
 }
 
-/// A text without some words, if it has any of them.
+/// Covers some words of a string, if it has any of them.
 fn without_words(text: &str, words: &BTreeSet<&str>) -> Option<String> {
     if words.is_empty() {
         return None;
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_hidden_appears_nowhere() -> Result<(), Box<dyn std::error::Error>> {
         for (event, masks, expected) in [
-            // Messages of errors go when anything is hidden, whatever it is.
+            // Error messages are replaced when anything is masked, whatever it is.
             (
                 r#"{"input": {"p": 1}, "error": {"code": "eval_builtin_error", "message": "to_number: 1"}}"#,
                 r#"["/input/p"]"#,
@@ -329,14 +329,14 @@ mod tests {
                 r#"["/input/q"]"#,
                 r#"{"error":{"message":"to_number: 1"},"input":{"p":1}}"#,
             ),
-            // Texts are found within texts and in keys; what holds them with escapes goes as a whole.
-            // Short ones stay.
+            // Strings are found within strings and in keys; a string with an escaped copy is
+            // covered as a whole. Short strings stay.
             (
                 r#"{"input": {"p": "S\"CRET", "n": 1234, "s": "ab", "x": 12}, "nd_builtin_cache": {"f": {"[\"S\\\"CRET\"]": "<S\"CRET>"}}, "result": [1234, 12, "ab", "no 1234", {"S\"CRET": true}], "query": "f(1234)", "path": "1234"}"#,
                 r#"["/input"]"#,
                 r#"{"erased":["/input"],"nd_builtin_cache":{"f":{"***":"<***>"}},"path":"1234","query":"f(***)","result":["***",12,"ab","no ***",{"***":true}]}"#,
             ),
-            // What a mask leaves in the place is not hidden.
+            // The replacement of a mask is not masked.
             (
                 r#"{"input": {"user": {"name": "alice", "ssn": "078-05"}, "other": "078-05"}, "result": {"name": "alice", "ssn": "078-05", "n": 1}}"#,
                 r#"[{"op": "upsert", "path": "/input/user", "value": {"name": "alice"}}]"#,
@@ -352,7 +352,7 @@ mod tests {
     fn names_are_hidden_that_the_input_does_not_show() -> Result<(), Box<dyn std::error::Error>> {
         let masks = r#"["/input/obj"]"#;
         for (event, expected) in [
-            // Names with digits and long ones are found within words, others as words.
+            // Long names and names with digits are found within words, others as words.
             (
                 r#"{"input": {"obj": {"K3YSECRET": true, "alice": 1}}, "result": ["xK3YSECRETx", "malice", "<alice>"], "query": "y=input.obj.alice"}"#,
                 r#"{"erased":["/input/obj"],"input":{},"query":"y=input.obj.***","result":["x***x","malice","<***>"]}"#,
@@ -361,12 +361,12 @@ mod tests {
                 r#"{"input": {"obj": {"name": 1, "bob": 1}, "user": {"name": 2}, "who": "bob"}, "result": {"name": 3, "bob": 3}}"#,
                 r#"{"erased":["/input/obj"],"input":{"user":{"name":2},"who":"bob"},"result":{"bob":3,"name":3}}"#,
             ),
-            // The names of headers come from the configuration, those of functions from policies.
+            // Names of headers come from the configuration, those of functions from policies.
             (
                 r#"{"input": {"obj": {"headers": 1, "http.send": 1}}, "request_context": {"http": {"headers": {"x": ["headers"]}}}, "nd_builtin_cache": {"http.send": {}}}"#,
                 r#"{"erased":["/input/obj"],"input":{},"nd_builtin_cache":{"http.send":{}},"request_context":{"http":{"headers":{"x":["headers"]}}}}"#,
             ),
-            // What is equal to all of it or to a part goes as a whole, if it is not too short.
+            // Copies of a masked value or its parts are covered as a whole, unless too short.
             (
                 r#"{"input": {"obj": {"p": [1, 2, 3, 4], "q": [1]}, "copy": [1.0, 2, 3, 4]}, "result": [{"p": [1, 2, 3, 4], "q": [1]}, [1], [1, 2, 3]]}"#,
                 r#"{"erased":["/input/obj"],"input":{"copy":"***"},"result":["***",[1],[1,2,3]]}"#,
@@ -454,7 +454,7 @@ mod tests {
         let found = masked(&long, r#"["/input"]"#)?;
         assert_eq!(found.get("result"), Some(&Value::from("******xyx")));
         let mask = |event: &str| drop(masked(event, r#"["/input"]"#));
-        // What grew by the square would cost a hundred times as much.
+        // Quadratic growth would cost a hundred times as much.
         processor_time::compare(30, || mask(&short), || mask(&long))?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::disk_buffer::DiskBuffer;
 use super::entry::Entry;
 use super::memory_buffer::MemoryBuffer;
 
-/// A place where events wait.
+/// Source of queued events.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     Memory(Arc<MemoryBuffer>),
@@ -15,7 +15,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The number of the next event.
+    /// Number of the next event.
     pub(super) fn end(&self) -> u64 {
         match self {
             Self::Memory(buffer) => buffer.end(),
@@ -23,8 +23,8 @@ impl Source {
         }
     }
 
-    /// The oldest events that have at most so many bytes together, at least one if there is any;
-    /// and how many damaged ones were passed over. This may wait for the disk.
+    /// Returns the oldest events of at most `bytes` bytes together, at least one if there is any,
+    /// and the number of damaged ones that were skipped. This may block on the disk.
     pub(super) fn oldest(&self, bytes: usize) -> (io::Result<Vec<Entry>>, u64) {
         match self {
             Self::Memory(buffer) => (Ok(buffer.oldest(bytes)), 0),
@@ -32,8 +32,8 @@ impl Source {
         }
     }
 
-    /// Removes the events before the one with this number, which were sent, or which cannot be.
-    /// This may wait for the disk.
+    /// Removes the events before this number, which are sent or undeliverable. This may block on
+    /// the disk.
     pub(super) fn remove_before(&self, number: u64) {
         match self {
             Self::Memory(buffer) => buffer.remove_before(number),

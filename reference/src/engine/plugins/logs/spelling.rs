@@ -1,13 +1,13 @@
-//! Other spellings of texts and numbers, as functions make them of values: escapes of JSON, YAML,
-//! Rego and `sprintf`, percent encoding, numbers with exponents.
+//! Alternative spellings of strings and numbers, as functions derive them from values: escapes of
+//! JSON, YAML, Rego and `sprintf`, percent-encoding, numbers with exponents.
 
 use rego::value::Number;
 
-/// So many times escapes are undone: texts are written within texts.
+/// Maximum depth of nested escapes.
 const LEVELS: usize = 8;
 
-/// Asks about a text with its escapes undone once, twice and so on, until the answer is yes. What
-/// is still not plain in the end counts as a yes.
+/// Whether `is_sought` is true for a string with one, two or more levels of escapes undone. A
+/// string that still has escapes after the last level counts as found.
 pub(super) fn any_level(text: &str, mut is_sought: impl FnMut(&str) -> bool) -> bool {
     let mut next = undone(text);
     for _ in 0..LEVELS {
@@ -20,7 +20,7 @@ pub(super) fn any_level(text: &str, mut is_sought: impl FnMut(&str) -> bool) -> 
     next.is_some()
 }
 
-/// The plain spelling of a text, if it is another one.
+/// Unescaped spelling of a string, if it differs.
 pub(super) fn plain(text: &str) -> Option<String> {
     let mut plain = undone(text)?;
     for _ in 1..LEVELS {
@@ -32,7 +32,7 @@ pub(super) fn plain(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The text with its escapes undone once, if it has any.
+/// Undoes one level of escapes, if the string has any.
 fn undone(text: &str) -> Option<String> {
     let mut plain = Vec::with_capacity(text.len());
     let (mut rest, mut changed) = (text, false);
@@ -41,7 +41,7 @@ fn undone(text: &str) -> Option<String> {
         plain.extend_from_slice(before.as_bytes());
         let left = backslash(escape, &mut plain).or_else(|| percent(escape, &mut plain));
         let left = left.or_else(|| {
-            // YAML doubles quotes in quotes.
+            // YAML doubles single quotes in single-quoted strings.
             let left = escape.strip_prefix("''")?;
             plain.push(b'\'');
             Some(left)
@@ -57,7 +57,7 @@ fn undone(text: &str) -> Option<String> {
     changed.then(|| String::from_utf8_lossy(&plain).into_owned())
 }
 
-/// Undoes an escape that begins with a backslash, and gives what follows it.
+/// Undoes an escape that starts with a backslash, and returns the rest.
 fn backslash<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     let after = escape.strip_prefix('\\')?;
     let mut rest = after.chars();
@@ -85,7 +85,7 @@ fn backslash<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// Undoes `u` with four digits, or two of them that are one character together.
+/// Undoes `u` with four digits, or two of them that form a surrogate pair.
 fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     let first = hex(after.get(1..5)?)?;
     let rest = after.get(5..)?;
@@ -96,7 +96,7 @@ fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
             return None;
         };
         let mut pair = char::decode_utf16([high, low]);
-        // Two characters are not a pair.
+        // Two separate characters are not a pair.
         pair.next()?.ok().filter(|_| pair.next().is_none())
     });
     if let Some(character) = pair {
@@ -108,14 +108,14 @@ fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Undoes a letter with so many digits.
+/// Undoes a letter with `digits` digits.
 fn code<'t>(after: &'t str, digits: usize, plain: &mut Vec<u8>) -> Option<&'t str> {
     let code = hex(after.get(1..=digits)?)?;
     push(plain, char::from_u32(code)?);
     after.get(digits + 1..)
 }
 
-/// Undoes percent encoding, also that of spaces in queries, and gives what follows it.
+/// Undoes percent-encoding, also that of spaces in queries, and returns the rest.
 fn percent<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     if let Some(rest) = escape.strip_prefix('+') {
         plain.push(b' ');
@@ -136,12 +136,12 @@ fn push(plain: &mut Vec<u8>, character: char) {
     plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// The number without its sign.
+/// Number without its sign.
 pub(super) fn magnitude(text: &str) -> Option<Number> {
     Number::parse(text.strip_prefix('-').unwrap_or(text))
 }
 
-/// The numbers that are written in a text, without their signs.
+/// Numbers that occur in a string, without their signs.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -154,7 +154,7 @@ pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number> {
     .flatten()
 }
 
-/// How many bytes of a text that begins with a digit are a number.
+/// Length of the number at the start of a string that begins with a digit, in bytes.
 fn number_length(text: &[u8]) -> usize {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();

@@ -17,13 +17,13 @@ use crate::engine::plugins::backoff::Backoff;
 use crate::engine::plugins::service::{Client, ServiceError};
 use crate::engine::plugins::status_registry::Failure;
 
-/// Events compress to less than this part of their length, as a rule.
+/// Minimum compression ratio of events, as a rule.
 const RATIO: usize = 16;
 
-/// What is wrong with an upload, as reports name it.
+/// Error code of uploads in reports.
 const ERROR: &str = "decision_log_error";
 
-/// Sends what waits, again and again.
+/// Uploads queued events periodically.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Uploader {
     pub(in crate::engine::plugins) plugins: Arc<Plugins>,
@@ -32,8 +32,8 @@ pub(in crate::engine::plugins) struct Uploader {
 }
 
 impl Uploader {
-    /// Goes on until it is told to stop, and then sends what is left. What an earlier process left
-    /// on disk is sent at once.
+    /// Runs until it is stopped, and then sends the rest. Events that an earlier process left on
+    /// disk are sent at once.
     pub(in crate::engine::plugins) async fn run(self, mut stop: watch::Receiver<bool>) {
         let periodic = self.upload.trigger != UploadTrigger::Manual;
         let immediate = self.upload.trigger == UploadTrigger::Immediate;
@@ -45,7 +45,7 @@ impl Uploader {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => true,
                 () = std::future::ready(()), if periodic && waited => false,
-                // What could not be sent is not tried again before its time.
+                // A failed upload is not retried before its backoff ends.
                 () = self.plugins.logs.filled(), if immediate && fine => false,
                 () = tokio::time::sleep(pauses.next(fine)), if periodic => false,
             };
@@ -68,7 +68,7 @@ impl Uploader {
         }
     }
 
-    /// Sends all that waits now.
+    /// Sends all events that are queued now.
     async fn flush(&self) -> Result<(), ServiceError> {
         for source in self.plugins.logs.sources() {
             self.drain(&source).await?;
@@ -77,7 +77,7 @@ impl Uploader {
         Ok(())
     }
 
-    /// Sends all that waits in one place now.
+    /// Sends all events that are queued in one source now.
     async fn drain(&self, source: &Source) -> Result<(), ServiceError> {
         let backlog = &self.plugins.logs;
         let end = source.end();
@@ -114,7 +114,7 @@ impl Uploader {
         sent
     }
 
-    /// The next part of what waits before the event with a number, if there is any.
+    /// Packs the next chunk of events before this number, if there are any.
     async fn chunk(&self, source: &Source, end: u64) -> Result<Option<Chunk>, ServiceError> {
         let limit = self.upload.chunk;
         let (plugins, source) = (Arc::clone(&self.plugins), source.clone());

@@ -11,16 +11,16 @@ use crate::engine::state::State;
 use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers with the bare document at the path. The body is the input document and may be empty.
+/// Returns the bare document at the path. The body is the input document and may be empty.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is neither JSON nor YAML, `undefined_document` when there
-/// is no document at the path, `internal_error` when the evaluation fails.
+/// `invalid_parameter` when the body is neither JSON nor YAML, `undefined_document` when there is
+/// no document at the path, `internal_error` when the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     bare(engine, request, request.path.open())
 }
 
-/// Answers with the bare document at any path.
+/// Returns the bare document at any path.
 pub(in crate::engine) fn bare(
     engine: &Engine,
     request: &Request,
@@ -56,7 +56,7 @@ fn decide(
     path: &[String],
     options: &EvalOptions<'_>,
 ) -> Result<Outcome, DecisionError> {
-    // An answer without an envelope has no place for what explains it.
+    // A response without an envelope has no member for the explanation.
     let options = EvalOptions {
         explain: None,
         ..*options

@@ -17,22 +17,22 @@ use crate::engine::v1::query::UNSAFE;
 use crate::engine::{Engine, errors, request_body};
 use crate::http::{ApiError, Reply, Request};
 
-/// The length that few answers exceed.
+/// Initial buffer size, which few responses exceed.
 const TEXT: usize = 4 << 10;
 
-/// Answers with what is left of the query that the body's member `query` holds, when the
-/// documents that `unknowns` lists are not known: `queries`, of which one must hold, and the
-/// modules that they refer to as `support`.
+/// Partially evaluates the body's member `query` with the documents in `unknowns` unknown. The
+/// result has `queries`, of which one must be true, and the modules that they refer to as
+/// `support`.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no object with a string `query`, when the query or an
-/// unknown cannot be parsed, or the query cannot be compiled; `internal_error` when a reference in
+/// `invalid_parameter` when the body is not an object with a string `query`, when the query or an
+/// unknown cannot be parsed, or the query does not compile; `internal_error` when a reference in
 /// `options.disableInlining` cannot be parsed or the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     answer(&engine.state(), request, engine.version())
 }
 
-/// The residual of the query that the request holds.
+/// Residual of the query in the request.
 fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let asked = request_body::object(request)?;
@@ -72,7 +72,7 @@ fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, A
     ))
 }
 
-/// The answer with a residual. Most have nothing else, and become a text at once.
+/// Response with a residual. Most have no other members, and are encoded directly.
 fn written(
     residual: &Residual,
     explanation: Option<Value>,
@@ -97,7 +97,7 @@ fn written(
     Reply::document(StatusCode::OK, &answer, pretty)
 }
 
-/// Reads the query.
+/// Parses the query.
 fn read(text: &str, version: Version) -> Result<Body, ApiError> {
     let body = Query::read_as(text, version);
     let body = body.map_err(|errors| errors::unparsed_residual(&errors))?;
@@ -109,7 +109,7 @@ fn read(text: &str, version: Version) -> Result<Body, ApiError> {
     }
 }
 
-/// Compiles a query, and keeps it for requests with the same text.
+/// Compiles a query, and caches it by its source.
 fn compile(state: &State, text: &str, body: Body) -> Result<Arc<PartialQuery>, ApiError> {
     let options = QueryOptions { forbidden: UNSAFE };
     let query = PartialQuery::compile(&state.contents().policy, body, &options);
@@ -118,7 +118,7 @@ fn compile(state: &State, text: &str, body: Body) -> Result<Arc<PartialQuery>, A
     Ok(query)
 }
 
-/// What the request says about unknowns and options.
+/// Options of the request, including the unknowns.
 fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
     let mut options = PartialOptions::default();
     if let Some(texts) = texts(asked, "unknowns")? {
@@ -136,7 +136,7 @@ fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
         options.disable_inlining =
             references.map_err(|errors| errors::disable_inlining(&errors))?;
     }
-    // The documented name lacks a letter; clients of other engines have it.
+    // The documented name lacks a letter; clients of other engines use it.
     for name in ["nondeterminsticBuiltins", "nondeterministicBuiltins"] {
         match given.get(name) {
             Some(Value::Bool(evaluate)) => options.nondeterministic_builtins |= evaluate,
@@ -150,7 +150,7 @@ fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
     Ok(options)
 }
 
-/// A member that must be an array of strings, if it is there.
+/// Member that must be an array of strings, if present.
 pub(super) fn texts<'a>(object: &'a Value, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
     let Some(member) = object.get(name).filter(|member| **member != Value::Null) else {
         return Ok(None);

@@ -6,7 +6,7 @@ use rego::Value;
 use crate::engine::Engine;
 use crate::http::{ApiError, Reply, Request};
 
-/// Shows the active configuration without its secrets.
+/// Returns the active configuration without secrets.
 ///
 /// # Errors
 /// None.

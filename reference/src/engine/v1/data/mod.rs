@@ -17,11 +17,11 @@ pub(in crate::engine) mod patch;
 pub(in crate::engine) mod post;
 pub(in crate::engine) mod put;
 
-/// Decides about the document at the path, logs that, and wraps it in its envelope.
+/// Decides on the document at the path, logs the decision, and wraps it in an envelope.
 ///
 /// # Errors
-/// `internal_error` when the evaluation fails, `unavailable` when the decision has to be logged
-/// and cannot be.
+/// `internal_error` when the evaluation fails, `unavailable` when the decision must be logged and
+/// cannot be.
 fn answer(
     engine: &Engine,
     request: &Request,
@@ -31,7 +31,7 @@ fn answer(
 ) -> Result<Reply, ApiError> {
     let logged = engine.logs_decisions();
     if logged {
-        // Decisions have begun to be logged meanwhile.
+        // Logging was enabled after the inline attempt began.
         request.leave_inline_attempt()?;
         metrics.measure();
     }
@@ -58,17 +58,17 @@ fn answer(
     Ok(Reply::document(StatusCode::OK, &body, pretty))
 }
 
-/// The envelope of a decision that was made in a state, with what the request asks for beside it.
+/// Envelope of a decision made on a state, with the optional members that the request asks for.
 ///
 /// # Errors
-/// When nothing was decided.
+/// When the decision failed.
 pub(in crate::engine) fn envelope(
     mut decision: Decision,
     request: &Request,
     state: &State,
 ) -> Result<Object, DecisionError> {
     let id = decision.id.take();
-    // Rules have no part in it that there is no document.
+    // Rule labels are shown only if there is a document.
     decision.shows_rule_labels &= matches!(&decision.outcome, Ok(found) if found.result.is_some());
     let mut envelope = decision.into_envelope()?;
     if let Some(id) = id {
@@ -80,7 +80,7 @@ pub(in crate::engine) fn envelope(
     Ok(envelope)
 }
 
-/// Tells a client that its request lacks the member that decisions are about.
+/// Warning that the request lacks this member.
 pub(in crate::engine) fn missing(member: &str) -> Value {
     let message = format!("'{member}' key missing from the request");
     Value::object([
@@ -89,7 +89,7 @@ pub(in crate::engine) fn missing(member: &str) -> Value {
     ])
 }
 
-/// Which build answers, with which bundles.
+/// Provenance: build and bundles of the engine.
 fn provenance(bundles: &Bundles) -> Value {
     let host = option_env!("BUILD_HOST").unwrap_or_default();
     let build = [
@@ -103,7 +103,7 @@ fn provenance(bundles: &Bundles) -> Value {
             option_env!("BUILD_TIMESTAMP").unwrap_or_default(),
         ),
         ("build_host", host),
-        // The name that clients of other engines look for.
+        // Name that clients of other engines expect.
         ("build_hostname", host),
     ];
     let build = build.map(|(name, text)| (name, Value::from(text)));
@@ -111,7 +111,7 @@ fn provenance(bundles: &Bundles) -> Value {
     Value::object(build.into_iter().chain(bundles))
 }
 
-/// 204 after a write, or 200 with the metrics that were asked for.
+/// 204 after a write, or 200 with the requested metrics.
 fn write_reply(metrics: Metrics) -> Reply {
     if !metrics.is_shown() {
         return Reply::empty(StatusCode::NO_CONTENT);
@@ -120,7 +120,7 @@ fn write_reply(metrics: Metrics) -> Reply {
     Reply::document(StatusCode::OK, &body, false)
 }
 
-/// Refuses what was written at a path where rules define documents.
+/// Refuses a written document at a path that rules define.
 fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), Errors> {
     let Some(document) = store::find(&contents.documents, path) else {
         return Ok(());

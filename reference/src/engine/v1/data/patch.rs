@@ -8,7 +8,7 @@ use crate::engine::{Engine, StoreError, errors, request_body, store};
 use crate::http::path::decode_segment;
 use crate::http::{ApiError, Reply, Request};
 
-/// One operation, ready to be carried out.
+/// Parsed operation of a patch.
 struct Operation {
     kind: Kind,
     path: Vec<String>,
@@ -20,13 +20,12 @@ enum Kind {
     Remove,
 }
 
-/// Carries out the operations of a JSON Patch in order, all or none.
+/// Applies the operations of a JSON Patch in order, all or none.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no array of `add`, `remove` and `replace` operations,
-/// a bundle owns the path of one, or a document would stand where a rule defines one;
-/// `resource_not_found` when the parent of an added document, or a document to be removed or
-/// replaced, is not there.
+/// `invalid_parameter` when the body is not an array of `add`, `remove` and `replace` operations, a
+/// bundle owns the path of one, or a document would conflict with a rule; `resource_not_found` when
+/// the parent of an added document, or a document to be removed or replaced, does not exist.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
     let operations = metrics.time("timer_rego_input_parse_ns", || operations(request))?;
@@ -99,7 +98,7 @@ fn operation(item: &Value, base: &[String]) -> Result<Operation, ApiError> {
     Ok(Operation { kind, path })
 }
 
-/// A member that is a string; one that is missing counts as empty.
+/// Member that is a string; a missing one counts as empty.
 fn text<'v>(item: &'v Value, name: &str) -> Result<&'v str, ApiError> {
     match item.get(name) {
         None | Some(Value::Null) => Ok(""),

@@ -7,11 +7,11 @@ use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
-/// Decides with the input document that the body's member `input` holds. Without one the answer
-/// carries a warning.
+/// Decides with the input document in the body's member `input`. Without one the response has a
+/// warning.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is neither JSON nor YAML, or no object.
+/// `invalid_parameter` when the body is neither JSON nor YAML, or not an object.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let body = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;

@@ -7,13 +7,12 @@ use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, errors, request_body, store};
 use crate::http::{ApiError, Reply, Request};
 
-/// Writes a document, and the objects that are missing on the way to it.
+/// Writes a document, and creates the missing objects on its path.
 ///
 /// # Errors
 /// `invalid_parameter` when the body is not JSON, the root would not be an object, or a bundle owns
-/// the path;
-/// `resource_conflict` when something that is no object stands on the way, or a rule defines the
-/// document at the path or one in it.
+/// the path; `resource_conflict` when a document on the path is not an object, or a rule defines
+/// the document at the path or one in it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
     let document = metrics.time("timer_rego_input_parse_ns", || {

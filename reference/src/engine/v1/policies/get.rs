@@ -7,10 +7,10 @@ use super::{id, to_json};
 use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Reply, Request};
 
-/// Reads a policy.
+/// Returns a policy.
 ///
 /// # Errors
-/// `resource_not_found` when there is none with the id.
+/// `resource_not_found` when no policy has the id.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let id = id(request);
     let state = engine.state();

@@ -14,7 +14,7 @@ pub(in crate::engine) mod get;
 pub(in crate::engine) mod list;
 pub(in crate::engine) mod put;
 
-/// The id that a path gives: everything behind `/v1/policies/`, decoded.
+/// Id in a path: everything after `/v1/policies/`, decoded.
 fn id(request: &Request) -> String {
     request.path.open().join("/")
 }
@@ -27,7 +27,7 @@ fn permit(contents: &Contents, id: &str) -> Result<(), OwnedByBundle> {
     }
 }
 
-/// A policy as it is answered: its id, its text and its compiled tree.
+/// Policy in a response: its id, source and compiled syntax tree.
 fn to_json(module: &CompiledModule) -> Value {
     Value::object([
         ("id", Value::from(module.id())),
@@ -36,7 +36,7 @@ fn to_json(module: &CompiledModule) -> Value {
     ])
 }
 
-/// 200 after a change, with the metrics that were asked for.
+/// 200 after a change, with the requested metrics.
 fn changed(request: &Request, metrics: Metrics) -> Reply {
     let metrics = metrics
         .is_shown()

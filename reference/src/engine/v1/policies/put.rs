@@ -8,10 +8,10 @@ use crate::engine::state::Contents;
 use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Reply, Request};
 
-/// Creates or replaces a policy. The same text again changes nothing.
+/// Creates or replaces a policy. Unchanged source has no effect.
 ///
 /// # Errors
-/// `invalid_parameter` when the text is not UTF-8 or empty, or cannot be parsed or compiled
+/// `invalid_parameter` when the source is not UTF-8 or empty, cannot be parsed or does not compile
 /// together with the other policies and the documents, or when a bundle owns the policy or its
 /// package; then the policy stays as it was.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {

@@ -14,10 +14,10 @@ use crate::http::{ApiError, Reply, Request};
 pub(in crate::engine) mod get;
 pub(in crate::engine) mod post;
 
-/// Functions that ad hoc queries may not call, since they reach beyond this server.
+/// Functions that ad hoc queries may not call, because they access the network.
 pub(super) const UNSAFE: &[&str] = &["http.send"];
 
-/// Answers with the bindings of every answer of a query.
+/// Answers with the bindings of every solution of a query.
 fn answer(
     engine: &Engine,
     request: &Request,
@@ -65,7 +65,7 @@ fn compile(
     query.map_err(|errors| errors::uncompiled(&errors))
 }
 
-/// The list of all answers, if there is any.
+/// List of all solutions, if there are any.
 fn evaluate(
     engine: &Engine,
     state: &State,

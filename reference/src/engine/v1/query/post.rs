@@ -7,11 +7,11 @@ use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers the ad hoc query that the body's member `query` holds, with the member `input` as the
-/// input document.
+/// Answers the ad hoc query in the body's member `query`, with the member `input` as the input
+/// document.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no object with a string `query`, or the query cannot be
+/// `invalid_parameter` when the body is not an object with a string `query`, or the query cannot be
 /// parsed or compiled; `internal_error` when it is empty or its evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);

@@ -6,7 +6,7 @@ use rego::Value;
 use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Reply, Request};
 
-/// Shows the state of the instance, if its configuration has somebody told about it.
+/// Returns the state of the instance, if status reports are configured.
 ///
 /// # Errors
 /// `internal_error` when the configuration has no effective section `status`.

@@ -1,5 +1,5 @@
 //! Builder exhaustion by one tenant: endless builds, a revision that expands to 2^60 values, builds
-//! that end the process, and stacks with as many patterns as allowed.
+//! that end the process, and stacks with the maximum number of patterns.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, ControlPlane, User, built, eventually};
 use crate::servers::{Failure, HANG_LIMIT};
 
-/// An expression that never ends, and makes few values.
+/// Expression whose evaluation never ends and creates few values.
 const ENDLESS: &str = "sprintf(\"%d\", [count([1 | r := numbers.range(1, 100000); some a in r; \
                        some b in r; some c in r; a + b + c == -1])])";
 
-/// More endless builds than a control plane does at a time.
+/// Number of endless builds, more than a control plane runs at a time.
 const MANY: usize = 6;
 
-/// Bundles with a label that stacks select by.
+/// Number of bundles with a label that stacks select.
 const LABELLED: usize = 1500;
 
 /// Peak memory of the server, in MiB.
@@ -33,7 +33,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Whoever writes waits for no patterns of stacks.
+/// Writes are not delayed by the patterns of stacks.
 async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let mut plane = tenancy::plane(harness, &[]).await?;
     let (owner, stacker) = (plane.person("first"), plane.person("stacker"));
@@ -77,13 +77,13 @@ async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
     findings.end(&mut plane.process).await
 }
 
-/// Starts a control plane whose evaluations end by no time.
+/// Starts a control plane without a time limit for evaluations.
 async fn unlimited(harness: &Harness) -> Result<ControlPlane, Failure> {
     let time = harness.setting("control", "--build-evaluation-timeout", "0");
     tenancy::plane(harness, &time).await
 }
 
-/// Puts a bundle with a revision.
+/// Creates a bundle with a revision.
 async fn put(person: User, name: &str, revision: &str) -> Result<(), Failure> {
     let body = json!({
         "object_storage": {"filesystem": {"path": format!("{name}.tgz")}},
@@ -92,7 +92,7 @@ async fn put(person: User, name: &str, revision: &str) -> Result<(), Failure> {
     person.put(&format!("/v1/bundles/{name}"), body).await
 }
 
-/// Waits until the last status of a bundle is this one; its message.
+/// Waits until the latest status of a bundle has this value; returns its error message.
 async fn status(person: User, bundle: &str, wanted: &str) -> Result<String, Failure> {
     let path = format!("/v1/bundles/{bundle}/status/latest");
     let begun = Instant::now();
@@ -112,7 +112,7 @@ async fn status(person: User, bundle: &str, wanted: &str) -> Result<String, Fail
     }
 }
 
-/// The bundles of others are written while no build of the owner ever ends.
+/// Bundles of other owners are written while no build of this owner ever ends.
 async fn endless(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let mut plane = unlimited(harness).await?;
     let owner = plane.person("first");
@@ -139,7 +139,7 @@ async fn endless(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     findings.end(&mut plane.process).await
 }
 
-/// Sixty values that share their parts are too much for a build, and not for the server.
+/// Values that expand to 2^60 through shared parts fail the build, but not the server.
 async fn unfolding(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let steps = (1..60).map(|at| format!("x{at} := [x{0}, x{0}]; ", at - 1));
     let shared = steps.fold("x0 := [1]; ".to_owned(), |all, step| all + &step);
@@ -168,7 +168,7 @@ async fn unfolding(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
     findings.end(&mut plane.process).await
 }
 
-/// A bundle during whose build the process is killed comes after others, and at last no more.
+/// A bundle whose build is killed twice with the process is not built a third time.
 async fn killed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let mut plane = unlimited(harness).await?;
     put(plane.person("first"), "killer", ENDLESS).await?;
@@ -180,7 +180,7 @@ async fn killed(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
             .await?;
         let written = eventually(&file, || built(harness, &file).is_some()).await;
         findings.succeed("a bundle of others", written);
-        // The trial begins when nothing else is built; only that takes so much of the processors.
+        // The build is tried when nothing else is built; only it uses this much CPU time.
         let before = plane.process.cpu()?;
         let works = eventually("it is tried", || {
             let taken = plane.process.cpu().unwrap_or_default();

@@ -12,13 +12,13 @@ use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::tenancy::{self, ControlPlane, built, eventually};
 use crate::servers::{Failure, Process, Sink, done, request};
 
-/// The library that moves the clock of a process, and the Debian package that has it.
+/// Debian package and library that fake the clock of a process.
 const LIBRARY: (&str, &str) = (
     "libfaketime",
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
 );
 
-/// Jumps, from the system's time.
+/// Jumps of the clock, relative to the system's time.
 const JUMPS: &[&str] = &["+1h", "-1d", "+0", "+10y", "-30d", "+0"];
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -29,7 +29,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         ("LD_PRELOAD", LIBRARY.1),
         ("FAKETIME_TIMESTAMP_FILE", &clock),
         ("FAKETIME_NO_CACHE", "1"),
-        // What measures durations does not jump on real machines either.
+        // Monotonic clocks do not jump on real machines either.
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
         ("DONT_FAKE_MONOTONIC", "1"),
     ];

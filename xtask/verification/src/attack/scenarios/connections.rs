@@ -1,4 +1,4 @@
-//! Connection exhaustion by clients that send little or nothing.
+//! Connection exhaustion by clients that send little or no data.
 
 use std::time::{Duration, Instant};
 
@@ -10,36 +10,36 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, request};
 
-/// What the servers here let a client take for the head and the body of a request.
+/// Timeout of the servers for the head and the body of a request.
 const TIMEOUT: &str = "2s";
 
-/// Clients at once.
+/// Number of concurrent clients.
 const MANY: usize = 250;
 
-/// Somebody who was not there before, and for whom there must be room: the answer may take so many times
-/// as long as those of the bystander.
+/// Address of a client without earlier connections, which must be admitted, and the maximum ratio
+/// of its latency to the bound of the health monitor.
 const NEWCOMER: [u8; 4] = [127, 0, 0, 4];
 const SOON: f64 = 10.0;
 
-/// What the server here takes at most, and more than that.
+/// Connection limit of the server, and a number of connections beyond it.
 const LIMIT: &str = "200";
 const BEYOND: u8 = 250;
 
 /// Peak memory of the server, in MiB.
 const MOST: u64 = 256;
 
-/// What a client does with its connection.
+/// Behaviour of a slow client.
 #[derive(Debug, Clone, Copy)]
 enum Slow {
-    /// A head byte by byte.
+    /// Sends a head byte by byte.
     Head,
-    /// A body byte by byte.
+    /// Sends a body byte by byte.
     Body,
-    /// A body in chunks of one byte.
+    /// Sends a body in chunks of one byte.
     Chunks,
-    /// Nothing.
+    /// Sends nothing.
     Silent,
-    /// The beginning of HTTP/2.
+    /// Sends the beginning of the HTTP/2 preface.
     Preface,
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let mut clients = JoinSet::new();
         for number in 0..MANY {
-            // From several addresses, so that no share keeps them out.
+            // Several addresses, so that no limit per address applies.
             let from = [127, 0, 3, u8::try_from(number % 10).unwrap_or(0) + 1];
             let to = server.address;
             clients.spawn(async move {
@@ -77,7 +77,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     findings.weigh(&server, MOST)?;
     findings.end(&mut server).await?;
-    // No place becomes free because its client is slow.
+    // No connection is closed because its client is slow.
     let limits = ["--header-timeout", NEVER, "--body-timeout", NEVER];
     let crowded = [&["--max-connections", LIMIT][..], &limits].concat();
     for (what, spread) in [("idle", false), ("idle from many", true)] {
@@ -96,7 +96,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Whether the server ends the connection, or answers that it was too slow.
+/// Whether the server closes the connection or responds with an error.
 async fn drip(mut client: Wire, slow: Slow) -> bool {
     let begun = Instant::now();
     let first = match slow {
@@ -129,7 +129,7 @@ async fn drip(mut client: Wire, slow: Slow) -> bool {
     false
 }
 
-/// More connections than the server takes, each idle after a request.
+/// Opens more connections than the limit, each idle after a request.
 async fn idle(
     findings: &mut Findings,
     server: &Process,
@@ -144,7 +144,7 @@ async fn idle(
         clients.spawn(async move {
             let mut client = Wire::connect(to, from).await.ok()?;
             client.send(&request("GET", "/health", "")).await.ok()?;
-            // One that is kept out gets no answer, which is what is attacked here.
+            // A rejected client gets no response, which is what this attack causes.
             let _answer = client.answer_within(Duration::from_secs(1)).await;
             Some(client)
         });
@@ -156,7 +156,7 @@ async fn idle(
     outlast(findings, server, bystander, kept, (what, true)).await
 }
 
-/// The address of an attacker's client: one of many, or always the same.
+/// Address of an attacker's client: one of many, or always the same.
 fn address(number: u8, spread: bool) -> [u8; 4] {
     match spread {
         true => [127, 0, 4, number % 25 + 1],
@@ -164,7 +164,7 @@ fn address(number: u8, spread: bool) -> [u8; 4] {
     }
 }
 
-/// More connections than the server takes from one address, or from all, none of them idle.
+/// Opens more connections than the limit, from one address or from many, none of them idle.
 async fn busy(
     findings: &mut Findings,
     server: &Process,
@@ -173,8 +173,8 @@ async fn busy(
 ) -> Result<(), Failure> {
     let (bystander, kept) = match spread {
         true => {
-            // All places are taken by many: nobody is sure of anything but health and metrics, and
-            // who comes just when the last places go may have to come again.
+            // All connections are in use by many addresses: only health and metrics are guaranteed,
+            // and a client that connects just when the limit is reached may have to retry.
             let kept = unfinished(server, spread).await;
             let probes = health_monitor::control();
             (HealthMonitor::start(server.address, probes).await, kept)
@@ -188,7 +188,7 @@ async fn busy(
     outlast(findings, server, bystander, kept, (what, !spread)).await
 }
 
-/// Connections whose bodies never end.
+/// Opens connections with unfinished bodies.
 async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
     let mut kept = Vec::new();
     for number in 0..BEYOND {
@@ -197,15 +197,15 @@ async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
             continue;
         };
         let head = "POST /v1/data HTTP/1.1\r\nHost: server\r\nContent-Length: 5000\r\n\r\n{";
-        // One that is refused at once is what is hoped for.
+        // A rejected connection is the intended outcome.
         let _sent = client.send(head.as_bytes()).await;
         kept.push(client);
     }
     kept
 }
 
-/// Keeps connections for a while that the bystander must not notice, and neither must somebody
-/// who comes only then if there is to be room for him.
+/// Holds connections open for a while. This must not affect the health monitor, nor a new client if
+/// there is to be room for it.
 async fn outlast(
     findings: &mut Findings,
     server: &Process,

@@ -1,4 +1,4 @@
-//! Decision logs with a sink that is unavailable, fails, hangs or lies, while the engine is killed.
+//! Decision logs with a sink that is down, fails, hangs or lies, while the engine is killed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,13 +17,13 @@ use crate::servers::{
     Failure, FailureMode, HANG_LIMIT, Process, Sink, Wire, free_address, request,
 };
 
-/// Clients that decide at the same time.
+/// Number of concurrent clients.
 const CLIENTS: u64 = 4;
 
-/// The size of a small buffer, in bytes.
+/// Size limit of a small buffer, in bytes.
 const SMALL: u64 = 2 << 20;
 
-/// What an engine writes its decisions to, and where it sends them.
+/// Decision-log sink and buffer configuration of an engine.
 struct Logging<'s> {
     harness: &'s Harness,
     sink: Sink,
@@ -51,7 +51,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 impl Logging<'_> {
-    /// Starts an engine on the buffer of those before it.
+    /// Starts an engine on the buffer of its predecessors.
     async fn engine(&self) -> Result<Process, Failure> {
         let mut reporting = json!({
             "buffer_type": "disk",
@@ -70,7 +70,7 @@ impl Logging<'_> {
         self.harness.engine(&["--config-file", &file], &[]).await
     }
 
-    /// Waits until every acknowledged decision is at the sink.
+    /// Waits until every acknowledged decision has arrived at the sink.
     async fn delivered(&self, acknowledged: &[String]) -> Result<(), String> {
         let begun = Instant::now();
         loop {
@@ -93,8 +93,8 @@ impl Logging<'_> {
     }
 }
 
-/// Decides for a while over several connections; the ids of the decisions that were acknowledged,
-/// each client's in its order, and how many were put off.
+/// Requests decisions for a while over several connections; returns the ids of the acknowledged
+/// decisions, in order for each client, and the number of refused ones.
 async fn decide(server: &Process, time: Duration, padding: usize) -> (Vec<Vec<String>>, u64) {
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
@@ -131,14 +131,14 @@ async fn decide(server: &Process, time: Duration, padding: usize) -> (Vec<Vec<St
     (all, refused)
 }
 
-/// The engine is killed while the sink is away, while it takes, and while clients write; what is
-/// left of a write is no obstacle.
+/// Kills the engine while the sink is down, while it accepts, and while clients write; the rest of
+/// a partial write does not prevent delivery.
 async fn killed(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Failure> {
     let kills = if logging.harness.long { 20 } else { 4 };
     let mut acknowledged = Vec::new();
     for kill in 0..kills {
         let mut server = logging.engine().await?;
-        // Every other time there is a sink while decisions are made.
+        // Every other round runs with a sink.
         let sink = match kill % 2 {
             0 => None,
             _ => Some(logging.sink.listen(logging.port).await?),
@@ -167,13 +167,13 @@ async fn killed(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fa
     Ok(())
 }
 
-/// Ends the process without a word, while clients still wait for it.
+/// Sends SIGKILL to the process while clients wait for responses.
 fn server_kill(server: &Process) {
-    // It is there: nobody else ends it.
+    // The process exists, because nothing else ends it.
     let _sent = server.signal(rustix::process::Signal::KILL);
 }
 
-/// Leaves half an entry at the end of the newest file.
+/// Appends half an entry to the newest file.
 fn spoil_end(folder: &std::path::Path) -> Result<(), Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -190,7 +190,7 @@ fn spoil_end(folder: &std::path::Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sinks that do not take, or take and do not say so, and then do.
+/// Sinks that reject events, or accept them without a response, and then recover.
 async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Failure> {
     let mut server = logging.engine().await?;
     let _sink = logging.sink.listen(logging.port).await?;
@@ -210,13 +210,13 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
         );
         logging.sink.set(FailureMode::Good);
         if mood == FailureMode::Hangs {
-            // Only an end of the process is sure to end what hangs so soon.
+            // Only a restart reliably ends an upload that hangs this early.
             server.kill();
             server = logging.engine().await?;
         }
         let delivered = logging.delivered(&ids.concat()).await;
         findings.succeed(&format!("{mood:?}"), delivered);
-        // The log is in the order of each client.
+        // The log has the order of each client.
         let order = logging.sink.ids();
         let mut seen = BTreeSet::new();
         let once: Vec<&String> = order.iter().filter(|id| seen.insert(*id)).collect();
@@ -231,14 +231,14 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
         }
     }
     let mut watched = bystander.stop().await?;
-    // Its server was killed meanwhile.
+    // Probes failed while the server was killed.
     watched.failures.clear();
     findings.watch_in_company(watched);
     findings.end(&mut server).await?;
     Ok(())
 }
 
-/// More decisions than the buffer holds.
+/// More decisions than fit in the buffer.
 async fn filled(findings: &mut Findings, logging: &Logging<'_>, full: &str) -> Result<(), Failure> {
     let mut server = logging.engine().await?;
     logging.sink.clear();
@@ -264,10 +264,10 @@ async fn filled(findings: &mut Findings, logging: &Logging<'_>, full: &str) -> R
     findings.end(&mut server).await
 }
 
-/// The bytes in a folder.
+/// Total size of the files in a folder, in bytes.
 ///
 /// # Errors
-/// When others may read them.
+/// When a file is accessible to other users.
 fn held(folder: &std::path::Path) -> Result<u64, Failure> {
     let mut all = 0;
     for entry in fs::read_dir(folder)? {

@@ -14,20 +14,20 @@ use crate::attack::tenancy::eventually;
 use crate::bundles::archive;
 use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, done, request};
 
-/// Between two requests for the discovery bundle, as the configuration of the start has it.
+/// Polling delay for the discovery bundle in the boot configuration, in seconds.
 const DELAY: f64 = 0.1;
 
-/// How often the bundle changes before the attack ends.
+/// Number of changes of the bundle before the attack ends.
 const TURNS: u64 = 40;
 
-/// Bundles that each version configures.
+/// Number of bundles that each version configures.
 const BUNDLES: usize = 50;
 
 /// Peak memory of the server, in MiB.
 const MOST: u64 = 256;
 
-/// A configuration that is another one each time, that points at itself and at other places, wants
-/// to be asked for without a pause, and holds all that the engine knows of its own.
+/// Configuration that differs each time, points discovery at itself and elsewhere, requests polling
+/// without a delay, and includes the engine's entire own configuration.
 fn policy(turn: u64) -> String {
     let bundles = (0..BUNDLES).map(|at| {
         let delays = json!({"min_delay_seconds": 3600, "max_delay_seconds": 3600});
@@ -53,7 +53,7 @@ fn policy(turn: u64) -> String {
     )
 }
 
-/// What the server of bundles was asked for.
+/// Request counts of the bundle server.
 #[derive(Debug, Default)]
 struct BundleRequests {
     discovery: AtomicU64,
@@ -104,7 +104,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         asked.discovery.load(Ordering::Relaxed) >= TURNS
     });
     findings.succeed("discovery", turned.await);
-    // A slow machine asks less often, and none more often than the start allows.
+    // A slow machine polls less often; none polls more often than the boot configuration allows.
     let most = begun.elapsed().as_secs_f64() / DELAY * 1.5 + 5.0;
     let turns = asked.discovery.load(Ordering::Relaxed);
     findings.hold(
@@ -130,7 +130,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         format!("{number} bundles are configured"),
         number == BUNDLES,
     );
-    // What was discovered is not told to the next discovery, or it would grow with each.
+    // Discovered configuration is not an input of the next discovery, or it would grow each time.
     let before = at("/result/labels/before").to_string();
     findings.hold(
         format!("the discovery sees {} bytes of configuration", before.len()),

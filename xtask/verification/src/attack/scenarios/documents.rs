@@ -1,4 +1,4 @@
-//! JSON and YAML that are expensive to parse, and bodies in many chunks.
+//! JSON and YAML documents that are expensive to parse, and bodies in many chunks.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process, Wire, ask, request, request_with};
 
-/// Peak memory of the server, in MiB: the budget of bodies is 1 GiB.
+/// Peak memory of the server, in MiB: the budget for bodies is 1 GiB.
 const MOST: u64 = 1536;
 
-/// How much more four times as much may cost: linear is 4, quadratic 16.
+/// Maximum cost ratio for a document of four times the size: linear is 4, quadratic 16.
 const RATIO: f64 = 8.0;
 
-/// Clients that send at the same time.
+/// Number of concurrent clients.
 const TOGETHER: usize = 8;
 
 const YAML: &str = "Content-Type: application/yaml\r\n";
@@ -36,7 +36,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Documents that a careless reader recurses into, or computes.
+/// Documents that a careless parser recurses into or computes.
 async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let million = 1_000_000;
@@ -87,7 +87,7 @@ async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Brackets and anchors in YAML: what four times as many cost, and what many clients cost others.
+/// Nested brackets and anchors in YAML: growth of their cost, and effect on other clients.
 async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     type Make = fn(usize) -> String;
     let kinds: [(&str, Make); 4] = [
@@ -107,7 +107,7 @@ async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
             costs.push((server.cpu()? - before).as_secs_f64());
         }
         if let [one, four] = costs.as_slice() {
-            // What takes no time that can be counted is cheap enough.
+            // A CPU time too short to measure is cheap enough.
             let ratio = four / one.max(0.04);
             findings.hold(
                 format!("YAML {what}: four times as many cost {ratio:.1} times as much"),
@@ -185,7 +185,7 @@ async fn unfinished(findings: &mut Findings, server: &Process) -> Result<(), Fai
             let mut client = Wire::connect(to, ATTACKER).await?;
             client.send(head.as_bytes()).await?;
             for _ in 0..100 {
-                // A server that has no room refuses, or reads no more.
+                // A server without memory for it refuses the body or stops reading.
                 let sent = tokio::time::timeout(Duration::from_secs(1), client.send(&piece)).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     break;

@@ -1,4 +1,4 @@
-//! Encryption keys that are lost, wrong or replaced, and files that others can read.
+//! Encryption keys that are lost, wrong or rotated, and files that other users can read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -36,7 +36,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Nobody else can read what the server keeps.
+/// The server's files are not accessible to other users.
 fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let mut files = 0;
     for entry in fs::read_dir(&harness.folder)? {
@@ -52,8 +52,8 @@ fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A token that is gone from the configuration stops working at SIGHUP, a new one works, and a
-/// configuration that cannot be used changes nothing.
+/// At SIGHUP, a token removed from the configuration stops working, a new one works, and an invalid
+/// configuration changes nothing.
 async fn tokens(
     harness: &Harness,
     findings: &mut Findings,
@@ -73,7 +73,7 @@ async fn tokens(
         plane.process.signal(Signal::HUP)?;
         let begun = Instant::now();
         let found = loop {
-            // Time for what must not come about, too.
+            // Waits, because the expected outcome may be no change.
             sleep(Duration::from_secs(1)).await;
             let looked = plane
                 .person("looker")
@@ -93,7 +93,7 @@ async fn tokens(
     Ok(())
 }
 
-/// A start that ends at once, with an error.
+/// Checks that a start fails soon, with an error.
 async fn refuses(
     findings: &mut Findings,
     what: &str,
@@ -113,7 +113,7 @@ async fn refuses(
     Ok(())
 }
 
-/// A key file that is lost is noticed before a new one is written.
+/// A missing key file is detected before a new one is written.
 async fn lost(harness: &Harness, findings: &mut Findings, most: Duration) -> Result<(), Failure> {
     let database = harness.folder.join("beside.db");
     let key = harness.folder.join("beside.db.key");
@@ -142,7 +142,7 @@ async fn lost(harness: &Harness, findings: &mut Findings, most: Duration) -> Res
     Ok(())
 }
 
-/// The key is replaced while a server runs and secrets are written.
+/// Rotates the key while a server runs and secrets are written.
 async fn rotated(
     harness: &Harness,
     findings: &mut Findings,

@@ -16,8 +16,8 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process};
 
-/// Connections of a flood. More would take the processors from the bystander, too: attackers do
-/// not run on the machine that they attack.
+/// Connections of a flood. More would also use the health monitor's CPU time, as attackers run on
+/// the attacked machine here.
 const CONNECTIONS: usize = 2;
 
 /// Peak memory of the server, in MiB.
@@ -50,7 +50,7 @@ async fn try_one(
 ) -> (&'static str, Result<(), Failure>) {
     let outcome = async {
         let mut client = Frames::connect(to, ATTACKER, &[]).await?;
-        // The server may refuse before it has everything.
+        // The server may refuse before it has read everything.
         let _sent = client.send(&bytes).await;
         let verdict = client.verdict(1).await;
         let held = match wanted {
@@ -68,10 +68,10 @@ async fn try_one(
     (name, outcome.await)
 }
 
-/// What a flood repeats, by its number.
+/// Returns the bytes of a repetition of a flood, by its number.
 type Flood = fn(u32) -> Vec<u8>;
 
-/// What goes before each flood, and the flood. None is read by its client.
+/// Floods, each with the bytes that precede it. Clients read no responses.
 fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
     let begun = frame(HEADERS, END_STREAM, 1, &block(SOUND));
     let open = frame(
@@ -80,7 +80,7 @@ fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
         1,
         &block(&[SOUND, &[("content-length", "9")]].concat()),
     );
-    // A name and value of 4 KB in the table of the connection, and then an index of one byte each.
+    // Adds a field of 4 KB to the dynamic table, which the flood then refers to with one byte each.
     let mut large = vec![0x40, 1, b'a', 127, 0x81, 0x1f];
     large.extend([b'a'; 4096]);
     let table = frame(HEADERS, END_STREAM, 1, &large);
@@ -118,7 +118,7 @@ fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
     ]
 }
 
-/// Pours frames for a while, over some connections that begin anew when they are closed.
+/// Sends frames for a while, over connections that are reopened when closed.
 async fn pour(
     findings: &mut Findings,
     server: &Process,
@@ -139,7 +139,7 @@ async fn pour(
                 while sent.is_ok() && begun.elapsed() < time {
                     let hundred: Vec<u8> = (number..number + 100).flat_map(flood).collect();
                     number += 100;
-                    // A server that no longer reads ends this client's part, not the attack.
+                    // A server that stops reading ends this client, not the attack.
                     let more = tokio::time::timeout(time, client.send(&hundred)).await;
                     sent = more.unwrap_or(Ok(()));
                 }

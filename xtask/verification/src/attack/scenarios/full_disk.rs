@@ -1,4 +1,4 @@
-//! Full disk of an engine: decisions and persisted bundles. A limit on file sizes stands for the
+//! Full disk of an engine: decisions and persisted bundles. A limit on file sizes simulates the
 //! full disk.
 
 use std::fs;
@@ -14,13 +14,13 @@ use crate::attack::tenancy::eventually;
 use crate::bundles::archive;
 use crate::servers::{Failure, Peer, PeerScript, Process, Sink, ask, free_address, request};
 
-/// What files may grow to, in bytes.
+/// Maximum file size, in bytes.
 const ROOM: u64 = 64 << 10;
 
-/// Decisions of a kilobyte that are tried: several times as many as there is room for.
+/// Number of decisions of a kilobyte: several times as many as fit.
 const DECISIONS: usize = 300;
 
-/// Bytes of a bundle for which there is no room, however it is compressed.
+/// Size of a bundle that does not fit even when compressed, in bytes.
 const LARGE: usize = 400 << 10;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -48,7 +48,7 @@ async fn engine(harness: &Harness, config: &Value) -> Result<Process, Failure> {
     Process::start(&mut command, &harness.folder).await
 }
 
-/// The status of `/health`, and of a decision with the id that it got.
+/// Requests a decision; returns the status of `/health`, that of the decision, and its id.
 async fn decide(server: &Process) -> Result<(u16, u16, Option<String>), Failure> {
     let body = json!({"input": {"user": "ann", "text": "x".repeat(1_000)}}).to_string();
     let asked = request("POST", "/v1/data/calm/allow", &body);
@@ -59,8 +59,8 @@ async fn decide(server: &Process) -> Result<(u16, u16, Option<String>), Failure>
     Ok((health.status(), answer.status(), id.map(str::to_owned)))
 }
 
-/// Decisions wait on a disk that fills up. Each that is answered is delivered, once there is room;
-/// of a log that drops, the newest.
+/// Decisions are buffered on a disk that fills up. Once there is room, each answered one is
+/// delivered, or the newest one if the log drops decisions.
 async fn decisions(harness: &Harness, findings: &mut Findings, full: &str) -> Result<(), Failure> {
     let (sink, port) = (Sink::new(), free_address()?.port());
     let config = json!({
@@ -110,12 +110,12 @@ async fn decisions(harness: &Harness, findings: &mut Findings, full: &str) -> Re
     findings.end(&mut server).await
 }
 
-/// The bundle that a server of bundles has now, with its version.
+/// Current bundle of a bundle server, with its version.
 type Served = Arc<Mutex<(u64, Vec<u8>)>>;
 
-/// A bundle that says its version.
+/// Builds a bundle that contains its version.
 fn bundle(kind: &str, version: u64, length: usize) -> Result<Vec<u8>, Failure> {
-    // Marsaglia's xorshift: what looks random is not compressed.
+    // Marsaglia's xorshift: random data does not compress well.
     let mut state = version + 1;
     let text = (0..length).map(|_| {
         state ^= state << 13;
@@ -136,8 +136,8 @@ fn bundle(kind: &str, version: u64, length: usize) -> Result<Vec<u8>, Failure> {
     archive::packed(&files).map_err(|why| why.to_string().into())
 }
 
-/// A bundle for which there is no room is active all the same, and what is kept stays whole: the
-/// one before.
+/// A bundle that does not fit on the disk is activated all the same, and the persisted bundle
+/// remains the intact previous one.
 async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<(), Failure> {
     let small = bundle(kind, 1, 100)?;
     let served: Served = Arc::new(Mutex::new((1, small.clone())));
@@ -206,7 +206,7 @@ async fn active(server: &Process, kind: &str, version: u64) -> Result<(), String
     Err(format!("the version {version} is never active"))
 }
 
-/// The contents of all files in a folder, and in those below it.
+/// Returns the contents of all files below a folder.
 fn files(folder: &Path) -> Vec<Vec<u8>> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut all = Vec::new();

@@ -11,19 +11,19 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process, Wire, request_with};
 
-/// The document of a bomb is so long.
+/// Length of the string in a bomb's document, in bytes.
 const LENGTH: usize = 400 << 20;
 
-/// Bombs at once.
+/// Number of concurrent bombs.
 const TOGETHER: usize = 8;
 
-/// Peak memory in MiB: of a server that need not unpack anything, and of one that must.
+/// Peak memory in MiB: of a server that rejects before decompression, and of one that decompresses.
 const UNASKED: u64 = 128;
 const ASKED: u64 = 2048;
 
 const TOKEN: &str = "an-honest-client";
 
-/// Who shows the token may do everything, others may do nothing.
+/// Authorization policy that allows everything with the token and nothing without.
 const POLICY: (&str, &str) = (
     "gzip.rego",
     "package system.authz\n\ndefault allow := false\n\n\
@@ -85,7 +85,7 @@ fn bomb() -> Result<Vec<u8>, Failure> {
     Ok(packed.finish()?)
 }
 
-/// Sends many at once, each of which must be answered with one of these.
+/// Sends bombs concurrently, each of which must be answered with one of these statuses.
 async fn drop_bombs(
     findings: &mut Findings,
     server: &Process,
@@ -99,7 +99,7 @@ async fn drop_bombs(
         let (to, asked) = (server.address, asked.clone());
         clients.spawn(async move {
             let mut client = Wire::connect(to, ATTACKER).await?;
-            // A server that refuses does not read the rest.
+            // A server that rejects the request does not read the rest.
             let _sent = client.send(&asked).await;
             client.answer().await
         });
@@ -116,7 +116,7 @@ async fn drop_bombs(
     Ok(())
 }
 
-/// Archives that are damaged, or archives of archives.
+/// Damaged archives, and archives within archives.
 async fn forms(findings: &mut Findings, server: &Process, bomb: &[u8]) -> Result<(), Failure> {
     let pack = |bytes: &[u8]| {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

@@ -10,25 +10,25 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
-/// So many requests are sent.
+/// Number of requests.
 const REQUESTS: usize = 500;
 
-/// So many attackers send them.
+/// Number of concurrent attackers.
 const ATTACKERS: usize = 2;
 
-/// How long an evaluation may take, and how long an attacker waits for its answer; some leave
-/// before.
+/// Time limit of an evaluation, and how long attackers wait for a response; some disconnect
+/// earlier.
 const TIMEOUT: &str = "300ms";
 const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(3)];
 
-/// Peak memory of the server, in MiB: that of all evaluations is 1 GiB by estimates, and bodies and
-/// the allocator come on top.
+/// Peak memory of the server, in MiB: the estimated budget of all evaluations is 1 GiB, plus bodies
+/// and the allocator's overhead.
 const MOST: u64 = 1792;
 
-/// The address space of the server, in bytes: one without bounds ends before the machine suffers.
+/// Address-space limit of the server, in bytes: unbounded use ends the server, not the machine.
 const SPACE: u64 = 8 << 30;
 
-/// Functions of an honest policy, of which only the input means harm.
+/// Functions of a benign policy, for which only the input is hostile.
 const POLICY: (&str, &str) = (
     "honest.rego",
     r#"package honest
@@ -53,7 +53,7 @@ paths := count(graph.reachable_paths(input.g, input.i))
 "#,
 );
 
-/// A value of 2^59 numbers, that shares all of its parts, as `x59`.
+/// Defines `x59`, a value of 2^59 numbers through shared parts.
 fn shared() -> String {
     let mut query = "x0 := [1]".to_owned();
     for at in 1..60 {
@@ -63,7 +63,7 @@ fn shared() -> String {
     query
 }
 
-/// The requests: a name, a path and a body.
+/// Hostile requests: each a name and the bytes of a request.
 fn requests() -> Vec<(&'static str, Vec<u8>)> {
     let shared = shared();
     let queries = [
@@ -107,7 +107,7 @@ fn requests() -> Vec<(&'static str, Vec<u8>)> {
     all
 }
 
-/// The inputs of the honest policy, by its rules.
+/// Hostile inputs of the benign policy, by its rules.
 fn inputs() -> Vec<(&'static str, Value)> {
     let definitions = (0..40).map(|at| {
         let next = json!({"$ref": format!("#/definitions/d{}", at + 1)});

@@ -6,7 +6,7 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::servers::{Failure, Process, ask, request, request_with};
 
-/// What must not be told.
+/// String that must not be disclosed.
 const PASSWORD: &str = "PWSECRET";
 
 const POLICY: (&str, &str) = (
@@ -38,7 +38,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// No line of the log begins with what a client has written.
+/// No line of the log starts with a string from a client.
 async fn forged(harness: &Harness, findings: &mut Findings, format: &str) -> Result<(), Failure> {
     let arguments = ["--log-format", format, "--log-level", "info"];
     let mut server = harness.engine(&arguments, &[POLICY]).await?;
@@ -79,7 +79,7 @@ async fn forged(harness: &Harness, findings: &mut Findings, format: &str) -> Res
     findings.end(&mut server).await
 }
 
-/// What a mask erases is nowhere in the event.
+/// A masked value occurs nowhere in the event.
 async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--set", "decision_logs.console=true", "--log-level", "info"];
     let mut server = harness.engine(&arguments, &[POLICY, MASKS]).await?;
@@ -91,10 +91,10 @@ async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
         "/v1/query",
     ] {
         let input = json!({"password": PASSWORD});
-        // The body of version 0 is the input itself.
+        // The body of a v0 request is the input itself.
         let body = match path.starts_with("/v0/") {
             true => input,
-            // The text of a query repeats what a mask erases of its input.
+            // The query string repeats the masked value of the input.
             false => json!({
                 "input": input,
                 "query": format!("x := trim(input.password, \"{PASSWORD}\")"),
@@ -111,7 +111,7 @@ async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
     findings.end(&mut server).await
 }
 
-/// The view of the configuration has nothing that opens something.
+/// The configuration endpoint discloses no credentials.
 async fn configured(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let config = json!({
         "services": {"s": {
@@ -132,7 +132,7 @@ async fn configured(harness: &Harness, findings: &mut Findings) -> Result<(), Fa
     findings.end(&mut server).await
 }
 
-/// Who may do nothing learns nothing: not what there is, and not what may be done with it.
+/// A client without permissions learns neither which paths exist nor their methods.
 async fn unauthorized(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--authorization", "basic", "--authentication", "token"];
     let mut server = harness.engine(&arguments, &[AUTHORITY]).await?;

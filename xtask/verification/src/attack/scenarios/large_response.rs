@@ -9,7 +9,7 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
-/// A document that is ten times ten times … itself: little memory, and 10^24 numbers as text.
+/// Policy whose document nests ten references per level: little memory, but 10^25 numbers as JSON.
 fn policy() -> String {
     let mut text = "package nest\n\nv0 := [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".to_owned();
     for level in 1..25 {

@@ -1,14 +1,14 @@
-//! Malformed HTTP/2.
+//! Malformed HTTP/2 requests.
 
 use crate::attack::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, RST_STREAM, SETTINGS,
     WINDOW_UPDATE, block, frame,
 };
 
-/// What may come of a connection.
+/// Expected outcome of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ExpectedOutcome {
-    /// A reset, an error of the connection, or 400.
+    /// A reset, a connection error, or 400.
     Refused,
     /// 200.
     Answered,
@@ -16,7 +16,7 @@ pub(super) enum ExpectedOutcome {
 
 use ExpectedOutcome::{Answered, Refused};
 
-/// The headers of a sound request.
+/// Headers of a valid request.
 pub(super) const SOUND: &[(&str, &str)] = &[
     (":method", "GET"),
     (":scheme", "http"),
@@ -24,17 +24,17 @@ pub(super) const SOUND: &[(&str, &str)] = &[
     (":path", "/health"),
 ];
 
-/// A request of these headers.
+/// Encodes a request with these headers.
 fn asked(headers: &[(&str, &str)]) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, 1, &block(headers))
 }
 
-/// A sound request with one header more.
+/// Encodes a valid request with an additional header.
 fn with(name: &str, value: &str) -> Vec<u8> {
     asked(&[SOUND, &[(name, value)]].concat())
 }
 
-/// Those that are no HTTP/2, and two that are.
+/// Malformed requests, and two valid ones.
 pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, ExpectedOutcome)> {
     let without = |name: &str| {
         let kept: Vec<_> = SOUND

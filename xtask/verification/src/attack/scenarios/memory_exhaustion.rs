@@ -7,14 +7,14 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Wire, ask, request};
 
-/// Of each bomb so many go off together.
+/// Number of concurrent requests for each bomb.
 const TOGETHER: usize = 4;
 
-/// Peak memory of the server, in MiB: the budget of all evaluations is 1 GiB, which counts the values
-/// that they make; what the allocator keeps beside them comes on top.
+/// Peak memory of the server, in MiB: the budget of all evaluations is 1 GiB, which counts the
+/// values that they create; the allocator's overhead comes on top.
 const MOST: u64 = 1792;
 
-/// Queries that grow beyond every bound.
+/// Queries whose memory grows without bound.
 const BOMBS: &[(&str, &str)] = &[
     (
         "triples",
@@ -52,7 +52,7 @@ const BOMBS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Values that double so many times.
+/// Query whose value doubles 40 times.
 fn doubling(step: &str, first: &str) -> String {
     let steps = (0..40).map(|at| {
         step.replace("NEXT", &format!("v{}", at + 1))
@@ -126,7 +126,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         findings.weigh(&server, MOST)?;
         findings.name(before, name);
         if peak > MOST {
-            // What one bomb takes must not be counted of the next.
+            // Restarts the server, so that the peak of one bomb does not count for the next.
             server = harness.engine(&[], &[]).await?;
         }
     }
@@ -135,7 +135,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Values are counted also when few are kept, and so is their memory.
+/// Values and memory count even if few values are live.
 async fn counted(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     for (flag, limit, query, status) in [
         (

@@ -51,18 +51,18 @@ pub(super) struct Attack {
     pub(super) play: for<'s> fn(&'s Harness) -> Played<'s>,
 }
 
-/// When an attack is played.
+/// When an attack runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// For itself, as its bystander measures what it does to others.
+    /// Alone, because its health monitor measures the effect on other clients.
     Alone,
-    /// Beside others: it mostly waits.
+    /// Concurrently with others, as it mostly waits.
     Together,
-    /// The same, but not for every commit.
+    /// Concurrently, but not for every commit.
     Long,
 }
 
-/// An attack at its time.
+/// Creates an attack.
 const fn attack(
     name: &'static str,
     when: When,
@@ -71,7 +71,7 @@ const fn attack(
     Attack { name, when, play }
 }
 
-/// All attacks, in the order in which they are played.
+/// All attacks, in order of execution.
 pub(super) const SCENARIOS: &[Attack] = &[
     attack("endless", Alone, |harness| {
         Box::pin(runaway_evaluation::play(harness))

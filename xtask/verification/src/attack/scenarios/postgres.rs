@@ -17,13 +17,13 @@ use crate::servers::{Failure, HANG_LIMIT, Proxy, ProxyMode, ask, request};
 
 const WRITERS: u64 = 4;
 
-/// What a writer knows.
+/// Requests and responses of a writer.
 #[derive(Debug, Default)]
 struct WriterState {
     acknowledged: u64,
     sent: u64,
     refused: u64,
-    /// An answer that is neither a success nor 503, or none.
+    /// A response other than a success or 503, or an I/O error.
     wrong: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Writes one number after the other until it is over.
+/// Writes consecutive numbers until stopped.
 async fn write(admin: User, writer: u64, over: Arc<AtomicBool>) -> (u64, WriterState) {
     let path = format!("/v1/sources/w{writer}/data/count");
     let mut known = WriterState::default();
@@ -101,7 +101,7 @@ async fn write(admin: User, writer: u64, over: Arc<AtomicBool>) -> (u64, WriterS
     (writer, known)
 }
 
-/// Holds what a writer knows against what is there.
+/// Compares a writer's acknowledged number with the stored one.
 async fn judge(
     findings: &mut Findings,
     admin: User,
@@ -122,7 +122,7 @@ async fn judge(
     Ok(())
 }
 
-/// While the database is away, health says so, and metrics are there.
+/// While the database is unavailable, health fails and metrics are served.
 async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
     for (path, status) in [("/health", 500), ("/metrics", 200)] {
         let asked = request("GET", path, "");

@@ -8,16 +8,16 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
-/// How long an evaluation may take.
+/// Time limit of an evaluation.
 const TIMEOUT: &str = "2s";
 
-/// Of each flood so many are poured together.
+/// Number of concurrent requests for each flood.
 const TOGETHER: usize = 3;
 
 /// Peak memory of the server, in MiB.
 const MOST: u64 = 1792;
 
-/// What the log of one flood may grow by, in bytes: the flood is what one evaluation says.
+/// Maximum size of a flood's log, in bytes: a flood is the output of one evaluation.
 const LOG: u64 = 16 << 20;
 
 const POLICY: (&str, &str) = (

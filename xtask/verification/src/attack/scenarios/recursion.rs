@@ -9,10 +9,10 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
 
-/// How long an evaluation may take.
+/// Time limit of an evaluation.
 const TIMEOUT: &str = "2s";
 
-/// How deep replacements are nested in the text of a policy, and how many stand behind each other.
+/// Numbers of chained rules, consecutive replacements, and nested comprehensions.
 const DEPTH: usize = 400;
 const MANY: usize = 2_000;
 const NESTED: usize = 60;
@@ -20,16 +20,16 @@ const NESTED: usize = 60;
 /// Peak memory of the server, in MiB.
 const MOST: u64 = 1792;
 
-/// What becomes of a module.
+/// Expected handling of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// It is refused when it is written.
+    /// Rejected when it is written.
     Refused,
-    /// It is taken, and asking for its rule `x` ends, with an answer or without one.
+    /// Accepted, and requests for its rule `x` end, with or without a result.
     Taken,
 }
 
-/// Modules that replace what they are made of.
+/// Modules whose replacements are recursive or grow.
 fn modules() -> Vec<(&'static str, Outcome, String)> {
     let calls: &[(&str, Outcome, &str)] = &[
         (
@@ -80,7 +80,7 @@ fn modules() -> Vec<(&'static str, Outcome, String)> {
         .iter()
         .map(|(name, fate, rules)| (*name, *fate, (*rules).to_owned()))
         .collect();
-    // Each rule asks for the one before with something replaced.
+    // Each rule evaluates the previous one with a replacement.
     let chain = |first: &str, with: &str| {
         let rules = (1..=DEPTH).map(|at| {
             let below = at - 1;
@@ -172,7 +172,7 @@ async fn send(server: &Process, method: &str, path: &str, body: &str) -> std::io
     ask(server.address, ATTACKER, &request(method, path, body)).await
 }
 
-/// Whether this is an answer to a request that may be refused or given up.
+/// Checks that the response is one of a request that may be refused or cancelled.
 fn judge(answered: std::io::Result<Message>) -> Result<(), String> {
     match answered {
         Ok(answer) if matches!(answer.status(), 200 | 204 | 400 | 404 | 500 | 503) => Ok(()),

@@ -1,5 +1,5 @@
-//! References of tenants to sources of others, in bundles, sources and stacks; and the rights of
-//! each role on definitions of the administrator.
+//! References of tenants to sources of others, in bundles, sources and stacks; and the permissions
+//! of each role on definitions of the administrator.
 
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, User, built, in_file};
 use crate::servers::Failure;
 
-/// A secret of the administrator.
+/// Secret of the administrator.
 const SECRET: &str = "S3CR3T-of-the-administrator";
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -28,7 +28,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// A requirement reaches nothing that its author does not see, and tells nothing of it.
+/// A requirement neither reaches nor discloses a source that its author must not see.
 async fn references(
     harness: &Harness,
     findings: &mut Findings,
@@ -46,7 +46,7 @@ async fn references(
         let body = json!({"requirements": [{"source": source}]});
         let through = first.send("PUT", "/v1/sources/carrier", &body).await?;
         answers.push([direct, through].map(|(status, said)| {
-            // What is not seen and what is not there must not differ but in the name.
+            // Responses for hidden and missing sources must differ only in the name.
             (status, said.to_string().replace(source, "NAME"))
         }));
     }
@@ -65,7 +65,7 @@ async fn references(
     Ok(())
 }
 
-/// A stack mounts only what its author sees.
+/// A stack mounts only sources that its author may see.
 async fn stacks(
     harness: &Harness,
     findings: &mut Findings,
@@ -96,7 +96,7 @@ async fn stacks(
     Ok(())
 }
 
-/// What is the administrator's is nobody else's, whatever they do with it.
+/// Other roles cannot access definitions of the administrator by any method.
 async fn roles(
     findings: &mut Findings,
     person: impl Fn(&'static str) -> User,
@@ -141,8 +141,8 @@ async fn roles(
     Ok(())
 }
 
-/// No definition, whoever writes it, reaches a folder that the operator does not name: not by its
-/// path, and not through links.
+/// No definition, by whomever, reaches a folder outside the configured roots, by its path or
+/// through links.
 async fn outside(harness: &Harness, findings: &mut Findings, admin: User) -> Result<(), Failure> {
     harness.file("outside/data.json", "{\"outside\": \"ADMIN\"}")?;
     let outside = harness.inner("outside")?;
@@ -160,7 +160,7 @@ async fn outside(harness: &Harness, findings: &mut Findings, admin: User) -> Res
     .enumerate()
     {
         let name = format!("outside-{number}");
-        // It may be refused at once.
+        // The write may be rejected.
         let path = format!("/v1/sources/{name}");
         admin
             .send("PUT", &path, &json!({"directory": folder}))

@@ -16,7 +16,7 @@ use crate::attack::tenancy;
 use crate::postgres::Postgres;
 use crate::servers::{Failure, HANG_LIMIT, Peer, PeerScript};
 
-/// The document that makes an upload longer than what sockets hold has so many random digits.
+/// Length of the random document, which makes an upload larger than socket buffers, in digits.
 const DIGITS: usize = 40 << 20;
 
 const OBJECT: &str = "/bucket/slow.tgz";
@@ -29,9 +29,9 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let (open, opened) = watch::channel(false);
     let held = Arc::new(held);
     let answering = storage.clone();
-    // What the object's count was after each write that the storage took.
+    // Count in the object after each successful write.
     let (noting, counts) = watch::channel(Vec::new());
-    // The first upload is held back before its body; those after it are not.
+    // The first upload is blocked before its body; later ones are not.
     let peer = Peer::behind(
         0,
         move |asked| {
@@ -63,7 +63,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let frozen = tenancy::plane(harness, &arguments).await?;
     let admin = frozen.person("admin");
     let sources = harness.inner("sources/slow")?;
-    // In a folder of its own, so that the source has no other root.
+    // In a subfolder, so that the source has no other root.
     let folder = harness.inner("sources/slow/blob")?;
     fs::write(format!("{folder}/data.json"), document())?;
     admin
@@ -100,11 +100,11 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     findings.succeed("another replica takes over", newer);
     frozen.process.signal(Signal::CONT)?;
     open.send_replace(true);
-    // Time to do what it was about to do.
+    // Waits until the resumed replica has finished its upload.
     sleep(Duration::from_secs(3)).await;
     let right = until(&storage).await;
     findings.succeed("the newer bytes stay, or come back", right);
-    // The storage honours conditions, so nothing older was put there meanwhile.
+    // The storage honours conditions, so no older object may have replaced a newer one.
     let written = counts.borrow().clone();
     let newer = written.iter().skip_while(|count| **count != Some(json!(2)));
     let older = newer.filter(|count| **count != Some(json!(2))).count();
@@ -125,12 +125,12 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// The count in the object that the storage holds.
+/// Count in the stored object.
 fn count(storage: &Storage) -> Option<Value> {
     storage.data(OBJECT)?.get("count").cloned()
 }
 
-/// Waits until the storage holds the second state.
+/// Waits until the storage contains the second state.
 async fn until(storage: &Storage) -> Result<(), String> {
     let begun = Instant::now();
     loop {
@@ -145,7 +145,7 @@ async fn until(storage: &Storage) -> Result<(), String> {
     }
 }
 
-/// A document that does not get much smaller when it is compressed.
+/// Document that does not compress well.
 fn document() -> String {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut text = String::with_capacity(DIGITS + 32);

@@ -1,21 +1,21 @@
-//! HTTP/1 requests that two servers in a row could parse differently.
+//! HTTP/1 requests that two servers in a chain could parse differently.
 
-/// What may come of the bytes.
+/// Expected outcome of the bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ExpectedOutcome {
-    /// An error or nothing, and the end of the connection.
+    /// An error or no response, and the connection is closed.
     Refused,
-    /// At most one answer, and the end of the connection.
+    /// At most one response, and the connection is closed.
     Last,
-    /// So many answers, none of them by accident of the server (5xx).
+    /// This many responses, none of them a server error (5xx).
     Answers(usize),
-    /// One answer with this status.
+    /// One response with this status.
     Status(u16),
 }
 
 use ExpectedOutcome::{Answers, Last, Refused, Status};
 
-/// Heads and bodies; `POST` is a path that takes a body, `HIDDEN` the hidden request.
+/// Requests; `POST` is the request line of a path with a body, `HIDDEN` is the hidden request.
 pub(super) const CASES: &[(&str, &str, ExpectedOutcome)] = &[
     (
         "CL and TE",

@@ -1,5 +1,5 @@
-//! Runaway evaluations through every endpoint, by clients that disconnect in every way. A path is
-//! made to look quick first.
+//! Runaway evaluations through every endpoint, by clients that disconnect in every way. Fast
+//! requests first make the path look fast to the server.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, done, request, request_with};
 
-/// What costs the cube of a number that the client chooses, and makes no more values than that
-/// number: nothing but time ends it.
+/// Policy whose cost is the cube of a number that the client chooses, and that creates at most that
+/// number of values: only a time limit ends it.
 const POLICY: (&str, &str) = (
     "endless.rego",
     "package endless\n\n\
@@ -22,46 +22,45 @@ const POLICY: (&str, &str) = (
      include if {\n\twork(input.n) == 0\n\tinput.rows.x == 1\n}\n",
 );
 
-/// A health rule that does the same by a document.
+/// Health rule with the same cost, which depends on a document.
 const HEALTH: (&str, &str) = (
     "health.rego",
     "package system.health\n\nslow if data.endless.work(data.size) == 0\n",
 );
 
-/// What `POST /` answers.
+/// Policy for `POST /`.
 const MAIN: (&str, &str) = ("main.rego", "package system\n\nmain := data.endless.p\n");
 
-/// The endpoint that has no input.
+/// Endpoint without an input.
 const BY_DOCUMENT: &str = "health rule";
 
-/// The number of a request that ends at once, and of one that never does.
+/// Number for a request that ends at once, and for one that never ends.
 const QUICK: u32 = 1;
 const ENDLESS: u32 = 100_000;
 
-/// How long an evaluation runs before its client leaves.
+/// Duration of an evaluation before its client disconnects.
 const RUNNING: Duration = Duration::from_millis(300);
 
-/// How long an evaluation may take where that is asked for, and how much of the processors' time it may
-/// take then, which is less on a machine that is busy. Without the limit it would take all that it gets
-/// for half a minute.
+/// Time limit of an evaluation, and the CPU time that it may use then, which is less on a busy
+/// machine. Without the limit it would use all available CPU time for half a minute.
 const TIMEOUT: &str = "500ms";
 const TIMED: Duration = Duration::from_secs(4);
 
-/// The share of one processor that a resting server takes for the bystander.
+/// CPU share of an idle server, due to the health monitor, in processors.
 const RESTING: f64 = 0.3;
 
-/// Endless evaluations at the same time; many more than threads that serve connections.
+/// Number of concurrent endless evaluations, many more than server threads.
 const MANY: usize = 24;
 
-/// How a client leaves.
+/// How a client disconnects.
 #[derive(Debug, Clone, Copy)]
 enum Leave {
     Close,
     HalfClose,
     Reset,
-    /// Closes with a further request in the server's buffer.
+    /// Closes the connection after another request, which is in the server's buffer.
     Pipelined,
-    /// The same with as much as the server's socket takes.
+    /// The same, with as many requests as fit in the server's socket.
     Flooded,
     Stream,
     Connection,
@@ -77,7 +76,7 @@ const LEAVES: &[Leave] = &[
     Leave::Connection,
 ];
 
-/// The ways that are tried at every endpoint, also in a hurry.
+/// Number of ways that are tried at every endpoint, also without `--long`.
 const ALWAYS: usize = 2;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -95,7 +94,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             let left = abandon(&server, &make(ENDLESS), *leave).await;
             findings.succeed(&format!("{kind}, {leave:?}"), left);
             rests = server.rests(HANG_LIMIT, RESTING).await?;
-            // What left may have made the path look slow.
+            // The cancelled evaluation may have made the path look slow.
             if rests {
                 poison(&server, kind, *make).await?;
             }
@@ -113,7 +112,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
     }
     together(&mut findings, &server).await?;
-    // Those of the last attack still run.
+    // Evaluations of the last attack are still running.
     findings.weigh(&server, 1024)?;
     findings.end(&mut server).await?;
     timed(harness, &mut findings).await?;
@@ -127,7 +126,7 @@ async fn start(harness: &Harness) -> Result<Process, Failure> {
 
 type Make = fn(u32) -> Vec<u8>;
 
-/// Every endpoint that evaluates.
+/// Every endpoint that evaluates a policy.
 const KINDS: &[(&str, Make)] = &[
     ("decision", |n| {
         let body = format!("{{\"input\": {{\"n\": {n}}}}}");
@@ -167,8 +166,8 @@ const KINDS: &[(&str, Make)] = &[
     (BY_DOCUMENT, |_| request("GET", "/health/slow", "")),
 ];
 
-/// Makes the path look quick. A write would make the server look anew, so the document of the
-/// health rule is small only where that rule is asked.
+/// Makes the path look fast. A write would make the server measure again, so the document of the
+/// health rule is small only for requests of that rule.
 async fn poison(server: &Process, kind: &str, make: Make) -> Result<(), Failure> {
     let at = server.address;
     let size = |size: u32| request("PUT", "/v1/data/size", &size.to_string());
@@ -184,7 +183,7 @@ async fn poison(server: &Process, kind: &str, make: Make) -> Result<(), Failure>
     Ok(())
 }
 
-/// Begins an evaluation and leaves. An answer is an error: it was no endless one.
+/// Starts an evaluation and disconnects. A response is an error, as the evaluation is endless.
 async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Failure> {
     let further = request("GET", "/health", "");
     match leave {
@@ -212,7 +211,7 @@ async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Fai
     match leave {
         Leave::Pipelined => client.send(&further).await?,
         Leave::Flooded => {
-            // More than a server reads ahead, and less than its socket holds.
+            // More than the server reads ahead, and less than its socket buffers.
             for _ in 0..800 {
                 client.send(&further).await?;
             }
@@ -223,7 +222,7 @@ async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Fai
         return Err(format!("answered with {} {}", answer.status(), answer.text()).into());
     }
     if matches!(leave, Leave::Pipelined) {
-        // The first one may have come with the request itself.
+        // The first one may have arrived together with the request.
         client.send(&further).await?;
         sleep(RUNNING).await;
     }
@@ -238,7 +237,7 @@ async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Fai
     Ok(())
 }
 
-/// Those whose clients wait for them are ended by their time, in every kind.
+/// The time limit ends evaluations of every kind whose clients wait.
 async fn timed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--evaluation-timeout", TIMEOUT];
     let mut server = harness.engine(&arguments, &[POLICY, HEALTH, MAIN]).await?;
@@ -263,8 +262,8 @@ async fn timed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure
     findings.end(&mut server).await
 }
 
-/// Many at once, of every kind, whose clients stay: others must be answered meanwhile, and the
-/// server must end while they run.
+/// Many concurrent evaluations of every kind, whose clients stay connected: other requests must be
+/// answered meanwhile, and the server must end while they run.
 async fn together(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     for (kind, make) in KINDS.iter().rev() {
         poison(server, kind, *make).await?;
@@ -275,7 +274,7 @@ async fn together(findings: &mut Findings, server: &Process) -> Result<(), Failu
             continue;
         };
         let (to, asked) = (server.address, make(ENDLESS));
-        // How these end is not asked: at last by the end of the server.
+        // Their outcome is ignored; the end of the server ends them at the latest.
         tokio::spawn(async move { ask(to, ATTACKER, &asked).await.ok() });
     }
     sleep(Duration::from_secs(3)).await;

@@ -1,4 +1,4 @@
-//! Secrets sent to a host of the tenant.
+//! Secrets that a tenant tries to send to its own host.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, User, built, eventually, in_file};
 use crate::servers::{Failure, Peer, PeerScript};
 
-/// How long is watched that nothing is sent; many builds long.
+/// Observation time in which nothing may be sent; many build intervals long.
 const WATCHED: Duration = Duration::from_secs(4);
 
-/// A secret of the administrator.
+/// Secret of the administrator.
 const SECRET: &str = "S3CR3T-of-the-administrator";
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -23,7 +23,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let (admin, first) = (plane.person("admin"), plane.person("first"));
     secrets(&mut findings, admin, first).await?;
     findings.end(&mut plane.process).await?;
-    // An operator who lets secrets go over plain http, so that only the other limits are left.
+    // Allows secrets over plain HTTP, so that only the other limits apply.
     let open = ["--allow-secrets-over-http", "--allow-host", "127.0.0.1"];
     let arguments = [&open[..], &["--database", "sqlite:open.db"]].concat();
     let mut plane = tenancy::plane(harness, &arguments).await?;
@@ -33,10 +33,10 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// What a host was asked: the path, and the headers.
+/// Path and headers of each request to the host.
 type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
-/// A host of the attacker that notes what it is sent.
+/// Starts a host of the attacker that records its requests.
 async fn listen(heard: &Heard) -> Result<Peer, Failure> {
     let hearing = Arc::clone(heard);
     let host = Peer::start(0, move |asked| {
@@ -57,13 +57,13 @@ async fn listen(heard: &Heard) -> Result<Peer, Failure> {
     Ok(host.await?)
 }
 
-/// A source that is fetched, perhaps with a secret.
+/// Source fetched over HTTP, optionally with a secret.
 fn fetched(url: &str, secret: Option<&str>) -> Value {
     json!({"datasources": [{"name": "d", "path": "d", "type": "http",
         "config": {"url": url}, "credentials": secret}]})
 }
 
-/// Secrets go nowhere that they are not meant for.
+/// Secrets are sent to no unintended host.
 async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<(), Failure> {
     let heard = Heard::default();
     let host = listen(&heard).await?;
@@ -92,7 +92,7 @@ async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<()
         );
         let body = in_file("taken.tgz", &json!([{"source": "taker"}]));
         first.send("PUT", "/v1/bundles/taken", &body).await?;
-        // One's own secret does not go over plain http either.
+        // A tenant's own secret is not sent over plain HTTP either.
         let own = format!("own-{number}");
         first.put(&format!("/v1/secrets/{own}"), secret).await?;
         let source = format!("own-source-{number}");
@@ -106,7 +106,7 @@ async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<()
     }
     sleep(WATCHED).await;
     let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-    // The second form is the password in base64, with `u:` before it.
+    // The second string is the password in Base64 after `u:`.
     let told = heard
         .iter()
         .find(|(_, headers)| headers.contains(SECRET) || headers.contains("dTpTM0NSM1Q"));
@@ -117,8 +117,8 @@ async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<()
     Ok(())
 }
 
-/// Secrets go to the hosts that they allow, along no redirection elsewhere, and only for those
-/// who may use them; and no definition reaches a host that the operator does not name.
+/// Secrets are sent only to hosts that they allow, never along redirects, and only for users who
+/// may use them; no definition reaches a host that the operator does not allow.
 async fn limited(
     harness: &Harness,
     findings: &mut Findings,
@@ -152,14 +152,14 @@ async fn limited(
         ("redirected", &doors, Some("own")),
         ("unnamed", &other_name, None),
     ] {
-        // It may be refused at once.
+        // The write may be rejected.
         let path = format!("/v1/sources/{source}");
         first.send("PUT", &path, &fetched(url, name)).await?;
         let body = in_file(&format!("{source}.tgz"), &json!([{"source": source}]));
         let path = format!("/v1/bundles/{source}");
         first.send("PUT", &path, &body).await?;
     }
-    // Whoever makes a secret need not be whoever has named it before.
+    // A secret's creator may differ from the user who referred to its name before.
     admin.put("/v1/secrets/early", secret).await?;
     let sent = eventually("the secret's own use", || {
         built(harness, "own.tgz").is_some()

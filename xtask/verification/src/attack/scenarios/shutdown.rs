@@ -15,8 +15,8 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::servers::{Failure, HANG_LIMIT, Sink, Wire, request};
 
-/// Clients, each of which makes a connection for every request: so many that some connections
-/// always wait to be taken.
+/// Number of clients, each of which opens a connection for every request, so that some connections
+/// are always waiting to be accepted.
 const CLIENTS: usize = 64;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -63,8 +63,8 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Asks, each time on a new connection, until none is taken any more; the ids of all decisions,
-/// and the failure of a connection that had been taken.
+/// Sends requests, each on a new connection, until connections are refused; returns the ids of all
+/// decisions, and the error of a connection that had been accepted.
 async fn client(to: std::net::SocketAddr, over: Arc<AtomicBool>) -> (Vec<String>, Option<String>) {
     let body = json!({"input": {"user": "ann"}}).to_string();
     let asked = request("POST", "/v1/data/calm/allow", &body);

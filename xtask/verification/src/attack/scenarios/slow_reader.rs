@@ -1,4 +1,4 @@
-//! Slow readers: small receive buffers, and HTTP/2 windows that are never opened.
+//! Slow readers: small receive buffers, and HTTP/2 windows that stay closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -14,25 +14,25 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, done, request, within};
 
-/// The document has so many items of nine bytes or more.
+/// Number of items in the document, of nine bytes or more each.
 const ITEMS: usize = 2_000_000;
 
-/// Clients of HTTP/1, and streams of HTTP/2.
+/// Number of HTTP/1 clients, and of HTTP/2 streams.
 const CLIENTS: usize = 30;
 const STREAMS: u32 = 200;
 
-/// How long a client may read nothing here, and how long one reads nothing, after which it must be
-/// gone.
+/// Write timeout of the server, and how long a client reads nothing, after which it must be
+/// disconnected.
 const TIMEOUT: &str = "3s";
 const GONE: Duration = Duration::from_secs(8);
 
-/// Peak memory of the server, in MiB; the document and its arrival take about half of it.
+/// Peak memory of the server, in MiB; the document and its upload use about half of it.
 const MOST: u64 = 700;
 
-/// An answer that is made anew for each request.
+/// Policy whose response is built anew for each request.
 const POLICY: (&str, &str) = ("wrap.rego", "package wrap\n\nbig := [data.big, input.x]\n");
 
-/// An answer of which no part belongs to a stored document.
+/// Policy whose response shares no part with a stored document.
 const LONG: (&str, &str) = (
     "long.rego",
     "package long\n\ntext := concat(\"\", [data.text, input.x])\n",
@@ -59,7 +59,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             client.send(asked).await?;
             clients.spawn(async move {
                 sleep(GONE).await;
-                // One that was let stay gets all of the answer now, if only it waits.
+                // A client that was not disconnected receives the whole response now.
                 let cut = client.answer().await;
                 (
                     what,
@@ -90,7 +90,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// When the memory for answers is spent by those that nobody reads, others are put off.
+/// Requests are refused when unread responses have used up the response memory.
 async fn spent(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--response-memory", "32MiB"];
     let mut server = harness.engine(&arguments, &[LONG]).await?;
@@ -120,19 +120,19 @@ async fn spent(harness: &Harness, findings: &mut Findings) -> Result<(), Failure
     findings.end(&mut server).await
 }
 
-/// Many streams of one connection, none of which may send anything; whether they end.
+/// Opens many streams with a closed window on one connection; returns whether they end.
 async fn windows(server: &Process) -> Result<bool, Failure> {
     let mut client = Frames::connect(server.address, ATTACKER, &[(INITIAL_WINDOW, 0)]).await?;
     let mut open = BTreeSet::new();
     for number in 0..STREAMS {
         let stream = number * 2 + 1;
         open.insert(stream);
-        // A server that has enough of it may have closed the connection.
+        // The server may already have closed the connection.
         let _sent = client.send(&frames::get(stream, "/v1/data/big")).await;
     }
     sleep(GONE).await;
     loop {
-        // What the server has said of them is there already.
+        // All frames of the server have already arrived.
         match client.next_within(Duration::from_secs(1)).await {
             Ok(frame) if frame.kind == GOAWAY => return Ok(true),
             Ok(frame) if frame.kind == RST_STREAM => {
@@ -147,7 +147,7 @@ async fn windows(server: &Process) -> Result<bool, Failure> {
     }
 }
 
-/// A client that reads slowly, but reads, must get all of it, however long it takes.
+/// A client that reads slowly receives the whole response, however long it takes.
 async fn steady(server: &Process, length: usize) -> Result<(), Failure> {
     let mut client = Wire::narrow(server.address, ATTACKER, Some(64 << 10)).await?;
     client.send(&request("GET", "/v1/data/big", "")).await?;

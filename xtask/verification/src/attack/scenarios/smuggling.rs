@@ -12,15 +12,15 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::tenancy;
 use crate::servers::{Failure, HANG_LIMIT, Wire};
 
-/// When nothing comes for so long behind all that has to come, nothing will.
+/// Time without data after the last expected response, after which no more is expected.
 const QUIET: Duration = Duration::from_millis(1_500);
 
-/// What follows the head, and would be a request of its own if the body ended earlier.
+/// Request after the head, which would be separate if the body ended earlier.
 const HIDDEN: &str = "GET /health?hidden HTTP/1.1\r\nHost: a\r\n\r\n";
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    // Nothing is closed but for what it is.
+    // Long timeouts, so that connections are closed only because of the requests.
     let limits = ["--header-timeout", NEVER, "--body-timeout", NEVER];
     let mut engine = harness.engine(&limits, &[]).await?;
     let mut control = tenancy::plane(harness, &limits).await?;
@@ -48,7 +48,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// What is too long to write down.
+/// Requests too long for the table.
 fn long() -> [(&'static str, String); 2] {
     let head = "GET /health HTTP/1.1\r\nHost: a\r\n";
     let many: String = (0..101).map(|number| format!("X{number}: a\r\n")).collect();
@@ -61,7 +61,7 @@ fn long() -> [(&'static str, String); 2] {
     ]
 }
 
-/// Sends the bytes of a case; what is wrong with what comes.
+/// Sends the bytes of a case; returns the deviation from the expected outcome.
 async fn try_one(
     to: SocketAddr,
     path: &str,
@@ -84,7 +84,7 @@ async fn try_one(
 async fn exchange(to: SocketAddr, text: &str, wanted: ExpectedOutcome) -> Result<(), String> {
     let client = Wire::connect(to, ATTACKER).await;
     let mut client = client.map_err(|why| why.to_string())?;
-    // The server may refuse before it has everything.
+    // The server may refuse before it has read everything.
     let _sent = client.send(text.as_bytes()).await;
     let mut statuses = Vec::new();
     let closed = loop {
@@ -119,7 +119,7 @@ async fn exchange(to: SocketAddr, text: &str, wanted: ExpectedOutcome) -> Result
     }
 }
 
-/// Bodies of which two readers could take different documents.
+/// Bodies that two parsers could read as different documents.
 async fn trailing(findings: &mut Findings, to: SocketAddr) -> Result<(), Failure> {
     for (method, path, body) in [
         ("PUT", "/v1/data/j", "{}x"),

@@ -36,7 +36,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Starts that must fail at once, and say why in words of their user.
+/// Starts that must fail at once with a message for the user.
 async fn foreign(
     harness: &Harness,
     findings: &mut Findings,
@@ -67,7 +67,7 @@ async fn foreign(
     refuses(harness, findings, most, ("a folder", &url, "")).await
 }
 
-/// A start with this database ends soon, with an error that says this.
+/// Checks that a start with this database fails soon, with this error message.
 async fn refuses(
     harness: &Harness,
     findings: &mut Findings,
@@ -92,7 +92,7 @@ async fn refuses(
     Ok(())
 }
 
-/// While another process holds the database, reads go on, and writes are put off.
+/// While another process locks the database, reads succeed, and writes are refused.
 async fn locked(
     harness: &Harness,
     findings: &mut Findings,
@@ -118,7 +118,7 @@ async fn locked(
     sqlx::query("ROLLBACK").execute(&mut other).await?;
     other.close().await?;
     let mut watched = bystander.stop().await?;
-    // Health may say that the database is locked, but must say it in time.
+    // Health may report that the database is locked, but must respond in time.
     watched
         .failures
         .retain(|failure| !failure.starts_with("GET /health: 500"));
@@ -130,10 +130,10 @@ async fn locked(
     Ok(())
 }
 
-/// Pages in the middle that are garbage: either the start says so, or health does.
+/// Overwrites pages in the middle: either the start fails, or health reports the damage.
 async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let file = harness.folder.join("control.db");
-    // What was written last may still stand beside the database.
+    // The latest writes may still be in the write-ahead log.
     let mut other = SqliteConnectOptions::new()
         .filename(&file)
         .connect()
@@ -191,8 +191,7 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     findings.end(&mut plane.process).await
 }
 
-/// A database that may not grow: writes are put off, health says why, what was acknowledged is
-/// there, and the server goes on when there is room again.
+/// A database on a full disk: writes are refused with 503, and acknowledged writes are preserved.
 async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let folder = harness.inner("small")?;
     let disk = SmallDisk::mount(&folder)?;

@@ -34,10 +34,10 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// A link to the file.
+/// Symbolic link to the file.
 const LINK: &str = "link.tgz";
 
-/// Ways to name the place of a bundle that somebody else has.
+/// Spellings of the path of another owner's bundle.
 const DISGUISES: &[&str] = &[
     "good.tgz",
     "./good.tgz",
@@ -48,16 +48,16 @@ const DISGUISES: &[&str] = &[
     "ROOT/./good.tgz",
     LINK,
     "linked/good.tgz",
-    // There are file systems and servers that see no difference.
+    // Some file systems and servers do not distinguish these.
     "GOOD.tgz",
     "good%2Etgz",
     "good%252etgz",
-    // The one would be a folder where the other is a file.
+    // The path would need a folder where the bundle is a file.
     "good.tgz/x",
     "ROOT/linked/Good.tgz/x/y",
 ];
 
-/// Hosts that lead to the loopback interface.
+/// Host names of the loopback interface.
 const LOOPBACK: &[&str] = &[
     "0.0.0.0",
     "127.1.2.3",
@@ -69,7 +69,7 @@ const LOOPBACK: &[&str] = &[
     "[64:ff9b::7f00:1]",
 ];
 
-/// A place belongs to one bundle, however it is named.
+/// A location belongs to one bundle, whatever its spelling.
 async fn places(
     harness: &Harness,
     findings: &mut Findings,
@@ -93,7 +93,7 @@ async fn places(
         let path = disguise.replace("ROOT", &root);
         let body = in_file(&path, &json!([{"source": "evil"}]));
         let (status, said) = first.send("PUT", "/v1/bundles/evil", &body).await?;
-        // A link in the place of the file itself would be replaced, not followed.
+        // A link at the path itself would be replaced, not followed.
         findings.hold(
             format!("a second bundle at {disguise}: {status} {said}"),
             matches!(status, 400 | 409 | 422) || *disguise == LINK,
@@ -110,7 +110,7 @@ async fn places(
                 .await?;
         }
     }
-    // Whatever came before, the right bundle stands there in the end.
+    // The right bundle is at the location in the end.
     let there = eventually("good.tgz again", || {
         built(harness, "good.tgz").as_ref() == Some(&right)
     });
@@ -149,7 +149,7 @@ async fn places(
     Ok(())
 }
 
-/// Paths that take long to follow are refused, and nobody waits for them.
+/// Deep paths, which are slow to resolve, are rejected.
 async fn deep(findings: &mut Findings, first: User) -> Result<(), Failure> {
     let folders = "a/".repeat(1_900);
     for number in 0..100 {
@@ -164,7 +164,7 @@ async fn deep(findings: &mut Findings, first: User) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of two who claim a place at the same time, one gets it.
+/// Of two concurrent claims to a location, one succeeds.
 async fn races(
     harness: &Harness,
     findings: &mut Findings,
@@ -197,7 +197,7 @@ async fn races(
     Ok(())
 }
 
-/// Where owners have a folder each, nobody leaves his own.
+/// With a folder per owner, no bundle can be outside of its owner's folder.
 async fn prefixes(findings: &mut Findings, first: User) -> Result<(), Failure> {
     for (path, taken) in [
         ("mine.tgz", false),

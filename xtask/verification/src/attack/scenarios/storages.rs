@@ -1,4 +1,4 @@
-//! Storages that lose, change and refuse objects, or hang.
+//! Object storages that lose, change and refuse objects, or hang.
 
 use std::fs;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// A file that is removed, overwritten or replaced comes back.
+/// A bundle file that is removed, overwritten or truncated is restored.
 async fn folder(
     harness: &Harness,
     findings: &mut Findings,
@@ -62,7 +62,7 @@ async fn folder(
         ("cut off", Some(vec![b'X'; length / 2])),
         ("emptied", Some(Vec::new())),
     ] {
-        // Where the one before has not come back, there is nothing to remove.
+        // The file does not exist if the previous round failed.
         let _removed = fs::remove_file(&file);
         if let Some(bytes) = bytes {
             fs::write(&file, bytes)?;
@@ -72,7 +72,7 @@ async fn folder(
     Ok(())
 }
 
-/// A storage that takes a while to be good again gets what it missed.
+/// A storage that recovers receives the bundles that it missed.
 async fn moods(
     findings: &mut Findings,
     plane: &ControlPlane,
@@ -99,7 +99,7 @@ async fn moods(
         admin
             .put("/v1/sources/stock/data/stock", json!(count))
             .await?;
-        // A build that hangs has no status yet.
+        // A hanging build has no status yet.
         match mood {
             FailureMode::Hangs => sleep(Duration::from_millis(1_500)).await,
             _ => {
@@ -123,7 +123,7 @@ async fn moods(
     Ok(())
 }
 
-/// What happens while no server runs is seen at the next start.
+/// Changes while no server runs are detected at the next start.
 fn while_away(
     harness: &Harness,
     findings: &mut Findings,

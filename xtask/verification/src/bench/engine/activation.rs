@@ -19,19 +19,18 @@ use crate::servers::{Client, Server};
 const POLICY: &str = "package beside\n\nallow if input.role in [\"reader\", \"writer\"]\n";
 const QUESTION: &str = r#"{"input": {"role": "writer"}}"#;
 
-/// The time from one question to the next: a client that asks as often as it can takes a processor
-/// for itself.
+/// Pause between requests: a client that requests as often as possible uses a whole processor.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// So long each server is asked before it is the other's turn. It is several times what fetching
-/// and activating take.
+/// Measurement window of each server in a turn: several times the duration of fetching and
+/// activating the bundle.
 const WINDOW: Duration = Duration::from_secs(8);
 const ROUNDS: usize = 3;
 
-/// The first activation may take so long.
+/// Time limit of the first activation.
 const READY_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The 99th percentile beside activations, to that of a server without any, ours and a peer's.
+/// Ratio of the 99th percentile during activations to that without any, for ours and a peer.
 pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
     let policy = folder.join("beside.rego");
     fs::write(&policy, POLICY)?;
@@ -61,11 +60,11 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     ])
 }
 
-/// Bundles that are asked for every second, and fetched whole each time, as the server says nothing
-/// of what they are.
+/// Configuration that polls the bundle every second and downloads it each time, as the server sends
+/// no ETag.
 fn configuration(storage: &HyperBaseline) -> Value {
     json!({
-        // What was activated when is asked for.
+        // Enables the status endpoint, which reports activation times.
         "status": {"console": true},
         "services": {"storage": {"url": format!("http://{}", storage.address)}},
         "bundles": {"large": {
@@ -76,7 +75,7 @@ fn configuration(storage: &HyperBaseline) -> Value {
     })
 }
 
-/// What activations add to the 99th percentile.
+/// Ratio of the 99th percentiles of a busy and a calm server.
 fn compare(calm: &Server, busy: &Server) -> Result<f64, Box<dyn Error>> {
     let begun = Instant::now();
     while busy.client()?.ok("GET", "/health?bundles", "").is_err() {
@@ -106,7 +105,7 @@ fn compare(calm: &Server, busy: &Server) -> Result<f64, Box<dyn Error>> {
     Ok(median(&mut ratios))
 }
 
-/// When the bundle was last activated, as the server says.
+/// Returns the time of the last activation from the status endpoint.
 fn activated(server: &Server) -> Result<Value, Box<dyn Error>> {
     let mut client = server.client()?;
     client.ok("GET", "/v1/status", "")?;
@@ -115,7 +114,7 @@ fn activated(server: &Server) -> Result<Value, Box<dyn Error>> {
     Ok(at.cloned().ok_or("no activation in the status")?)
 }
 
-/// The time in seconds that 99 of 100 answers keep, in one window.
+/// Returns the 99th percentile of latencies in one window, in seconds.
 fn tail(server: &Server) -> Result<f64, Box<dyn Error>> {
     let mut client = server.client()?;
     let request = Client::request("POST", "/v1/data/beside/allow", QUESTION);

@@ -13,15 +13,15 @@ use crate::root;
 use crate::servers::Client;
 use rego_generate::measured::{self, Policy};
 
-/// Answers of each server, in turns, after those that warm up.
+/// Number of responses of each server, in turns, after those of the warm-up.
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 50;
 
-/// Of the policies that a server hides those with longer documents are left out: others take long to
-/// go through them.
+/// Maximum size of a document of in-process policies in bytes: other servers take long for longer
+/// ones.
 const SMALL: usize = 1 << 20;
 
-/// Asks both servers for the same decisions and compares the medians.
+/// Requests the same decisions from both servers and compares the medians.
 pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     let (mut ours, mut theirs) = (pair.ours.client()?, pair.theirs.client()?);
     let mut bounds = Vec::new();
@@ -39,8 +39,7 @@ pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// How long evaluations of a policy take on the other server, to how long they take on ours. Each
-/// is told by a metric of its answers.
+/// Ratio of the other server's evaluation time to ours, both from the metrics in their responses.
 fn compare(
     policy: &Policy,
     ours: (&mut Client, &str),
@@ -63,7 +62,7 @@ fn compare(
     Ok(median(&mut their_times) / median(&mut our_times))
 }
 
-/// The result, and the nanoseconds of its evaluation by this metric.
+/// Returns the result, and its evaluation time in nanoseconds from this metric.
 fn ask(
     client: &mut Client,
     timer: &str,
@@ -77,8 +76,8 @@ fn ask(
     Ok((result.clone(), time))
 }
 
-/// Compares the evaluator with regorus, both in one process: what they answer (`test`), and how
-/// fast (`run`), the latter with arguments that choose cases.
+/// Compares the evaluator with regorus in one process: their results (`test`) and their speed
+/// (`run`), the latter with arguments that select cases.
 pub(super) fn beside_regorus(tasks: &[&str], arguments: &[OsString]) -> Result<(), Box<dyn Error>> {
     for task in tasks {
         let mut command = cargo();

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// The server. It ends when it is dropped.
+/// Baseline server, stopped when dropped.
 #[derive(Debug)]
 pub(super) struct HyperBaseline {
     pub(super) address: SocketAddr,
@@ -23,10 +23,10 @@ pub(super) struct HyperBaseline {
 }
 
 impl HyperBaseline {
-    /// A server that reads each request whole and answers it with these bytes of JSON.
+    /// Starts a server that reads each request completely and responds with these bytes as JSON.
     ///
     /// # Errors
-    /// When there are no threads or no free port for it.
+    /// When threads cannot be created or no port is free.
     pub(super) fn start(answer: &[u8]) -> Result<Self, Box<dyn Error>> {
         let runtime = Runtime::new()?;
         let answer = Bytes::copy_from_slice(answer);
@@ -38,7 +38,7 @@ impl HyperBaseline {
                 let service = service_fn(move |request: http::Request<Incoming>| {
                     let answer = answer.clone();
                     async move {
-                        // What is left of a broken request is no matter of this server.
+                        // Errors of a broken request body are ignored.
                         drop(request.into_body().collect().await);
                         Ok::<_, Infallible>(json(answer))
                     }

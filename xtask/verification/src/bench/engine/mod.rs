@@ -46,8 +46,8 @@ pub(crate) struct Choice {
     cases: Vec<String>,
 }
 
-/// Takes every measure, beside EOPA as well if that is on the search path, and then holds all of
-/// them against their bounds.
+/// Runs every measurement, also against EOPA if that is on the search path, and then compares all
+/// results with their bounds.
 ///
 /// # Errors
 /// When a bound is exceeded, or a server cannot be built or fails.
@@ -79,7 +79,7 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
     bounds.hold()
 }
 
-/// Measures ours beside a peer.
+/// Measures our engine against a peer.
 fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     let folder = scratch()?;
     if !choice.http {
@@ -100,7 +100,7 @@ fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome 
     Ok(())
 }
 
-/// Measures ours beside a server that only speaks HTTP, and beside itself.
+/// Measures our engine against a server that only speaks HTTP, and against itself.
 fn alone(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     let folder = scratch()?;
     let ours = Server::start(&programs.ours, &["engine"], folder.path())?;
@@ -112,14 +112,14 @@ fn alone(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     Ok(())
 }
 
-/// What was measured.
+/// Results that are out of bounds.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     missed: Vec<String>,
 }
 
 impl Bounds {
-    /// Tells what was measured.
+    /// Reports results.
     pub(super) fn add(&mut self, measured: impl IntoIterator<Item = Bound>) {
         for bound in measured {
             report(&bound.what, &bound.told());
@@ -130,7 +130,7 @@ impl Bounds {
     }
 
     /// # Errors
-    /// Which of them are out of bounds.
+    /// Names the results that are out of bounds.
     pub(super) fn hold(self) -> Outcome {
         match self.missed.is_empty() {
             true => Ok(()),
@@ -139,13 +139,13 @@ impl Bounds {
     }
 }
 
-/// A ratio and what it has to be.
+/// Ratio with its limit.
 #[derive(Debug)]
 pub(super) struct Bound {
     what: String,
     ratio: f64,
     wanted: Limit,
-    /// What it should be, where noise needs a looser bound.
+    /// Goal, if noise requires a looser limit.
     goal: Option<f64>,
 }
 
@@ -153,7 +153,7 @@ pub(super) struct Bound {
 pub(super) enum Limit {
     AtLeast(f64),
     AtMost(f64),
-    /// Only shown.
+    /// Reported only.
     Any,
 }
 
@@ -167,7 +167,7 @@ impl Bound {
         }
     }
 
-    /// The same with a goal, which is told, and when it is missed.
+    /// Returns the bound with a goal, which is reported with whether it is missed.
     pub(super) fn towards(self, goal: f64) -> Self {
         Self {
             goal: Some(goal),
@@ -207,7 +207,7 @@ impl Bound {
     }
 }
 
-/// Puts a policy and its documents on a server.
+/// Uploads a policy and its documents to a server.
 fn load(client: &mut Client, policy: &Policy) -> Outcome {
     client.ok("PUT", &format!("/v1/policies/{}", policy.name), policy.text)?;
     client.ok(

@@ -1,8 +1,8 @@
 //! CPU pinning of programs.
 //!
-//! A client and a server that take turns mostly wait for one another to be woken. On two processors
-//! that takes tens of microseconds on virtual machines, and how often it has to be done is up to
-//! the system; on one processor it is the same for every server.
+//! A client and a server in turns mostly wait for each other's wake-ups. Across two processors, a
+//! wake-up takes tens of microseconds on virtual machines, and the scheduler determines their
+//! number; on one processor the cost is the same for every server.
 
 use std::error::Error;
 use std::{fs, process};
@@ -10,10 +10,10 @@ use std::{fs, process};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Takes a measure while this program and another run on one and the same processor.
+/// Runs a measurement while this program and another one are pinned to the same processor.
 ///
 /// # Errors
-/// Those of the measure, and when the system does not tell or take their processors.
+/// Errors of the measurement, and when the CPU affinities cannot be read or set.
 pub(super) fn on_one<T>(
     other: u32,
     measure: impl FnOnce() -> Result<T, Box<dyn Error>>,
@@ -33,12 +33,12 @@ pub(super) fn on_one<T>(
     measured
 }
 
-/// Keeps all threads of a program on these processors.
+/// Pins all threads of a program to these processors.
 fn keep(program: u32, processors: &CpuSet) -> Result<(), Box<dyn Error>> {
     for thread in fs::read_dir(format!("/proc/{program}/task"))? {
         let id = thread?.file_name().to_string_lossy().parse()?;
         let placed = sched_setaffinity(Pid::from_raw(id), processors);
-        // A thread may have ended meanwhile.
+        // The thread may have ended meanwhile.
         if !matches!(placed, Err(rustix::io::Errno::SRCH)) {
             placed?;
         }

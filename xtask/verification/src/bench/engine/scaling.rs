@@ -9,17 +9,17 @@ use super::{Bound, Limit, median};
 use crate::report;
 use crate::servers::{Client, Server};
 
-/// Changes that are timed at each size.
+/// Number of timed changes at each size.
 const ROUNDS: usize = 40;
 
-/// Modules beside which one is put and deleted: few, with which the others are compared, and more.
+/// Numbers of other modules while one is written and deleted: the base for the comparison first.
 const SIZES: [usize; 4] = [10, 100, 1_000, 5_300];
 
-/// How a module is changed, and the milliseconds that it should take, which are told only: they
-/// depend on the machine.
+/// Changes of a module, with their goals in milliseconds, which are only reported: they depend on
+/// the machine.
 const CHANGES: [(&str, f64); 2] = [("PUT", 0.6), ("DELETE", 0.4)];
 
-/// The cost of putting and of deleting a module beside others, to that beside few.
+/// Ratio of the cost of writing and deleting a module next to many others to that next to few.
 pub(super) fn policies(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     let mut loaded = 0;
@@ -48,7 +48,7 @@ pub(super) fn policies(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// The median times in seconds of putting a module and of deleting it.
+/// Returns the median times of writing and of deleting a module, in seconds.
 fn change(client: &mut Client) -> Result<[f64; 2], Box<dyn Error>> {
     let mut times = CHANGES.map(|_| Vec::new());
     for round in 0..ROUNDS {
@@ -63,7 +63,7 @@ fn change(client: &mut Client) -> Result<[f64; 2], Box<dyn Error>> {
     Ok(times.map(|mut times| median(&mut times)))
 }
 
-/// A module of a package.
+/// Source of a module in this package.
 pub(super) fn module(package: &str, version: usize) -> String {
     format!(
         "package {package}\n\ndefault allow := false\n\nallow if {{\n\tinput.user == \"u{version}\"\n\
@@ -71,26 +71,26 @@ pub(super) fn module(package: &str, version: usize) -> String {
     )
 }
 
-/// The users of a document of 1 MB and of one of 100 MB.
+/// Numbers of users in a document of 1 MB and in one of 100 MB.
 const SMALL: usize = 10_000;
 pub(super) const LARGE: usize = 1_000_000;
 
-/// A document of users by their names.
+/// Document of users as an object by name.
 pub(super) fn users(count: usize) -> String {
     Kind::Object.document(count)
 }
 
-/// How the users of a document are kept.
+/// Representation of the users in a document.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// By their names.
+    /// Object by name.
     Object,
-    /// In their order.
+    /// Array.
     Array,
 }
 
-/// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, for objects and for
-/// arrays, and memory with both objects.
+/// Ratio of the cost of a PATCH into a document of 100 MB to that into one of 1 MB, for objects and
+/// arrays, and the memory ratio with both objects.
 pub(super) fn documents(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = pair.ours.client()?;
     let mut theirs = pair.theirs.client()?;
@@ -135,7 +135,7 @@ pub(super) fn documents(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>>
 }
 
 impl Kind {
-    /// A document of users, about 100 bytes each.
+    /// Document of users, about 100 bytes each.
     fn document(self, users: usize) -> String {
         let (open, close) = match self {
             Self::Object => ('{', '}'),
@@ -162,7 +162,7 @@ impl Kind {
         text
     }
 
-    /// The path of one of the users.
+    /// Path of one of the users.
     fn user(self) -> &'static str {
         match self {
             Self::Object => "user-0005000",

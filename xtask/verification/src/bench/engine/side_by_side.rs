@@ -8,20 +8,20 @@ use crate::servers::Server;
 use crate::stored_evidence::on_search_path;
 use crate::{real_opa, release_build, report};
 
-/// Another implementation, and how much faster than it ours has to be.
+/// Another implementation, with the minimum ratios to our results.
 #[derive(Debug)]
 pub(in crate::bench) struct Peer {
-    /// How measures name it.
+    /// Name in reports.
     pub(in crate::bench) name: &'static str,
-    /// The arguments by which it becomes a server.
+    /// Arguments that start the server.
     pub(super) serve: &'static [&'static str],
-    /// The metric of a decision that says how long its evaluation took.
+    /// Metric of a decision that reports its evaluation time, in nanoseconds.
     pub(super) timer: &'static str,
-    /// At least so many times its answers per second.
+    /// Minimum ratio of our responses per second to the peer's.
     pub(super) throughput: f64,
-    /// Its evaluations take at least so many times the time of ours.
+    /// Minimum ratio of the peer's evaluation time to ours.
     pub(super) evaluator: f64,
-    /// The same of small policies: what a call costs before it begins is a large part of it.
+    /// The same for small policies, for which the overhead of a call is a large part.
     pub(super) small: f64,
 }
 
@@ -43,10 +43,10 @@ const EOPA: &Peer = &Peer {
     small: 2.0,
 };
 
-/// The metric by which ours says how long an evaluation took.
+/// Metric of our evaluation time.
 pub(super) const TIMER: &str = "timer_rego_query_eval_ns";
 
-/// Our program and that of a peer.
+/// Our program and a peer's.
 #[derive(Debug)]
 pub(in crate::bench) struct Programs {
     pub(super) ours: PathBuf,
@@ -55,7 +55,7 @@ pub(in crate::bench) struct Programs {
 }
 
 impl Programs {
-    /// Builds ours and the real OPA.
+    /// Builds our program and the real OPA.
     ///
     /// # Errors
     /// When one cannot be built.
@@ -68,7 +68,7 @@ impl Programs {
         })
     }
 
-    /// Ours beside EOPA, if that is on the search path.
+    /// Returns our program with EOPA, if that is on the search path.
     pub(in crate::bench) fn beside_eopa(&self) -> Option<Self> {
         let Some(theirs) = on_search_path("eopa") else {
             report("EOPA", "`eopa` is not on the search path: not measured");
@@ -81,17 +81,17 @@ impl Programs {
         })
     }
 
-    /// Starts both, each with its own arguments and with those for both.
+    /// Starts both servers, each with its own and the common arguments.
     ///
     /// # Errors
-    /// When one does not answer.
+    /// When one does not respond.
     pub(in crate::bench) fn start(
         &self,
         folder: &Path,
         (ours, theirs): (&[&str], &[&str]),
         both: &[&str],
     ) -> Result<SideBySide, Box<dyn Error>> {
-        // Each program is read from disk once before its start is timed.
+        // A first start reads the program from disk, so that the timed one does not.
         let start = |program, arguments: &[&[&str]]| {
             let arguments = arguments.concat();
             drop(Server::start(program, &arguments, folder)?);
@@ -105,25 +105,25 @@ impl Programs {
     }
 }
 
-/// Our server and that of a peer.
+/// Our server and a peer's.
 #[derive(Debug)]
 pub(in crate::bench) struct SideBySide {
-    /// Ours.
+    /// Our server.
     pub(in crate::bench) ours: Server,
-    /// The peer's.
+    /// The peer's server.
     pub(in crate::bench) theirs: Server,
     pub(in crate::bench) peer: &'static Peer,
 }
 
 impl SideBySide {
-    /// How long the peer takes until it answers, to how long we take.
+    /// Ratio of the peer's start-up time to ours.
     pub(super) fn startup(&self) -> Bound {
         let ratio = self.theirs.startup.as_secs_f64() / self.ours.startup.as_secs_f64();
         let what = format!("start-up, {} to ours", self.peer.name);
         Bound::new(what, ratio, Limit::AtLeast(1.0))
     }
 
-    /// Resident memory, ours to the peer's.
+    /// Ratio of our resident memory to the peer's.
     pub(super) fn memory(&self) -> Result<f64, Box<dyn Error>> {
         Ok(self.ours.memory()? / self.theirs.memory()?)
     }

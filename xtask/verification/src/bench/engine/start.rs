@@ -1,4 +1,4 @@
-//! Start time and memory with much to load.
+//! Start-up time and memory with a large amount of data.
 
 use std::error::Error;
 use std::fs;
@@ -14,20 +14,19 @@ use crate::bundles::archive::packed;
 use crate::report;
 use crate::servers::Server;
 
-/// Policies that are loaded together.
+/// Number of policies that are loaded together.
 const POLICIES: usize = 5_300;
 
-/// Bundles that are loaded together.
+/// Number of bundles that are loaded together.
 const BUNDLES: usize = 64;
 
-/// As often each start is repeated; the shortest counts.
+/// Number of starts in each case; the shortest counts.
 const ROUNDS: usize = 3;
 
-/// A server is given up when it is not ready for so long after its start: EOPA was seen to take a
-/// minute to read 100 MB.
+/// Time limit for readiness after the start: EOPA can take a minute to read 100 MB.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What a start should take, which is told only: it depends on the machine.
+/// Goals of a start, which are only reported: they depend on the machine.
 struct Goal {
     seconds: f64,
     megabytes: Option<f64>,
@@ -35,7 +34,7 @@ struct Goal {
 
 const JSON: Goal = Goal {
     seconds: 0.5,
-    // It is told as a part of the size of the documents.
+    // A bound relative to the size of the documents applies instead.
     megabytes: None,
 };
 const MANY: Goal = Goal {
@@ -47,16 +46,16 @@ const SMALL: Goal = Goal {
     megabytes: None,
 };
 
-/// What a server takes.
+/// Cost of a start.
 struct Cost {
     seconds: f64,
     /// Resident memory in bytes.
     memory: f64,
-    /// The most of it until then.
+    /// Peak resident memory in bytes.
     peak: f64,
 }
 
-/// Starts with a document of 100 MB, with 5,300 policies, and with 64 bundles.
+/// Measures starts with a document of 100 MB, with 5,300 policies, and with 64 bundles.
 pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut bounds = Vec::new();
     let both = |arguments: &[&str], ready: &str| -> Result<_, Box<dyn Error>> {
@@ -108,7 +107,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What it takes from the start of a program until it answers a path.
+/// Measures the cost from the start of a program until it serves a path.
 fn cost(
     program: &Path,
     arguments: &[&str],
@@ -137,7 +136,7 @@ fn cost(
     Ok(cost)
 }
 
-/// How they compare, with what ours takes told beside.
+/// Compares both costs, and reports ours.
 fn compared(
     what: &str,
     (ours, (name, theirs)): (&Cost, &(&str, Cost)),
@@ -168,7 +167,7 @@ fn compared(
     ]
 }
 
-/// Writes small bundles, and gives a configuration that has them all.
+/// Writes small bundles, and returns a configuration that loads all of them.
 fn bundles(folder: &Path) -> Result<String, Box<dyn Error>> {
     let mut all = Map::new();
     for at in 0..BUNDLES {

@@ -14,21 +14,21 @@ use rego_generate::measured::ROLES;
 const CONNECTIONS: usize = 16;
 const WINDOW: Duration = Duration::from_secs(3);
 
-/// How our server stands beside one that only speaks HTTP.
+/// Comparison with a server that only speaks HTTP.
 struct Beside {
     told: &'static str,
     connections: usize,
-    /// Whether both servers and whoever asks share a processor.
+    /// Whether both servers and the client share a processor.
     on_one: bool,
-    /// The part of its answers per second that is to be reached.
+    /// Minimum ratio of our responses per second to that server's.
     least: f64,
 }
 
-/// The part of that server's answers per second that is the goal.
+/// Goal of that ratio.
 const RATE: f64 = 0.8;
 
-/// A busy machine takes some of that, and with one connection on two processors each answer waits
-/// for a processor to wake, see [`processors`].
+/// A busy machine reduces the ratio, and with one connection on two processors each response waits
+/// for a processor to wake up, see [`processors`].
 const BESIDE_BARE: [Beside; 4] = [
     Beside {
         told: "1 connection on one processor",
@@ -56,18 +56,17 @@ const BESIDE_BARE: [Beside; 4] = [
     },
 ];
 
-/// What our 99th percentile should be of that server's, and what it may be.
+/// Goal and maximum of the ratio of our 99th percentile to that server's.
 const TAIL: [f64; 2] = [2.0, 3.0];
 
-/// What an answer may take of the processors when two threads answer, each on its own, to what it
-/// takes when one does: nothing should be lost to what threads share but a twentieth, and may be
-/// but that and noise.
+/// Goal and maximum of the ratio of the CPU time per response with two threads to that with one
+/// thread. Sharing should cost at most a twentieth; the maximum allows for noise.
 const SHARED: [f64; 2] = [1.05, 1.6];
 
-/// Windows of each server, in turns, after one that warms up.
+/// Number of windows of each server, in turns, after a warm-up window.
 const ROUNDS: usize = 5;
 
-/// Answers per second and the time that 99 of 100 answers keep.
+/// Ratios of the responses per second and of the 99th percentiles.
 pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     load(&mut pair.ours.client()?, &ROLES)?;
     load(&mut pair.theirs.client()?, &ROLES)?;
@@ -103,7 +102,7 @@ struct Window {
     tail: f64,
 }
 
-/// Answers per second beside a server that gives the same bytes for nothing.
+/// Responses per second relative to a server that sends the same bytes without computing them.
 pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     load(&mut client, &ROLES)?;
@@ -126,7 +125,7 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// Our answers per second and 99th percentiles, to those of the bare server.
+/// Ratios of our responses per second and 99th percentiles to those of the bare server.
 fn in_turns(
     server: &Server,
     bare: &HyperBaseline,
@@ -144,10 +143,9 @@ fn in_turns(
     Ok((rates, tails))
 }
 
-/// What an answer takes of the processors outside of the kernel when each of two threads has a
-/// connection and a processor, to what it takes when one thread has one. How many answers there are
-/// would say less: whoever asks needs the processors, too. So would the kernel's time, most of
-/// which goes to waking processors.
+/// Ratio of the user CPU time per response with two threads, each with its own connection and
+/// processor, to that with one. The number of responses would be less precise, because the client
+/// needs the processors too, and so would system time, most of which goes into waking processors.
 pub(super) fn two_threads(ours: &Server) -> Result<Bound, Box<dyn Error>> {
     load(&mut ours.client()?, &ROLES)?;
     let mut ratios = Vec::new();
@@ -163,7 +161,7 @@ pub(super) fn two_threads(ours: &Server) -> Result<Bound, Box<dyn Error>> {
     Ok(Bound::new(what, median(&mut ratios), Limit::AtMost(most)).towards(goal))
 }
 
-/// The processor time of an answer outside of the kernel, in seconds.
+/// Returns the user CPU time per response, in seconds.
 fn cost(server: &Server, connections: usize) -> Result<f64, Box<dyn Error>> {
     let before = server.own_time()?;
     let window = window(server.address, connections)?;
@@ -196,7 +194,7 @@ fn question() -> Vec<u8> {
     Client::request("POST", &path, &ROLES.question())
 }
 
-/// Asks until the window closes; how long each answer took.
+/// Sends requests until the window closes; returns the latency of each.
 fn client(address: SocketAddr) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut client = Client::connect(address)?;
     let request = question();

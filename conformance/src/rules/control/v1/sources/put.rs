@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A source of this form with requirements and datasources is taken, and both are given back.
+/// A source of this form with requirements and datasources is accepted, and both are returned.
 fn taken(form: Value, read: fn(Step) -> Step) -> Scenario {
     let more = json!({
         "requirements": [{"source": "{ns}-lib"}],

@@ -142,7 +142,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Reads a document, with an input that nothing looks at.
+/// Reads a document, with an input that nothing depends on.
 fn read(path: &str) -> Step {
     post(format!("/v0/data/{{ns}}/{path}")).json(json!(1))
 }

@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(left(json!({"query": "data.{ns}.deny == true"})))
             .when(left(json!({"query": "input.a == 1 + 2"})))
             .when(left(json!({"query": "data.{ns}.other == true"})))
-            // What the replaced input makes of the other rule may be known already.
+            // The result of the other rule for the replaced input may be known already.
             .when(
                 compile(json!({"query": "data.{ns}.replaced == true"})).expect(residual_like(
                     "/result/queries",
@@ -130,7 +130,7 @@ pub(crate) const RULES: &[Rule] = &[
                 "query": "data.{ns}_other.levels[\"a\"] < 3",
                 "unknowns": ["data.{ns}_other.levels"],
             })))
-            // The first and the second of them are known to the input, by which nothing is left.
+            // The first and the second are known by the input, so that no condition remains.
             .when(left(json!({
                 "query": "data.{ns}.deny == true; data.{ns}_other.levels[\"a\"] < 3",
                 "input": {"level": 8, "user": "alice"},
@@ -275,7 +275,7 @@ pub(crate) const RULES: &[Rule] = &[
         })))
     }),
     Rule::new("follows-policies-and-documents", || {
-        // Asked often enough to be kept by a server that keeps residuals.
+        // Requested often enough to be cached by a server that caches residuals.
         let limit = |limit: u32| put("/v1/data/{ns}/limit").json(json!(limit));
         let asked = left(json!({"query": "data.{ns}.p == true"}));
         scenario()
@@ -304,7 +304,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A rule that needs a condition not to hold, and one that replaces a part of the input.
+/// A rule that negates a condition, and one that replaces a part of the input.
 const NEGATED: &str = "other if {
 	not input.a == 1
 	input.b == 2
@@ -323,15 +323,15 @@ const CHAIN: &str = "outer if {
 
 helper if input.a == 4711";
 
-/// A rule that asks for the time, and holds since long ago.
+/// A rule that reads the time, and has long been true.
 const CLOCK: &str = "late if time.now_ns() > 1000";
 
-/// A request for what is left of a query.
+/// A request for the residual of a query.
 pub(crate) fn compile(body: Value) -> Step {
     post("/v1/compile").json(body)
 }
 
-/// Each of the queries with the usual unknowns, with none, and with the input as one.
+/// Each of the queries with the default unknowns, with none, and with the input as one.
 fn with_unknowns<const N: usize>(queries: [&str; N]) -> Vec<Value> {
     let each = |query: &str| {
         [
@@ -343,17 +343,17 @@ fn with_unknowns<const N: usize>(queries: [&str; N]) -> Vec<Value> {
     queries.into_iter().flat_map(each).collect()
 }
 
-/// A query that leaves conditions.
+/// A query with residual conditions.
 fn left(body: Value) -> Step {
     compile(body).expect(residual("/result/queries"))
 }
 
-/// A query that holds whatever the unknowns are.
+/// A query that is true for all values of the unknowns.
 fn always(body: Value) -> Step {
     compile(body).expect(status()).expect(at("/result/queries"))
 }
 
-/// A query that can never hold.
+/// A query that can never be true.
 fn nothing(body: Value) -> Step {
     compile(body).expect(status()).expect(at("/result"))
 }

@@ -64,7 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// The configuration of the setup `config` has these values.
+/// Expects these values in the configuration of the setup `config`.
 fn shown(pointers: &[&'static str]) -> Scenario {
     scenario().setup("config").when(
         pointers
@@ -73,8 +73,8 @@ fn shown(pointers: &[&'static str]) -> Scenario {
     )
 }
 
-/// The setup `config` gives this field the value, which appears nowhere although the object
-/// that holds it does.
+/// The setup `config` sets this field to the value, which appears nowhere although the containing
+/// object does.
 fn hidden(object: &'static str, field: &'static str, value: &'static str) -> Scenario {
     scenario().setup("config").when(
         get("/v1/config")

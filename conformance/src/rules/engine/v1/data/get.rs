@@ -147,8 +147,8 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("instrument-adds-superset", || {
-        // What was compiled for an earlier request need not be compiled again, so each asks for a
-        // rule of its own.
+        // A server may reuse what it compiled for an earlier request, so each requests a separate
+        // rule.
         let asked = [("a", "instrument=true"), ("b", TOGETHER)];
         scenario()
             .given(policy("a := input.who\n\nb := input.who"))
@@ -182,7 +182,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Paths that lead beyond a number, an array and a text.
+/// Paths below a number, an array and a string.
 const NOWHERE: [&str; 7] = [
     "a/b",
     "array/2",
@@ -193,7 +193,7 @@ const NOWHERE: [&str; 7] = [
     "text/length",
 ];
 
-/// Reads a document with an input document, and with these parameters beside it.
+/// Reads a document with an input document, and with these additional parameters.
 fn with_input(document: &str, input: &Value, parameters: &str) -> Step {
     let input = encode(&input.to_string());
     let path = format!("/v1/data/{{ns}}/{document}?input={input}");
@@ -203,20 +203,20 @@ fn with_input(document: &str, input: &Value, parameters: &str) -> Step {
     }
 }
 
-/// Parameters of which none switches another off.
+/// Parameters that do not disable each other.
 pub(super) const TOGETHER: &str =
     "explain=full&instrument=true&metrics=true&provenance=true&strict-builtin-errors=true";
 
-/// Parameters that say whether an error of a built-in function is fatal.
+/// Parameters that define whether an error of a built-in function is fatal.
 pub(super) const STRICT: &str = "strict-builtin-errors=true";
 pub(super) const NOT_STRICT: &str = "strict-builtin-errors=false";
 
-/// A call of which the document is undefined because a built-in function failed.
+/// A call whose document is undefined because a built-in function failed.
 pub(super) fn undefined(call: Step) -> Step {
     call.expect(status()).expect(lacks("/result"))
 }
 
-/// A call that fails for what a built-in function was given.
+/// A call that fails because of the argument of a built-in function.
 pub(super) fn fatal(call: Step) -> Step {
     call.expect(status_among(&[400, 500]))
         .expect(kind("/code", Kind::String))
@@ -232,7 +232,7 @@ pub(super) fn explained(call: fn(u8, &str) -> Step, explain: &str) -> Scenario {
         .when(traced(call(2, explain)))
 }
 
-/// The same with every event, also beside other parameters and where nothing is defined.
+/// The same with every event, also with other parameters and for an undefined document.
 pub(super) fn fully_explained(call: fn(u8, &str) -> Step) -> Scenario {
     explained(call, "explain=full")
         .when(traced(call(2, TOGETHER)))
@@ -243,12 +243,12 @@ pub(super) fn fully_explained(call: fn(u8, &str) -> Step) -> Scenario {
         )
 }
 
-/// A call that is answered with its result and a trace.
+/// A call that returns its result and a trace.
 fn traced(call: Step) -> Step {
     call.expect(at("/result")).expect(trace([any_event()]))
 }
 
-/// Asks for the rule of [`explained`].
+/// Queries the rule of [`explained`].
 fn with_number(n: u8, parameters: &str) -> Step {
     with_input("p", &json!({"n": n}), parameters)
 }

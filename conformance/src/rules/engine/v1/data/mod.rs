@@ -8,7 +8,7 @@ pub(crate) mod put;
 
 use crate::scenario::*;
 
-/// A change that was asked for its metrics is answered with them, or without a body.
+/// A change with requested metrics returns them, or no body.
 fn done_with_metrics() -> Expectation {
     let handled = "/metrics/timer_server_handler_ns".to_owned();
     either([

@@ -47,7 +47,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
-            // An array of three has four positions to insert at.
+            // An array of three has four positions for insertion.
             .each([0, 4], |scenario, position| {
                 let path = format!("/a/{position}");
                 let operation = json!([{"op": "add", "path": path, "value": {"at": position}}]);
@@ -176,7 +176,7 @@ pub(crate) const RULES: &[Rule] = &[
                         .when(get("/v1/data/{ns}").expect(at("/result")))
                 },
             )
-            // Either path may lead through an array.
+            // Either path may go through an array.
             .given(put("/v1/data/{ns}").json(json!({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})))
             .each(
                 [("a", "/2/n"), ("a/1", "/n")],

@@ -253,12 +253,12 @@ fn with_input(document: &str, input: Value) -> Step {
     post(format!("/v1/data/{{ns}}/{document}")).json(json!({"input": input}))
 }
 
-/// Asks for a document with an input that it does not depend on.
+/// Queries a document with an input that it does not depend on.
 fn asked(document: &str) -> Step {
     with_input(document, json!({"who": "alice"}))
 }
 
-/// Asks for the rule of [`explained`].
+/// Queries the rule of [`explained`].
 fn with_number(n: u8, parameters: &str) -> Step {
     with_input(&format!("p?{parameters}"), json!({"n": n}))
 }

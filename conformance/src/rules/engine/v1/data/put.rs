@@ -202,7 +202,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Documents that are there, though programs may take them for nothing.
+/// Defined documents that programs may confuse with undefined ones.
 pub(crate) const EMPTY: [&str; 6] = ["array", "false", "null", "object", "text", "zero"];
 
 /// The object of [`EMPTY`].
@@ -215,7 +215,7 @@ pub(crate) fn each_empty_value() -> [Value; 6] {
     EMPTY.map(|name| empty_values().get(name).cloned().unwrap_or_default())
 }
 
-/// Documents of which none is an object, and a write below each.
+/// Documents that are not objects, and a write below each.
 fn below_scalars_and_array(judge: impl Fn(Scenario, Step) -> Scenario) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}").json(
@@ -230,7 +230,7 @@ fn below_scalars_and_array(judge: impl Fn(Scenario, Step) -> Scenario) -> Scenar
         )
 }
 
-/// Writes a number, unless there is a document already.
+/// Writes a number, unless a document exists.
 fn put_if_absent(member: &str, number: u8) -> Step {
     put(format!("/v1/data/{{ns}}/{member}"))
         .header("If-None-Match", "*")

@@ -36,8 +36,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A module that was put with these rules under its package's name: its text, and of its parsed
-/// form the last term of the package's path.
+/// A module with these rules, stored under its package's name: its source, and from its parsed form
+/// the last term of the package's path.
 fn item(package: &str, rules: &str) -> Value {
     let last = match package.rsplit_once('.') {
         Some((_, last)) => last,

@@ -108,7 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(get("/v1/policies/{ns}").expect(error()))
             })
             .when(get("/v1/data/rules/{ns}").expect(lacks("/result")))
-            // Another module in the place of the bundle's own would take its package away.
+            // Another module in place of the bundle's own would remove its package.
             .when(
                 put("/v1/policies/{module}")
                     .text("text/plain", module("{ns}", "taken_over := 43"))
@@ -139,19 +139,19 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Rules that are no text of the policy language.
+/// Rules that do not parse.
 const UNPARSABLE: [&str; 2] = ["allow if {", "allow if input.n > > 1"];
 
-/// Rules that are, and mean nothing: a variable that has no value, and rules that each wait for
-/// the other.
+/// Rules that parse but do not compile: a variable without a value, and rules that depend on each
+/// other.
 const UNCOMPILABLE: [&str; 2] = ["allow if missing > 1", "odd if not even\n\neven if not odd"];
 
-/// Puts each of these rules, and judges the answer.
+/// Writes each of these rules, and judges the response.
 fn refused(all: &[&str], judge: impl Fn(Step) -> Step) -> Scenario {
     scenario().each(all, |scenario, rules| scenario.when(judge(policy(rules))))
 }
 
-/// Asks for the rule `next`.
+/// Queries the rule `next`.
 fn next(n: &str) -> Step {
     get(format!("/v1/data/{{ns}}/next?input=%7B%22n%22%3A{n}%7D"))
 }

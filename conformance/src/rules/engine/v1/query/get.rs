@@ -64,12 +64,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Texts that do not parse, that ask for the values of a variable without an end, and that call a
-/// function which is not there.
+/// Strings that do not parse, that query infinite values of a variable, and that call an unknown
+/// function.
 pub(super) const NO_QUERIES: [&str; 5] =
     ["x =", "}{", "x = \"open", "x > 1", "no_such_function(1)"];
 
-/// What stands for the answers to a query that has none.
+/// Alternatives for the result of a query without answers.
 pub(super) fn no_answers() -> [Alternative; 2] {
     [
         alternative("no result", [Check::Lacks("/result".into())]),
@@ -80,7 +80,7 @@ pub(super) fn no_answers() -> [Alternative; 2] {
     ]
 }
 
-/// The path that asks a query, in which the scenario's name may stand.
+/// The path that evaluates a query, which may contain the scenario's name.
 pub(crate) fn asking(query: &str) -> String {
     let encoded = encode(query).replace("%7Bns%7D", "{ns}");
     format!("/v1/query?q={encoded}")

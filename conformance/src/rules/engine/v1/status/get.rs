@@ -91,7 +91,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// The status of a server of which only that is known that it reports it.
+/// The status of a server that is only known to report it.
 fn on_status(judge: impl Fn(Step) -> Step) -> Scenario {
     let report = get("/v1/status").until([Check::Status(200)]);
     scenario().setup("status").when(judge(report))
@@ -101,7 +101,7 @@ fn shown(pointer: &'static str, of: Kind) -> Scenario {
     on_status(|step| step.expect(kind(pointer, of)))
 }
 
-/// The status once it tells of the active bundles: what it says of them was so before.
+/// The status once it has the revisions of both bundles; by then its details of them are set.
 fn reported() -> Step {
     get("/v1/status").until(["rules", "limits"].map(|name| {
         let pointer = format!("/result/bundles/{name}/active_revision");
@@ -109,7 +109,7 @@ fn reported() -> Step {
     }))
 }
 
-/// The status once it names this revision of the bundle `rules`.
+/// The status once it has this revision of the bundle `rules`.
 fn revision(revision: &str) -> Step {
     let pointer = "/result/bundles/rules/active_revision";
     get("/v1/status")
@@ -122,12 +122,12 @@ fn of_bundle(field: &str, of: Kind) -> Scenario {
     loaded().when(reported().expect(kind(format!("/result/bundles/rules/{field}"), of)))
 }
 
-/// A plugin that works is OK.
+/// Checks that a plugin is OK.
 fn ok(plugin: &str) -> Check {
     Check::Equals(format!("/result/plugins/{plugin}/state"), json!("OK"))
 }
 
-/// In this setup the plugin comes to be OK.
+/// Expects that the plugin becomes OK in this setup.
 fn works(setup: &'static str, plugin: &str) -> Scenario {
     scenario().setup(setup).when(
         get("/v1/status")

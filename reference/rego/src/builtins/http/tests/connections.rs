@@ -1,16 +1,16 @@
-//! What requests demand of their connections.
+//! Connection options of requests.
 
 use super::{SERVER, Shared};
 use crate::builtins::Failure;
 use crate::builtins::pem::encode;
 use crate::host::{Identity, Tls, Trust};
 
-/// Something that stands for a certificate.
+/// Placeholder for a certificate.
 pub(super) fn certificate(name: &str) -> String {
     block("CERTIFICATE", name)
 }
 
-/// Something that stands for a private key.
+/// Placeholder for a private key.
 pub(super) fn key(name: &str) -> String {
     block("EC PRIVATE KEY", name)
 }
@@ -20,7 +20,7 @@ fn block(label: &str, name: &str) -> String {
     format!("-----BEGIN {label}-----\n{bytes}\n-----END {label}-----\n")
 }
 
-/// What a host is told of the connection of a request with these members.
+/// Returns the connection options that the host receives for a request with these members.
 fn demanded(members: &str) -> Result<Option<(Tls, Option<String>)>, Failure> {
     let shared = Shared::default();
     let text = |text: String| text.replace('\n', "\\n");

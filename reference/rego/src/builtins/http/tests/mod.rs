@@ -1,4 +1,4 @@
-//! Requests to a host that is a table.
+//! Tests with a host that answers from a table.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -21,10 +21,10 @@ mod connections;
 mod requests;
 mod responses;
 
-/// Where requests go to in these tests.
+/// Base URL of requests in these tests.
 const SERVER: &str = "http://server.test";
 
-/// Answers requests with what their paths ask for, and remembers them.
+/// Host that responds according to the request path and records requests.
 #[derive(Debug, Default)]
 struct Script {
     asked: Mutex<Vec<HttpRequest>>,
@@ -37,7 +37,7 @@ impl Script {
         asked.clone()
     }
 
-    /// The last request.
+    /// Returns the last request.
     fn last(&self) -> HttpRequest {
         self.asked().pop().expect("a request")
     }
@@ -49,7 +49,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
     encoder.finish().expect("compressed")
 }
 
-/// What the table answers to the request of a number.
+/// Returns the table's response to a numbered request.
 fn answer(request: &HttpRequest, number: usize) -> Result<HttpResponse, HostError> {
     let length = request.body.as_ref().map_or(0, Vec::len);
     let method = request.method.as_str().to_lowercase();
@@ -138,7 +138,7 @@ impl Host for Script {
     }
 }
 
-/// What the evaluations of one test share.
+/// State shared by the evaluations of one test.
 #[derive(Debug, Default)]
 struct Shared {
     host: Script,
@@ -146,7 +146,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Sends a request in an evaluation of its own.
+    /// Sends a request in a new evaluation.
     fn send(&self, request: &str) -> Result<Value, Failure> {
         self.send_in(&mut Session::default(), request)
     }
@@ -161,7 +161,7 @@ impl Shared {
     }
 }
 
-/// Sends a request that is written in JSON, in which `HOST` is the server.
+/// Sends a request given as JSON, in which `HOST` is the server.
 fn send(
     session: &mut Session,
     outside: BuiltinContext<'_>,
@@ -185,7 +185,7 @@ fn send(
     function(&mut call, &[request]).map(|answer| answer.expect("an answer"))
 }
 
-/// The text of what stands at a path of members with dots between them.
+/// Serializes the value at a path of member names separated by dots.
 fn member(value: &Value, path: &str) -> String {
     let mut path = path.split('.');
     let found = path.try_fold(value, |value, name| value.get(name));

@@ -1,11 +1,11 @@
-//! What is sent of what policies ask for.
+//! Requests as the host sends them.
 
 use std::time::{Duration, Instant};
 
 use super::{SERVER, Script, Shared, member};
 use crate::builtins::Failure;
 
-/// The headers of the last request that a policy did not have to ask for, and others.
+/// Formats the headers of the last request, except the default user agent.
 fn headers(host: &Script) -> String {
     let request = host.last();
     let headers = request.headers.iter();
@@ -107,7 +107,7 @@ fn requests_have_the_time_that_they_ask_for() {
         let went_by = begun.elapsed();
         let given = shared.host.last().timeout;
         assert_eq!(given.is_some(), wanted.is_some(), "{timeout}");
-        // What went by before the request was sent is not given to it.
+        // Time that passed before the request was sent is deducted from its timeout.
         let missing = wanted.zip(given).map(|(wanted, given)| wanted - given);
         assert!(missing.is_none_or(|time| time <= went_by), "{missing:?}");
     }

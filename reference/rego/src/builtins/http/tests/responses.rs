@@ -1,4 +1,4 @@
-//! What policies see of responses, and of their absence.
+//! Responses and errors as policies see them.
 
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use crate::control::store::MAX_STATUSES;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// What the last builds of a bundle came to, newest first, one for each revision; `revision`
-/// chooses one, `limit` cuts the list.
+/// Returns the statuses of the last builds of a bundle, newest first, one for each revision;
+/// `revision` selects one, `limit` limits the list.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

@@ -9,7 +9,7 @@ use crate::control::model::stored_path;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Request};
 
-/// The source and the path that the document is stored at.
+/// Returns the source and the path under which the document is stored.
 fn place(request: &Request) -> Result<(&str, String), ApiError> {
     let source = answer::name(request)?;
     let path = request.path.open().get(1..).unwrap_or_default();

@@ -12,26 +12,26 @@ use crate::engine::config::AwsMetadata;
 use crate::engine::plugins::credentials::token_request::{ask, question};
 use crate::engine::plugins::credentials::{sensitive, text, variable};
 
-/// Where machines of EC2 learn about themselves.
+/// Base URL of the metadata service of EC2 machines.
 const MACHINE: &str = "http://169.254.169.254/latest";
 
-/// Where containers of ECS learn about themselves.
+/// Base URL of the metadata service of ECS containers.
 const CONTAINER: &str = "http://169.254.170.2";
 
-/// Where the environment of a container says that its key is.
+/// Environment variables of a container with the location of its key.
 const RELATIVE: &str = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
 const FULL: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 
-/// How many seconds a session with the service of a machine lives.
+/// Lifetime of a session with the metadata service of a machine, in seconds.
 const SESSION: &str = "60";
 
-/// What messages call the service.
+/// Name of the service in messages.
 const SERVICE: &str = "the metadata service";
 
-/// The key that the metadata service gives.
+/// Requests a key from the metadata service.
 ///
 /// # Errors
-/// When there is no such service, or it gives none.
+/// When the service is unavailable, or returns no key.
 pub(super) async fn key(given: &AwsMetadata) -> Result<Key, String> {
     let region = region(given.aws_region.as_ref())?;
     let role = given.iam_role.as_deref().filter(|role| !role.is_empty());
@@ -57,7 +57,7 @@ pub(super) async fn key(given: &AwsMetadata) -> Result<Key, String> {
     read(&answer(request).await?, role.is_some(), region)
 }
 
-/// What proves that the engine is in a container.
+/// Authorization token of the container.
 async fn container_token() -> Result<String, String> {
     match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
         Some(file) => Ok(text(Path::new(&file)).await?.trim().to_owned()),
@@ -67,7 +67,7 @@ async fn container_token() -> Result<String, String> {
     }
 }
 
-/// What opens the service of a machine for a while.
+/// Requests a session token from the metadata service of a machine.
 async fn session() -> Result<HeaderValue, String> {
     let request = question(reqwest::Method::PUT, &format!("{MACHINE}/api/token"))?;
     let request = request
@@ -81,7 +81,7 @@ async fn answer(request: RequestBuilder) -> Result<Vec<u8>, String> {
     ask(SERVICE, request, TIMEOUT).await
 }
 
-/// The key in an answer, which says whether all went well if it is about a role of a machine.
+/// Parses a key from a response, which has a status code only for the role of a machine.
 fn read(answer: &[u8], of_role: bool, region: String) -> Result<Key, String> {
     let answer = from_json(answer).map_err(|_| format!("{SERVICE} gave no key"))?;
     let part = |name| answer.get(name).and_then(Value::as_str);

@@ -15,24 +15,24 @@ use tokio::sync::Mutex;
 use super::{sensitive, variable};
 use crate::engine::config::{AwsKeys, AwsSigning};
 
-/// The AWS service that checks signatures unless the configuration says otherwise.
+/// Default AWS service of signatures.
 const SERVICE: &str = "s3";
 
-/// How long those who give keys may take.
+/// Timeout of the services that provide keys.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A key that ends is not used in the last minutes of its life.
+/// A temporary key is not used in the last minutes before it expires.
 const LEEWAY: Duration = Duration::from_secs(300);
 
-/// What signs.
+/// AWS access key.
 #[derive(Clone)]
 pub(in crate::engine::plugins) struct Key {
     access: String,
     secret: String,
     region: String,
-    /// What proves that a temporary key is in use.
+    /// Session token of a temporary key.
     token: Option<String>,
-    /// When a temporary key ends.
+    /// When a temporary key expires.
     end: Option<SystemTime>,
 }
 
@@ -43,10 +43,10 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key that somebody gives until a time, as RFC 3339 writes it, in the words of AWS.
+    /// Parses a temporary key with an expiry in RFC 3339; messages name its provider by `whose`.
     ///
     /// # Errors
-    /// When something of it is missing.
+    /// When a member is missing or malformed.
     fn temporary(whose: &str, region: String, parts: [Option<&str>; 4]) -> Result<Self, String> {
         let [access, secret, token, end] = parts;
         let part = |name: &str, given: Option<&str>| {
@@ -68,7 +68,7 @@ impl Key {
         })
     }
 
-    /// Whether it is worth keeping, and can still be used.
+    /// Whether it is a temporary key, and still valid.
     fn lives(&self) -> bool {
         let soon = SystemTime::now().checked_add(LEEWAY);
         self.end
@@ -76,16 +76,16 @@ impl Key {
     }
 }
 
-/// Signs requests.
+/// Request signer.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Aws {
     signing: AwsSigning,
-    /// The temporary key that is in use.
+    /// The cached temporary key.
     held: Mutex<Option<Key>>,
 }
 
 impl Aws {
-    /// What signs as the configuration says.
+    /// Creates a signer for this configuration.
     pub(super) fn new(signing: &AwsSigning) -> Self {
         Self {
             signing: signing.clone(),
@@ -96,14 +96,14 @@ impl Aws {
     /// Signs a request.
     ///
     /// # Errors
-    /// When there is no key, or the request cannot be signed.
+    /// When no key is available, or the request cannot be signed.
     pub(super) async fn sign(&self, request: &mut reqwest::Request) -> Result<(), String> {
         let key = self.key().await?;
         let service = self.signing.service.as_deref().unwrap_or(SERVICE);
         sign(request, service, &key)
     }
 
-    /// The key: the one that is in use, or that of the first place that has one.
+    /// Returns the cached key, or that of the first source that has one.
     async fn key(&self) -> Result<Key, String> {
         let mut held = self.held.lock().await;
         if let Some(key) = held.take().filter(Key::lives) {
@@ -124,7 +124,7 @@ impl Aws {
     }
 }
 
-/// A key that needs no other key, or only assumes another role (`within`).
+/// Returns a key that needs no other key, or one that only assumes another role (`within`).
 async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
     match keys {
         AwsKeys::Environment => from_environment(),
@@ -138,7 +138,7 @@ async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
 /// Signs a request with a key, for a service.
 fn sign(request: &mut reqwest::Request, service: &str, key: &Key) -> Result<(), String> {
     let body = request.body().and_then(reqwest::Body::as_bytes);
-    // Texts are signed; what is compressed goes without a signature of its content.
+    // Text bodies are signed; a compressed body is sent without a signature of its content.
     let body = std::str::from_utf8(body.unwrap_or_default());
     let headers = request.headers().iter();
     let headers = headers.filter(|(name, _)| name.as_str().starts_with("x-amz-"));
@@ -182,7 +182,7 @@ fn from_environment() -> Result<Key, String> {
     })
 }
 
-/// The region that is configured, or else that of the environment.
+/// Region of the configuration, or else of the environment.
 fn region(given: Option<&String>) -> Result<String, String> {
     let given = given.filter(|given| !given.is_empty()).cloned();
     let region = given.or_else(|| variable("AWS_REGION"));

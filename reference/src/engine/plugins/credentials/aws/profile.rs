@@ -6,13 +6,13 @@ use super::{Key, region};
 use crate::engine::config::AwsProfile;
 use crate::engine::plugins::credentials::{text, variable};
 
-/// The profile unless the configuration or the environment says otherwise.
+/// Default profile.
 const PROFILE: &str = "default";
 
-/// The key of a profile.
+/// Reads the key of a profile.
 ///
 /// # Errors
-/// When the file cannot be read, or the profile lacks something.
+/// When the file cannot be read, or the profile is incomplete.
 pub(super) async fn key(profile: &AwsProfile) -> Result<Key, String> {
     let path = profile.path.clone().or_else(|| {
         let named = variable("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from);
@@ -35,7 +35,7 @@ pub(super) async fn key(profile: &AwsProfile) -> Result<Key, String> {
     })
 }
 
-/// The value of a key in a section of a file, if it is there and not empty.
+/// Value of a key in a section of a file, if present and not empty.
 fn setting(text: &str, section: &str, key: &str) -> Option<String> {
     let mut inside = false;
     let mut value = None;

@@ -10,22 +10,22 @@ use crate::engine::config::{AwsAssumedRole, AwsWebIdentity};
 use crate::engine::plugins::credentials::token_request::{ask, form, question};
 use crate::engine::plugins::credentials::{text, variable};
 
-/// The domain of AWS unless the configuration or the environment says otherwise.
+/// Default domain of AWS.
 const DOMAIN: &str = "amazonaws.com";
 
-/// The version of the API.
+/// API version.
 const VERSION: &str = "2011-06-15";
 
-/// What a session is called unless the configuration says otherwise.
+/// Default session name.
 const SESSION: &str = "open-policy-agent";
 
-/// The variable that says where the service is, for places without access to that of AWS.
+/// Environment variable with the endpoint of the service, for networks without access to AWS.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
 
-/// What messages call the service.
+/// Name of the service in messages.
 const SERVICE: &str = "the token service";
 
-/// An answer. Only one of the two is in it.
+/// Response with one of the two results.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(rename = "AssumeRoleResult", alias = "AssumeRoleWithWebIdentityResult")]
@@ -47,12 +47,11 @@ struct StsCredentials {
     expiration: Option<String>,
 }
 
-/// The key of a role, for a token that proves who the engine is. The environment says which, or
-/// else the configuration; it is the other way round for a key that only assumes another role
-/// (`within`).
+/// Requests the key of a role, for a web identity token. The environment takes precedence over the
+/// configuration; for a key that only assumes another role (`within`) the configuration does.
 ///
 /// # Errors
-/// When both lack something, or the service gives none.
+/// When both lack a member, or the service returns no key.
 pub(super) async fn identified(identity: &AwsWebIdentity, within: bool) -> Result<Key, String> {
     let region = region(identity.aws_region.as_ref())?;
     let given = |given: &Option<String>, name: &str| match (within, variable(name)) {
@@ -74,10 +73,10 @@ pub(super) async fn identified(identity: &AwsWebIdentity, within: bool) -> Resul
     temporary(request, region).await
 }
 
-/// The key of a role that another key may assume.
+/// Requests the key of a role that another key may assume.
 ///
 /// # Errors
-/// When there is no other key, or the service gives none.
+/// When there is no other key, or the service returns no key.
 pub(super) async fn assumed(role: &AwsAssumedRole) -> Result<Key, String> {
     let region = region(role.aws_region.as_ref())?;
     let arn = chosen(role.iam_role_arn.as_ref(), "AWS_ROLE_ARN")?;
@@ -103,14 +102,14 @@ fn session(given: Option<&String>) -> &str {
     given.map_or(SESSION, String::as_str)
 }
 
-/// What is configured, or else in the environment.
+/// Value of the configuration, or else of the environment.
 fn chosen(given: Option<&String>, name: &str) -> Result<String, String> {
     let given = given.filter(|given| !given.is_empty()).cloned();
     let chosen = given.or_else(|| variable(name));
     chosen.ok_or_else(|| format!("no {name} set in environment or configuration"))
 }
 
-/// Where the service of a region is.
+/// URL of the service in a region.
 fn address(region: &str, domain: Option<&String>) -> String {
     let given = domain.filter(|domain| !domain.is_empty()).cloned();
     let domain = given.or_else(|| variable("AWS_DOMAIN"));
@@ -119,14 +118,14 @@ fn address(region: &str, domain: Option<&String>) -> String {
     variable(ENDPOINT).unwrap_or_else(|| format!("https://sts.{region}.{domain}/"))
 }
 
-/// A question to the service of a region.
+/// Builds a request to the service in a region.
 fn request(region: &str, domain: Option<&String>, body: String) -> Result<RequestBuilder, String> {
     let request = question(Method::POST, &address(region, domain))?;
     let request = request.header("content-type", "application/x-www-form-urlencoded");
     Ok(request.body(body))
 }
 
-/// The key that the service gives.
+/// Sends the request, and parses the key in the response.
 async fn temporary(request: RequestBuilder, region: String) -> Result<Key, String> {
     let answer = ask(SERVICE, request, TIMEOUT).await?;
     let answer: Result<Answer, _> = quick_xml::de::from_reader(answer.as_slice());

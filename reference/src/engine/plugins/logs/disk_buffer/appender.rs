@@ -12,51 +12,51 @@ use super::record;
 use super::segment::{self, Segment};
 use crate::engine::config::{BufferFull, BufferSync, Disk};
 
-/// A buffer for records is not kept when it is larger.
+/// A larger scratch buffer is freed after use.
 const MAX_SCRATCH: usize = 1 << 20;
 
-/// The segments, and what is written to the last of them.
+/// Segments, and the open file of the last one.
 #[derive(Debug)]
 pub(super) struct Appender {
     directory: PathBuf,
-    /// The oldest first.
+    /// Oldest first.
     segments: VecDeque<Segment>,
-    /// The last segment, if it is written to.
+    /// File of the last segment, if it is being written.
     file: Option<Arc<File>>,
-    /// The bytes of all segments.
+    /// Bytes of all segments.
     bytes: u64,
-    /// The number of the next record.
+    /// Number of the next record.
     next: u64,
-    /// The number of the first record that is neither delivered nor dropped.
+    /// Number of the first record that is neither delivered nor dropped.
     position: u64,
-    /// The records that wait to be synchronised.
+    /// Records that wait to be synchronised.
     group: Arc<CommitGroup>,
-    /// Whether there are any.
+    /// Whether there are unsynchronised records.
     unsynced: bool,
     scratch: Vec<u8>,
-    /// Nothing is written any more.
+    /// Whether the buffer is closed for writing.
     closed: bool,
 }
 
-/// What became of an event.
+/// Outcome of an append.
 #[derive(Debug)]
 pub(super) struct AppendOutcome {
-    /// The group with which it is synchronised; otherwise why it was not written.
+    /// Group that the event is synchronised with, or why it was not written.
     pub(super) written: Result<Arc<CommitGroup>, Unwritten>,
-    /// How many older ones went to make room.
+    /// Number of older events that were dropped to free space.
     pub(super) dropped: u64,
 }
 
 /// Why an event is not written.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::engine::plugins) enum Unwritten {
-    /// There is no room for it.
+    /// There is no space for it.
     #[error("there is no room")]
     Full,
-    /// The system refuses it.
+    /// The system refuses the write.
     #[error(transparent)]
     Failed(io::Error),
-    /// The spool is not used any more.
+    /// The buffer is closed.
     #[error("the directory is not used any more")]
     Closed,
 }
@@ -64,14 +64,14 @@ pub(in crate::engine::plugins) enum Unwritten {
 /// Records that can be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Readable {
-    /// The segment that holds them.
+    /// Segment that contains them.
     pub(super) segment: Segment,
-    /// The number behind its last record.
+    /// Number after its last record.
     pub(super) end: u64,
 }
 
 impl Appender {
-    /// Goes on behind the segments that are there. `next` is larger than all of their numbers.
+    /// Continues after the existing segments. `next` is larger than all of their numbers.
     pub(super) fn new(
         directory: PathBuf,
         segments: Vec<Segment>,
@@ -92,7 +92,7 @@ impl Appender {
         }
     }
 
-    /// Writes an event behind all others.
+    /// Appends an event.
     pub(super) fn append(&mut self, event: &[u8], disk: &Disk) -> AppendOutcome {
         let mut dropped = 0;
         let written = loop {
@@ -108,8 +108,8 @@ impl Appender {
         AppendOutcome { written, dropped }
     }
 
-    /// Removes what lies before a record, as it is delivered. Gives the segments whose files are
-    /// not needed any more.
+    /// Removes the records before a number, which are delivered. Returns the segments whose files
+    /// are obsolete.
     pub(super) fn deliver(&mut self, number: u64) -> Vec<Segment> {
         self.position = self.position.max(number);
         let mut gone = Vec::new();
@@ -123,7 +123,7 @@ impl Appender {
         gone
     }
 
-    /// The oldest records that are not before this one, if there are any.
+    /// Oldest readable records with this number or a later one, if there are any.
     pub(super) fn readable(&self, number: u64) -> Option<Readable> {
         let segments = self.segments.iter().enumerate();
         let mut ends = segments.map(|(at, segment)| (segment, self.end(at)));
@@ -134,45 +134,45 @@ impl Appender {
         })
     }
 
-    /// The number of the next record.
+    /// Number of the next record.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The number of the first record that is neither delivered nor dropped.
+    /// Number of the first record that is neither delivered nor dropped.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
-    /// How many records wait, and the bytes of all segments.
+    /// Number of undelivered records, and the bytes of all segments.
     pub(super) fn size(&self) -> (u64, u64) {
         (self.next.saturating_sub(self.position), self.bytes)
     }
 
-    /// Writes nothing any more, if nothing waits; whether that is so.
+    /// Closes the buffer for writing if it is empty; returns whether it did.
     pub(super) fn close_if_empty(&mut self) -> bool {
         self.closed = self.position >= self.next;
         self.closed
     }
 
-    /// Takes events again.
+    /// Opens the buffer for writing again.
     pub(super) fn reopen(&mut self) {
         self.closed = false;
     }
 
-    /// The records that wait to be synchronised.
+    /// Group of the records that wait to be synchronised.
     pub(super) fn group(&self) -> Arc<CommitGroup> {
         Arc::clone(&self.group)
     }
 
-    /// The records that wait to be synchronised, with their file; others begin a new group.
+    /// Takes the group of unsynchronised records, with their file; later records start a new group.
     pub(super) fn take_group(&mut self) -> (Arc<CommitGroup>, Option<Arc<File>>) {
         let file = self.file.clone().filter(|_| self.unsynced);
         self.unsynced = false;
         (std::mem::take(&mut self.group), file)
     }
 
-    /// Writes no more to a file that cannot be synchronised.
+    /// Stops writing to a file that cannot be synchronised.
     pub(super) fn abandon(&mut self, file: &Arc<File>) {
         if self.file.as_ref().is_some_and(|now| Arc::ptr_eq(now, file)) {
             self.file = None;
@@ -195,7 +195,7 @@ impl Appender {
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => Err(Unwritten::Full),
             _ => {
-                // Another file may fare better.
+                // The next event goes to a new file, which may succeed.
                 self.file = None;
                 Err(Unwritten::Failed(why))
             }
@@ -223,7 +223,7 @@ impl Appender {
             self.scratch = Vec::new();
         }
         if let Err(why) = written {
-            // Part of the record may be there; the next one is written over it.
+            // Part of the record may be in the file; the next one overwrites it.
             file.set_len(segment.length).ok();
             return Err(why);
         }
@@ -234,9 +234,9 @@ impl Appender {
         Ok(())
     }
 
-    /// Begins a segment.
+    /// Starts a segment.
     fn begin(&mut self, sync: BufferSync) -> io::Result<Arc<File>> {
-        // One in which nothing could be written has the name of this one.
+        // A segment without records has the same file name as the new one.
         if self.segments.back().is_some_and(|last| last.length == 0)
             && let Some(empty) = self.segments.pop_back()
         {
@@ -254,7 +254,7 @@ impl Appender {
         Ok(file)
     }
 
-    /// Ends the last segment.
+    /// Finishes the last segment.
     fn finish(&mut self, sync: BufferSync) {
         let Some(file) = self.file.take() else {
             return;
@@ -268,7 +268,7 @@ impl Appender {
         }
     }
 
-    /// Removes the oldest segment; how many records are lost with it.
+    /// Removes the oldest segment; returns the number of lost records.
     fn drop_oldest(&mut self) -> u64 {
         let end = self.end(0);
         let Some(oldest) = self.pop_oldest() else {
@@ -289,7 +289,7 @@ impl Appender {
         Some(oldest)
     }
 
-    /// The number behind the last record of a segment.
+    /// Number after the last record of a segment.
     fn end(&self, at: usize) -> u64 {
         let next = self.segments.get(at + 1);
         next.map_or(self.next, |next| next.first)

@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 pub(super) struct CommitGroup(OnceLock<bool>);
 
 impl CommitGroup {
-    /// Says whether the records survive a crash from now on. What was said first counts.
+    /// Sets whether the records survive a crash from now on. Only the first call counts.
     pub(super) fn finish(&self, synced: bool) {
         self.0.set(synced).ok();
     }
 
-    /// What was said.
+    /// The outcome, if set.
     pub(super) fn outcome(&self) -> Option<bool> {
         self.0.get().copied()
     }

@@ -1,7 +1,7 @@
-//! Disk buffer: segments, files of records, which are removed when they are delivered.
+//! Disk buffer: segments, which are files of records, removed after delivery.
 //!
-//! An event that was taken is in a file, so that it outlives the process. Delivery goes on where
-//! it was known to be; what was sent just before a crash is sent again.
+//! An accepted event is in a file, so that it outlives the process. Delivery resumes at the last
+//! known position; events that were sent just before a crash are sent again.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -33,44 +33,44 @@ use commit::CommitGroup;
 use position::Position;
 use reader::Reader;
 
-/// The name of the file that is locked.
+/// Name of the lock file.
 const LOCK: &str = "lock";
 
-/// Only the owner looks into the directory.
+/// Only the owner may read the directory.
 const MODE: u32 = 0o700;
 
-/// The pause between two synchronisations.
+/// Interval between two synchronisations.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Events on disk. No other process has the same directory.
+/// Events on disk. No other process uses the same directory.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct DiskBuffer {
     directory: PathBuf,
     disk: ArcSwap<Disk>,
-    /// Locked as long as this exists.
+    /// Lock file, locked for the lifetime of this buffer.
     _lock: File,
     appender: Mutex<Appender>,
     reader: Mutex<Reader>,
     position: Position,
-    /// Held by who synchronises; others wait for it and find their records synchronised.
+    /// Locked during a synchronisation; waiting threads then find their records synchronised.
     syncing: Mutex<()>,
-    /// Whether there is a thread that synchronises again and again.
+    /// Whether a thread synchronises periodically.
     ticks: AtomicBool,
 }
 
-/// What became of an event.
+/// Outcome of an event.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Taken {
     pub(in crate::engine::plugins) written: Result<(), Unwritten>,
-    /// How many older ones went to make room.
+    /// Number of older events that were dropped to free space.
     pub(in crate::engine::plugins) dropped: u64,
 }
 
 impl DiskBuffer {
-    /// Opens the directory, which is made if it is not there.
+    /// Opens the directory, which is created if missing.
     ///
     /// # Errors
-    /// When that cannot be, or another process has it.
+    /// When that fails, or another process uses it.
     pub(in crate::engine::plugins) fn open(disk: &Disk) -> Result<Arc<Self>, String> {
         let wrong = |why: &dyn std::fmt::Display| {
             let directory = disk.directory.display();
@@ -109,27 +109,27 @@ impl DiskBuffer {
         Ok(spool)
     }
 
-    /// Whether this is the directory of the spool.
+    /// Whether this is the directory of the buffer.
     pub(in crate::engine::plugins) fn is_at(&self, directory: &Path) -> bool {
         fs::canonicalize(directory).is_ok_and(|directory| directory == self.directory)
     }
 
-    /// Goes by other limits of the same directory from now on.
+    /// Applies other limits for the same directory from now on.
     ///
     /// # Errors
-    /// When the system refuses a thread.
+    /// When a thread cannot be started.
     pub(in crate::engine::plugins) fn configure(self: &Arc<Self>, disk: &Disk) -> io::Result<()> {
         self.disk.store(Arc::new(disk.clone()));
         self.appender().reopen();
         self.tick()
     }
 
-    /// What it goes by.
+    /// Current settings.
     pub(in crate::engine::plugins) fn disk(&self) -> Arc<Disk> {
         self.disk.load_full()
     }
 
-    /// Takes an event, which survives a crash from then on as the configuration says.
+    /// Appends an event, which survives a crash from then on as configured.
     pub(in crate::engine::plugins) fn take(&self, event: &[u8]) -> Taken {
         let disk = self.disk.load();
         let AppendOutcome { written, dropped } = self.appender().append(event, &disk);
@@ -140,8 +140,8 @@ impl DiskBuffer {
         Taken { written, dropped }
     }
 
-    /// The oldest events that have at most so many bytes together, at least one if there is any;
-    /// and how many damaged ones were passed over.
+    /// Returns the oldest events of at most `bytes` bytes together, at least one if there is any,
+    /// and the number of damaged ones that were skipped.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -153,19 +153,19 @@ impl DiskBuffer {
         let entries = reader.oldest(bytes, &self.directory, &self.appender);
         let (damaged, next) = (reader.take_damaged(), reader.next());
         drop(reader);
-        // What is damaged up to its end is not waited for.
+        // If all records up to the end are damaged, delivery does not wait for them.
         if entries.as_ref().is_ok_and(Vec::is_empty) && self.appender().position() < next {
             self.remove_before(next);
         }
         (entries, damaged)
     }
 
-    /// The number of the next event.
+    /// Number of the next event.
     pub(in crate::engine::plugins) fn end(&self) -> u64 {
         self.appender().next()
     }
 
-    /// Removes the events before the one with this number, which are delivered or cannot be.
+    /// Removes the events before this number, which are delivered or undeliverable.
     pub(in crate::engine::plugins) fn remove_before(&self, number: u64) {
         lock(&self.reader).forget_before(number);
         let gone = self.appender().deliver(number);
@@ -177,24 +177,24 @@ impl DiskBuffer {
         }
     }
 
-    /// How many events wait, and the bytes of the files.
+    /// Number of buffered events, and the bytes of the files.
     pub(in crate::engine::plugins) fn size(&self) -> (u64, u64) {
         self.appender().size()
     }
 
-    /// Takes no events any more, if none wait; whether that is so.
+    /// Closes the buffer if it is empty; returns whether it did.
     pub(in crate::engine::plugins) fn close_if_empty(&self) -> bool {
         self.appender().close_if_empty()
     }
 
-    /// Has everything survive a crash of the machine.
+    /// Makes all events durable against a crash of the machine.
     fn sync(&self) {
         let group = self.appender().group();
-        // That it failed is in the log.
+        // A failure has already been logged.
         self.commit(&group).ok();
     }
 
-    /// Waits until a group is synchronised. Whoever comes first does it for all that are written
+    /// Waits until a group is synchronised. The first thread synchronises for all records written
     /// until then.
     fn commit(&self, group: &CommitGroup) -> Result<(), Unwritten> {
         let failed = || Unwritten::Failed(io::Error::other("it cannot be synchronised"));
@@ -216,7 +216,7 @@ impl DiskBuffer {
         done(group.outcome().unwrap_or_default())
     }
 
-    /// Begins to synchronise again and again, if the configuration says so.
+    /// Starts periodic synchronisation, if configured.
     fn tick(self: &Arc<Self>) -> io::Result<()> {
         let wanted = self.disk.load().sync == BufferSync::Interval;
         if !wanted || self.ticks.swap(true, Ordering::Relaxed) {
@@ -240,7 +240,7 @@ impl Drop for DiskBuffer {
     }
 }
 
-/// Synchronises again and again, as long as the spool exists.
+/// Synchronises periodically while the buffer exists.
 fn synchronise(spool: &Weak<DiskBuffer>) {
     loop {
         std::thread::sleep(SYNC_INTERVAL);
@@ -253,7 +253,7 @@ fn synchronise(spool: &Weak<DiskBuffer>) {
     }
 }
 
-/// The directory by its one name.
+/// Creates the directory if missing, and returns its canonical path.
 fn make(directory: &Path) -> io::Result<PathBuf> {
     if let Some(parent) = directory.parent() {
         fs::create_dir_all(parent)?;
@@ -273,7 +273,7 @@ fn try_lock(directory: &Path) -> Result<File, TryLockError> {
     Ok(file)
 }
 
-/// Says that records may not survive a crash of the machine.
+/// Logs that records may not survive a crash of the machine.
 fn unsynced(why: &io::Error) {
     error!(%why, "decisions cannot be synchronised with the disk");
 }

@@ -1,4 +1,4 @@
-//! Delivered position, kept for the next start.
+//! Delivered position, stored for the next start.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,16 +9,16 @@ use flate2::Crc;
 
 use super::segment::own;
 
-/// The name of the file.
+/// Name of the position file.
 const NAME: &str = "position";
 
-/// The file with the number of the first record that is not delivered, and its checksum.
+/// File with the number of the first undelivered record, and its checksum.
 #[derive(Debug)]
 pub(super) struct Position(File);
 
 impl Position {
-    /// Opens the file, and gives the number in it: 0 if there is none, or if it is damaged. Then
-    /// what was delivered is delivered again.
+    /// Opens the file, and returns the number in it: 0 if the file is new or damaged. Then
+    /// delivered records are delivered again.
     pub(super) fn open(directory: &Path) -> io::Result<(Self, u64)> {
         let mut options = OpenOptions::new();
         own(options.read(true).write(true).create(true).truncate(false));
@@ -30,13 +30,13 @@ impl Position {
             Err(why) => return Err(why),
         };
         let (position, number) = (Self(file), read.unwrap_or_default());
-        // With the room for it taken, the number can be changed on a full disk, too. Without room
-        // it is only not remembered.
+        // Allocates the space now, so that the number can be updated on a full disk, too. Without
+        // space it is only not persisted.
         position.save(number).ok();
         Ok((position, number))
     }
 
-    /// Writes another number, in the place of the one before: that takes no room.
+    /// Overwrites the number in place, which needs no further space.
     pub(super) fn save(&self, number: u64) -> io::Result<()> {
         let number = number.to_le_bytes();
         let mut bytes = [0; 12];

@@ -12,26 +12,26 @@ use super::scanner::Scanner;
 use super::{lock, segment};
 use crate::engine::plugins::logs::entry::{Entry, fitting};
 
-/// A segment that cannot be read so many times in a row is passed over.
+/// A segment is skipped after this many consecutive read errors.
 const MAX_FAILURES: u32 = 5;
 
-/// Reads what waits, no more of it than is asked for.
+/// Reads undelivered records on demand.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The segment that is read, by the number of its first record.
+    /// Open segment, by the number of its first record.
     open: Option<(u64, Scanner)>,
-    /// The number of the next record to read.
+    /// Number of the next record to read.
     next: u64,
-    /// What was read and is not delivered.
+    /// Events that are read, but not delivered.
     window: VecDeque<Entry>,
-    /// How often in a row the segment could not be read.
+    /// Consecutive read errors of the segment.
     failures: u32,
-    /// How many damaged records were passed over since that was asked.
+    /// Number of damaged records skipped since the last query.
     damaged: u64,
 }
 
 impl Reader {
-    /// Begins with the record of a number.
+    /// Creates a reader that starts at the record with this number.
     pub(super) fn new(next: u64) -> Self {
         Self {
             open: None,
@@ -42,7 +42,7 @@ impl Reader {
         }
     }
 
-    /// The oldest events that have at most so many bytes together, at least one if there is any.
+    /// Returns the oldest events of at most `bytes` bytes together, at least one if there is any.
     pub(super) fn oldest(
         &mut self,
         bytes: usize,
@@ -52,7 +52,7 @@ impl Reader {
         self.forget_before(lock(appender).position());
         let mut sum: usize = self.window.iter().map(|entry| entry.event.len()).sum();
         while sum <= bytes || self.window.is_empty() {
-            // The guard is not held while the disk is waited for.
+            // The lock is not held while reading from disk.
             let readable = lock(appender).readable(self.next);
             let Some(readable) = readable else {
                 break;
@@ -65,7 +65,7 @@ impl Reader {
         Ok(fitting(&self.window, bytes))
     }
 
-    /// Forgets the events before a number, which are delivered or dropped.
+    /// Discards the events before a number, which are delivered or dropped.
     pub(super) fn forget_before(&mut self, number: u64) {
         while self
             .window
@@ -77,18 +77,18 @@ impl Reader {
         self.next = self.next.max(number);
     }
 
-    /// The number of the next record to read.
+    /// Number of the next record to read.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// How many damaged records were passed over since this was asked last.
+    /// Returns and resets the number of damaged records that were skipped.
     pub(super) fn take_damaged(&mut self) -> u64 {
         std::mem::take(&mut self.damaged)
     }
 
-    /// Reads one record of a segment. There may be none although its numbers say so: then the rest
-    /// of the segment is damaged.
+    /// Reads one record of a segment. Returns `None` if the rest of the segment is damaged,
+    /// although more records are expected.
     fn read(
         &mut self,
         readable: Readable,
@@ -104,7 +104,7 @@ impl Reader {
                 Ok(Some(entry))
             }
             Ok(None) => {
-                // It may have been dropped meanwhile, which is counted where that is done.
+                // It may have been dropped meanwhile; then it is counted there.
                 self.forget_before(lock(appender).position());
                 self.pass(readable.end);
                 Ok(None)
@@ -146,7 +146,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Goes on with a record, and counts those before it as damaged.
+    /// Advances to a record, and counts the skipped ones as damaged.
     fn pass(&mut self, number: u64) {
         let damaged = number.saturating_sub(self.next);
         if damaged > 0 {

@@ -2,15 +2,15 @@
 
 use flate2::Crc;
 
-/// Begins every record. UTF-8 text never has its first byte, so that nothing within an event looks
-/// like it. The last byte is the version of the format.
+/// Start of every record. Its first byte never occurs in UTF-8, so that nothing within an event
+/// resembles it. Its last byte is the version of the format.
 pub(super) const MARK: [u8; 4] = [0xff, b'D', b'L', 1];
 
-/// The bytes before the event: the mark, then its length, its number and the checksum of these two
-/// and the event, all with the lowest byte first.
+/// Bytes of the header: the mark, the length of the event, its number, and the checksum of these
+/// two and the event, all little-endian.
 pub(super) const HEADER: usize = 20;
 
-/// What stands before an event.
+/// Header of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
     pub(super) length: u32,
@@ -18,12 +18,12 @@ pub(super) struct Header {
     checksum: u32,
 }
 
-/// How many bytes the record of an event has.
+/// Size of the record of an event, in bytes.
 pub(super) fn size(event: &[u8]) -> u64 {
     (HEADER + event.len()) as u64
 }
 
-/// Puts the record of an event into an empty memory_buffer; false if the event is too long for one.
+/// Encodes the record of an event into an empty buffer; returns false if the event is too long.
 pub(super) fn encode(number: u64, event: &[u8], into: &mut Vec<u8>) -> bool {
     let Ok(length) = u32::try_from(event.len()) else {
         return false;
@@ -37,7 +37,7 @@ pub(super) fn encode(number: u64, event: &[u8], into: &mut Vec<u8>) -> bool {
 }
 
 impl Header {
-    /// Reads a header, if there is one.
+    /// Parses a header, if there is one.
     pub(super) fn read(bytes: &[u8; HEADER]) -> Option<Self> {
         let (mark, rest) = bytes.split_first_chunk()?;
         let (length, rest) = rest.split_first_chunk()?;
@@ -50,7 +50,7 @@ impl Header {
         })
     }
 
-    /// Whether this is the header of these bytes.
+    /// Whether the checksum matches this event.
     pub(super) fn fits(&self, event: &[u8]) -> bool {
         self.checksum == checksum(self.length, self.number, event)
     }

@@ -9,8 +9,8 @@ use tracing::warn;
 use super::scanner::Scanner;
 use super::segment::{self, Segment};
 
-/// The segments that are not yet delivered, and the number of the next record. What follows the
-/// last whole record was being written when the process ended, and is cut off.
+/// Recovers the undelivered segments, and the number of the next record. Bytes after the last
+/// complete record were being written when the process ended, and are truncated.
 pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segment>, u64)> {
     let mut segments = segment::list(directory)?;
     let mut next = delivered;
@@ -23,7 +23,7 @@ pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segme
                 "the end of the decision log is incomplete and was truncated"
             );
         }
-        // Numbers are not used again, whatever became of the records.
+        // Numbers are never reused, even if their records are lost.
         next = next.max(last.first).max(end);
         if length == 0 {
             segment::remove(directory, last.first);
@@ -36,7 +36,7 @@ pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segme
         segments.push(Segment { length, ..last });
         break;
     }
-    // The next segment begins where the one before ends.
+    // Each segment starts where its predecessor ends.
     let ends = segments.iter().skip(1).map(|segment| segment.first);
     let ends: Vec<u64> = ends.chain([next]).collect();
     let (gone, left): (Vec<_>, Vec<_>) = segments
@@ -49,7 +49,7 @@ pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segme
     Ok((left.into_iter().map(|(segment, _)| segment).collect(), next))
 }
 
-/// The bytes up to the end of the last whole record of a segment, and the number behind it.
+/// Bytes up to the end of the last complete record of a segment, and the number after that record.
 fn scan(directory: &Path, segment: Segment) -> io::Result<(u64, u64)> {
     let mut scanner = Scanner::open(&segment::path(directory, segment.first))?;
     let mut end = segment.first;

@@ -7,18 +7,18 @@ use std::path::Path;
 
 use super::record::{HEADER, Header, MARK};
 
-/// So many bytes are searched at once.
+/// Block size of the search for a mark, in bytes.
 const BLOCK: usize = 64 << 10;
 
-/// Reads one record after the other.
+/// Sequential reader of records.
 #[derive(Debug)]
 pub(super) struct Scanner {
     file: File,
-    /// Where the next record should begin.
+    /// Offset at which the next record should start.
     at: u64,
 }
 
-/// A whole record.
+/// A complete record.
 #[derive(Debug, PartialEq)]
 pub(super) struct Record {
     pub(super) number: u64,
@@ -26,18 +26,18 @@ pub(super) struct Record {
 }
 
 impl Scanner {
-    /// Begins with the first record of a file.
+    /// Opens a file at its first record.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         Ok(Self { file, at: 0 })
     }
 
-    /// The place behind the last record that was found.
+    /// Offset after the last record that was found.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// The next whole record of which all bytes lie before `end`. Damaged bytes are passed over.
+    /// Returns the next complete record that ends at or before `end`. Damaged bytes are skipped.
     pub(super) fn next(&mut self, end: u64) -> io::Result<Option<Record>> {
         let mut at = self.at;
         loop {
@@ -52,7 +52,7 @@ impl Scanner {
         }
     }
 
-    /// The record at a place, if there is a whole one.
+    /// Reads the record at an offset, if it is complete.
     fn record(&self, at: u64, end: u64) -> io::Result<Option<Record>> {
         let Some(room) = end.checked_sub(at.saturating_add(HEADER as u64)) else {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Scanner {
         let Some(header) = Header::read(&header) else {
             return Ok(None);
         };
-        // A damaged length never asks for more memory than the file has bytes.
+        // A damaged length never allocates more memory than the file has bytes.
         if u64::from(header.length) > room {
             return Ok(None);
         }
@@ -74,7 +74,7 @@ impl Scanner {
         Ok(whole.then_some(Record { number, event }))
     }
 
-    /// The first place from one on where a record seems to begin.
+    /// First offset at or after `from` with the mark of a record.
     fn mark(&self, from: u64, end: u64) -> io::Result<Option<u64>> {
         let mut at = from;
         while at + (HEADER as u64) <= end {
@@ -87,13 +87,13 @@ impl Scanner {
             if let Some(place) = windows.position(|window| window == MARK) {
                 return Ok(Some(at + place as u64));
             }
-            // The mark may begin at the end of this block.
+            // A mark may start at the end of this block.
             at += (block - MARK.len() + 1) as u64;
         }
         Ok(None)
     }
 
-    /// Reads bytes; false if the file ends before.
+    /// Reads bytes; returns false if the file ends too early.
     fn read(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
         match self.file.read_exact_at(bytes, at) {
             Ok(()) => Ok(true),

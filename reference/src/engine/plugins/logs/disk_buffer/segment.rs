@@ -6,31 +6,31 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What the names of segments end with.
+/// File name extension of segments.
 const EXTENSION: &str = "events";
 
-/// Only the owner reads what was decided.
+/// Only the owner may read decisions.
 const MODE: u32 = 0o600;
 
-/// No spool ever comes so far, so that there is always a next number.
+/// Upper limit of record numbers, so that there is always a next number.
 const MAX_NUMBER: u64 = u64::MAX / 2;
 
 /// A file of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Segment {
-    /// The number of its first record.
+    /// Number of its first record.
     pub(super) first: u64,
-    /// The bytes of its records.
+    /// Bytes of its records.
     pub(super) length: u64,
 }
 
-/// Where a segment lies.
+/// Path of a segment.
 pub(super) fn path(directory: &Path, first: u64) -> PathBuf {
-    // As many digits as any number has, so that the names sort like the numbers.
+    // Padded to the maximum number of digits, so that names sort like numbers.
     directory.join(format!("{first:020}.{EXTENSION}"))
 }
 
-/// The segments in a directory, the oldest first. Other files are left alone.
+/// Lists the segments in a directory, oldest first. Other files are ignored.
 pub(super) fn list(directory: &Path) -> io::Result<Vec<Segment>> {
     let mut segments = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -44,16 +44,16 @@ pub(super) fn list(directory: &Path) -> io::Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Makes the file of a segment, which is empty.
+/// Creates the empty file of a segment.
 pub(super) fn create(directory: &Path, first: u64) -> io::Result<File> {
     let mut options = OpenOptions::new();
     own(options.write(true).create(true).truncate(true)).open(path(directory, first))
 }
 
-/// Removes a segment, if it is still there.
+/// Removes a segment, if it still exists.
 pub(super) fn remove(directory: &Path, first: u64) {
     let path = path(directory, first);
-    // Whoever still reads it would keep its room on the disk.
+    // An open reader would otherwise still occupy the disk space.
     let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
     if let Err(why) = emptied.and_then(|_| fs::remove_file(&path))
         && why.kind() != io::ErrorKind::NotFound
@@ -63,12 +63,12 @@ pub(super) fn remove(directory: &Path, first: u64) {
     }
 }
 
-/// Options for files that only the owner reads.
+/// Sets the mode of files that only the owner may read.
 pub(super) fn own(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(MODE)
 }
 
-/// The number of the first record of a segment with this name.
+/// Parses the number of the first record from the name of a segment.
 fn number(name: &OsStr) -> Option<u64> {
     let digits = name.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
     let plain = digits.len() == 20 && digits.bytes().all(|digit| digit.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What a spool keeps through restarts, damage and want of room.
+//! Disk buffer across restarts, damage and lack of disk space.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -20,7 +20,7 @@ fn disk(directory: &Path, bytes: u64) -> Disk {
     }
 }
 
-/// The event of a number, of a length that differs from those beside it.
+/// Event for a number, of a length that differs from those of its neighbours.
 fn event(number: u64) -> Vec<u8> {
     let padding = "x".repeat((number % 7) as usize * 10);
     format!("{{\"number\":{number},\"padding\":\"{padding}\"}}").into_bytes()
@@ -33,14 +33,14 @@ fn put(spool: &DiskBuffer, numbers: std::ops::Range<u64>) -> Done {
     Ok(())
 }
 
-/// All that waits, without removing it; and how many damaged ones were passed over.
+/// All buffered events, without removing them, and the number of damaged ones that were skipped.
 fn waiting(spool: &DiskBuffer) -> Done<(Vec<Vec<u8>>, u64)> {
     let (entries, damaged) = spool.oldest(usize::MAX);
     let events = entries?.iter().map(|entry| entry.event.to_vec()).collect();
     Ok((events, damaged))
 }
 
-/// The numbers of the events that wait, as they themselves say.
+/// Numbers in the buffered events.
 fn numbers(spool: &DiskBuffer) -> Done<Vec<u64>> {
     let (events, _) = waiting(spool)?;
     let numbers = events.iter().map(|event| {
@@ -51,7 +51,7 @@ fn numbers(spool: &DiskBuffer) -> Done<Vec<u64>> {
     numbers.collect()
 }
 
-/// The segments, the oldest first.
+/// Segment files, oldest first.
 fn files(directory: &Path) -> Done<Vec<PathBuf>> {
     let directory = directory.join("spool");
     let segments = segment::list(&directory)?.into_iter();
@@ -70,7 +70,7 @@ fn delivery_goes_on_after_a_restart() -> Done {
     let entries = entries?;
     assert!((2..20).contains(&entries.len()), "{}", entries.len());
     let last = entries.last().ok_or("no entry")?.number;
-    // What was read but not removed is read again.
+    // Events that were read but not removed are read again.
     assert_eq!(numbers(&spool)?, (0..50).collect::<Vec<_>>());
     spool.remove_before(last + 1);
     let segments = files(folder.path())?.len();
@@ -88,7 +88,7 @@ fn delivery_goes_on_after_a_restart() -> Done {
 
     let spool = DiskBuffer::open(&disk)?;
     assert_eq!(numbers(&spool)?.len(), 0);
-    // Numbers are never used again.
+    // Numbers are never reused.
     assert_eq!(spool.end(), 60);
     Ok(())
 }
@@ -130,7 +130,7 @@ fn an_incomplete_end_is_cut_off() -> Done {
         let file = files(folder.path())?.pop().ok_or("no segment")?;
         fs::read(file)?
     };
-    // Wherever the write ends, the records before it stay.
+    // Wherever the write ends, the preceding records survive.
     for length in 0..whole.len() {
         let folder = tempfile::tempdir()?;
         let disk = disk(folder.path(), 1 << 20);
@@ -160,7 +160,7 @@ fn an_incomplete_end_is_cut_off() -> Done {
 #[test]
 fn damaged_records_are_passed_over_and_counted() -> Done {
     let record = |number: u64| event(number).len() + 20;
-    // The place that is overwritten, with what, and which records are lost.
+    // Offset of the damage, the bytes written there, and the lost records.
     for (name, from, with, lost) in [
         ("an event", record(0) + 30, vec![0_u8; 1], vec![1]),
         ("a mark", record(0), vec![0; 1], vec![1]),
@@ -213,7 +213,7 @@ fn what_is_gone_or_foreign_stops_nothing() -> Done {
     assert!(!events.is_empty() && damaged > 0);
     assert_eq!(events.len() as u64 + damaged, 20);
     assert_eq!(events.last(), Some(&event(19)));
-    // Gone while it is used.
+    // Removed while in use.
     for file in files(folder.path())? {
         fs::remove_file(file)?;
     }
@@ -242,7 +242,7 @@ fn the_oldest_make_room() -> Done {
     assert!(left.len() > 20, "{}", left.len());
     assert_eq!(left, (dropped..500).collect::<Vec<_>>());
     assert_eq!(spool.size().0, left.len() as u64);
-    // One that is too long for everything drops nothing.
+    // An event that exceeds the whole limit drops nothing.
     let taken = spool.take(&[b'x'; 4000]);
     assert!(matches!(taken.written, Err(Unwritten::Full)));
     assert_eq!(taken.dropped, 0);
@@ -255,7 +255,7 @@ fn what_is_removed_takes_no_room_though_it_is_read() -> Done {
     let folder = tempfile::tempdir()?;
     let spool = DiskBuffer::open(&disk(folder.path(), 3200))?;
     put(&spool, 0..3)?;
-    // The oldest segment is open now, and stays so.
+    // The oldest segment is open from now on.
     assert_eq!(spool.oldest(1).0?.len(), 1);
     let oldest = files(folder.path())?.into_iter().next();
     let open = fs::File::open(oldest.ok_or("no segment")?)?;
@@ -279,7 +279,7 @@ fn a_full_spool_refuses_until_something_is_delivered() -> Done {
     assert_eq!(numbers(&spool)?, (0..taken).collect::<Vec<_>>());
     spool.remove_before(taken / 2);
     put(&spool, taken..taken + 3)?;
-    // Other limits of the same directory count at once.
+    // Changed limits for the same directory apply at once.
     spool.configure(&Disk {
         full: BufferFull::Drop,
         ..disk
@@ -307,7 +307,7 @@ fn many_write_at_once() -> Done {
             thread.join().map_err(|_| "a thread panicked")??;
         }
         let mut left = numbers(&spool)?;
-        // What one thread wrote is in its order.
+        // The events of one thread are in order.
         for thread in 0..8 {
             let own = left.iter().filter(|number| **number / 100 == thread);
             assert!(own.is_sorted(), "{sync:?}");
@@ -338,12 +338,12 @@ fn a_spool_that_is_let_go_takes_nothing_unseen() -> Done {
     Ok(())
 }
 
-/// Plays random steps on a spool and on a list, among them ends of the process in the middle of a
-/// write.
+/// Compares random operations on a disk buffer with a list as model, including crashes in the
+/// middle of a write.
 #[test]
 fn whatever_happens_nothing_is_lost_or_made_up() -> Done {
     let folder = tempfile::tempdir()?;
-    // Segments of 64 KiB.
+    // Segments have 64 KiB.
     let disk = disk(folder.path(), 1 << 20);
     let mut spool = DiskBuffer::open(&disk)?;
     let (mut model, mut next): (Vec<u64>, u64) = (Vec::new(), 0);

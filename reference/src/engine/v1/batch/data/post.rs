@@ -16,20 +16,20 @@ use crate::engine::v1::data::{envelope, missing};
 use crate::engine::{Engine, errors, random_id, request_body};
 use crate::http::{ApiError, Reply, Request};
 
-/// The most bytes of one response, which is what a whole answer may have.
+/// Maximum bytes of one response, which is also the limit of a whole response body.
 const MAX_RESPONSE: usize = 1 << 30;
 
 /// Decides once for each member of the body's object `inputs`, and answers with an object
-/// `responses` of the same names. Each holds what `POST /v1/data/{path}` answers, errors too.
-/// Members of `common_input` stand in every input that is an object and lacks them. The whole
-/// batch may take as long as one evaluation; inputs that are left then get errors.
+/// `responses` of the same names. Each contains the response of `POST /v1/data/{path}`, or its
+/// error. Members of `common_input` are added to every input that is an object and lacks them. The
+/// whole batch has the time limit of one evaluation; inputs that are left then get errors.
 ///
-/// The status is that of all responses or, if they differ, 207; each then has its own as the
+/// The status is that of all responses or, if they differ, 207; then each has its own status as the
 /// string `http_status_code`.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is neither JSON nor YAML, or `inputs` is no object;
-/// `unavailable` when a decision has to be logged and cannot be, or memory is spent.
+/// `invalid_parameter` when the body is neither JSON nor YAML, or `inputs` is not an object;
+/// `unavailable` when a decision must be logged and cannot be, or memory is exhausted.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let body = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;
@@ -68,7 +68,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     Ok(Reply::document(status, &answer, pretty))
 }
 
-/// The member `inputs` of a body, if it has one.
+/// Member `inputs` of a body, if present.
 fn inputs(body: &Value) -> Result<Option<&Object>, ApiError> {
     let inputs = match body {
         Value::Null => return Ok(None),
@@ -85,18 +85,18 @@ fn inputs(body: &Value) -> Result<Option<&Object>, ApiError> {
     }
 }
 
-/// What all decisions of a batch have in common.
+/// Shared context of the decisions of a batch.
 struct Batch<'b> {
     engine: &'b Engine,
     request: &'b Request,
     state: &'b State,
     prepared: &'b Prepared,
     common: Option<&'b Value>,
-    /// What tells the batch from others. Only one that is logged has it.
+    /// Unique id of the batch. Only logged batches have one.
     id: Option<Arc<str>>,
 }
 
-/// The name of an input, and its response with the status that it would have alone.
+/// Name of an input, and its response with the status that it would have on its own.
 type Response = (Value, StatusCode, Value);
 
 impl Batch<'_> {
@@ -142,7 +142,7 @@ impl Batch<'_> {
         })
     }
 
-    /// An input, with the members that all have in common.
+    /// Input merged with the common members.
     fn input(&self, input: &Value) -> Value {
         match (self.common, input) {
             (Some(common @ Value::Object(_)), Value::Object(_)) => {
@@ -155,7 +155,7 @@ impl Batch<'_> {
     }
 }
 
-/// The response for an input about which nothing was decided.
+/// Error response for an input.
 fn refused(error: &ApiError, id: Option<String>) -> (StatusCode, Value) {
     let mut object = error.object();
     if let Some(id) = id {
@@ -164,7 +164,7 @@ fn refused(error: &ApiError, id: Option<String>) -> (StatusCode, Value) {
     (error.code.status(), Value::from(object))
 }
 
-/// The status of all responses, or 207 if they differ.
+/// Status of all responses, or 207 if they differ.
 fn common_status(responses: &[Response]) -> StatusCode {
     let mut statuses = responses.iter().map(|(_, status, _)| *status);
     let first = statuses.next().unwrap_or(StatusCode::OK);
@@ -174,7 +174,7 @@ fn common_status(responses: &[Response]) -> StatusCode {
     }
 }
 
-/// The responses by their names, each with its status if they differ.
+/// Responses by name, each with its status if they differ.
 fn shown(responses: Vec<Response>, status: StatusCode) -> Value {
     Value::object(responses.into_iter().map(|(name, own, mut response)| {
         if let (StatusCode::MULTI_STATUS, Some(members)) = (status, response.as_object_mut()) {

@@ -8,29 +8,29 @@ use crate::http::{ApiError, Request};
 
 const PREFIX: &str = "application/vnd.";
 const SUFFIX: &str = "+json";
-/// Several targets in one answer.
+/// Form of a response with several targets.
 const SEVERAL: &str = "multitarget";
 
-/// What a request wants to be answered with.
+/// Negotiated form of the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accepted {
-    /// The media type of the answer.
+    /// Media type of the response.
     pub(super) media_type: String,
-    /// Its target; absent for several targets in one answer.
+    /// Its target; absent for a response with several targets.
     pub(super) target: Option<Target>,
 }
 
-/// A media range of the header, with its weight in thousandths.
+/// Media range of the header, with its weight in thousandths.
 struct Range<'h> {
     name: &'h str,
     weight: u16,
 }
 
-/// The filter's media type that the header `Accept` weighs most, of several the first.
+/// Selects the media type with the highest weight in the header `Accept`, of several the first.
 ///
 /// # Errors
-/// `invalid_parameter` when the header is missing, `not_acceptable` when it names none of the
-/// media types. A wildcard names none: no target stands for all.
+/// `invalid_parameter` when the header is missing, `not_acceptable` when it has none of the media
+/// types. Wildcards do not match: there is no default target.
 pub(super) fn accepted(request: &Request, vendors: &[String]) -> Result<Accepted, ApiError> {
     let values = request.headers.get_all(ACCEPT).iter();
     let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
@@ -54,8 +54,8 @@ pub(super) fn accepted(request: &Request, vendors: &[String]) -> Result<Accepted
     })
 }
 
-/// What a media type of filters names: `application/vnd.VENDOR.LANGUAGE.DIALECT+json`, or
-/// `multitarget` in the place of both.
+/// Parses a media type of filters: `application/vnd.VENDOR.LANGUAGE.DIALECT+json`, or with
+/// `multitarget` instead of language and dialect.
 fn named(media_type: &str, vendors: &[String]) -> Option<Accepted> {
     let lower = media_type.to_ascii_lowercase();
     let rest = lower.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
@@ -76,7 +76,7 @@ fn named(media_type: &str, vendors: &[String]) -> Option<Accepted> {
     })
 }
 
-/// Every media type of filters.
+/// All media types of filters.
 fn supported(vendors: &[String]) -> Vec<String> {
     let form_of = |target: Target| format!("{}.{}", target.language(), target.dialect());
     let targets = Target::ALL.into_iter().map(form_of);
@@ -88,7 +88,7 @@ fn supported(vendors: &[String]) -> Vec<String> {
     vendors.iter().flat_map(of).collect()
 }
 
-/// A range without its parameters. What is no weight weighs nothing.
+/// Parses a media range, ignoring other parameters. An invalid weight counts as 0.
 fn range(text: &str) -> Range<'_> {
     let mut parts = text.split(';');
     let name = parts.next().unwrap_or_default().trim();

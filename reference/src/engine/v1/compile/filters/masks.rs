@@ -9,12 +9,11 @@ use crate::engine::state::State;
 use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Request};
 
-/// What the mask rule gives for the input; absent if no rule is named, or it gives nothing.
+/// Evaluates the mask rule; absent if no rule is named, or its result is empty or undefined.
 ///
 /// # Errors
 /// `invalid_parameter` when the rule's name cannot be parsed, `evaluation_error` when there is no
-/// such rule or it gives something else than an object, `internal_error` when its evaluation
-/// fails.
+/// such rule or its result is not an object, `internal_error` when its evaluation fails.
 pub(super) fn masks(
     engine: &Engine,
     state: &State,

@@ -13,31 +13,31 @@ use crate::engine::v1::compile::post::texts;
 use crate::engine::{errors, request_body};
 use crate::http::{ApiError, Request};
 
-/// What the body says. The references are not yet those of the policy's METADATA.
+/// Options in the body. Its references are not merged with those of the policy's METADATA yet.
 #[derive(Debug, Default)]
 pub(super) struct FilterOptions {
     pub(super) input: Option<Value>,
-    /// None if the request has none, or an empty list.
+    /// `None` if the request has none, or an empty list.
     pub(super) unknowns: Option<References>,
     pub(super) disable_inlining: References,
-    /// A rule's name, from the root or within the package of the rule that is compiled.
+    /// Name of a rule, from the root or relative to the package of the compiled rule.
     pub(super) mask_rule: Option<String>,
-    /// The targets of an answer with several.
+    /// Targets of a response with several targets.
     pub(super) targets: Vec<Target>,
-    /// What need not be told of columns.
+    /// Column types that the request need not specify.
     pub(super) known_columns: Arc<KnownColumns>,
     mappings: Option<Value>,
     column_types: Option<Value>,
-    /// The texts of the references, and the options, as they were sent.
+    /// The members `unknowns` and `options` as they were sent.
     sent: Object,
 }
 
 impl FilterOptions {
-    /// Reads the body, which may be empty.
+    /// Parses the body, which may be empty.
     ///
     /// # Errors
     /// `invalid_parameter` when a member has the wrong type, a reference cannot be parsed, or a
-    /// target is not known.
+    /// target is unknown.
     pub(super) fn read(request: &Request, has_targets: bool) -> Result<Self, ApiError> {
         if request.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self::default());
@@ -86,8 +86,8 @@ impl FilterOptions {
         Ok(read)
     }
 
-    /// What the decision log says of the request, beside its input: the unknowns and the mask,
-    /// those of the policy if the request gives none, and the options.
+    /// What the decision log records of the request in addition to its input: the unknowns and the
+    /// mask rule, of the policy if the request has none, and the options.
     pub(super) fn for_the_log(&self, declared: &FilterAnnotations) -> Value {
         let unknowns = match self
             .sent
@@ -126,10 +126,10 @@ impl FilterOptions {
         ])
     }
 
-    /// The names of tables and columns for a target.
+    /// Table and column names for a target.
     ///
     /// # Errors
-    /// `invalid_parameter` when one is no string.
+    /// `invalid_parameter` when a name is not a string.
     pub(super) fn mappings(&self, target: Target) -> Result<Mappings, ApiError> {
         let Some(all) = &self.mappings else {
             return Ok(Mappings::default());
@@ -139,11 +139,10 @@ impl FilterOptions {
         })
     }
 
-    /// The types of columns for a target: those that the request tells, and those that are known
-    /// of others.
+    /// Column types for a target: those of the request, and the known ones of other columns.
     ///
     /// # Errors
-    /// `invalid_parameter` when one is no type.
+    /// `invalid_parameter` when a type is invalid.
     pub(super) fn column_types(&self, target: Target) -> Result<Cow<'_, ColumnTypes>, ApiError> {
         let known = self.known_columns.of(target);
         let Some(all) = &self.column_types else {
@@ -158,22 +157,22 @@ impl FilterOptions {
         }))
     }
 
-    /// The names of columns that stand without their table.
+    /// Names of columns that occur without their table.
     pub(super) fn short_names(&self) -> BTreeSet<Arc<str>> {
         let mappings = self.mappings.as_ref();
         mappings.map(Mappings::short_names).unwrap_or_default()
     }
 }
 
-/// References that a request or policy gives.
+/// Parses references of a request or policy.
 ///
 /// # Errors
-/// `invalid_parameter` for what is none.
+/// `invalid_parameter` for a malformed reference.
 pub(super) fn references(texts: &[&str]) -> Result<References, ApiError> {
     References::parse(texts.iter().copied()).map_err(|errors| errors::unknowns(&errors))
 }
 
-/// A target by its language and dialect, such as `sql+sqlite`.
+/// Parses a target of language and dialect, such as `sql+sqlite`.
 fn target(text: &str) -> Result<Target, ApiError> {
     let found = text.split_once('+');
     let found = found.and_then(|(language, dialect)| Target::find(language, dialect));
@@ -182,7 +181,7 @@ fn target(text: &str) -> Result<Target, ApiError> {
     })
 }
 
-/// An option that is an object.
+/// Option that must be an object, if present.
 fn member(options: &Value, name: &str) -> Result<Option<Value>, ApiError> {
     let Some(value) = options.get(name) else {
         return Ok(None);
@@ -191,7 +190,7 @@ fn member(options: &Value, name: &str) -> Result<Option<Value>, ApiError> {
     Ok(is_there.then(|| value.clone()))
 }
 
-/// The members, if a value is an object; none if it is null.
+/// Members of an object; `None` for null.
 fn object<'v>(value: &'v Value, name: &str) -> Result<Option<&'v Object>, ApiError> {
     match value {
         Value::Null => Ok(None),

@@ -19,21 +19,20 @@ use crate::engine::state::{PreparedFilter, State};
 use crate::engine::{Engine, errors, random_id};
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers with the condition on rows that the rule at the path comes down to, in the language
-/// that `Accept` names, and with the masks of columns: `result` has no `query` if no row can be
-/// selected, and an empty one if every row is. `hints` guess at what is meant by a reference to
-/// nothing whose name is nearly that of something unknown.
+/// Translates the rule at the path into a condition on rows, in the language that `Accept` names,
+/// with column masks: `result` has no `query` if no row can match, and an empty one if every row
+/// matches. `hints` suggest corrections for undefined references whose names resemble an unknown.
 ///
 /// # Errors
-/// `invalid_parameter` when a header, option or unknown cannot be used; `not_acceptable` when
-/// `Accept` names no target; `resource_not_found` when there is no such rule; `evaluation_error`
-/// when the rule is no condition on columns, or none that the target understands;
-/// `internal_error` when the evaluation fails.
+/// `invalid_parameter` when a header, option or unknown is invalid; `not_acceptable` when `Accept`
+/// names no target; `resource_not_found` when there is no such rule; `evaluation_error` when the
+/// rule is not a condition on columns, or the target does not support it; `internal_error` when the
+/// evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let logged = engine.logs_decisions();
     let mut metrics = Metrics::of_decision(request);
     if logged {
-        // Logging is an effect, which no inline attempt may have.
+        // Logging is a side effect, which inline attempts must not have.
         request.leave_inline_attempt()?;
         metrics.measure();
     }
@@ -67,7 +66,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     latency.of(request, || filter.answer(&prepared, metrics))
 }
 
-/// The query of the rule that a request asks for.
+/// Prepares the rule that a request names.
 fn compile(state: &State, request: &Request) -> Result<PreparedFilter, ApiError> {
     let path = state.resolve(request.path.open());
     let declared = declared(state, &path)?;
@@ -81,7 +80,7 @@ fn compile(state: &State, request: &Request) -> Result<PreparedFilter, ApiError>
     })
 }
 
-/// A request for a filter, as far as it was read.
+/// Parsed filter request.
 #[derive(Clone, Copy)]
 struct FilterRequest<'r> {
     engine: &'r Engine,
@@ -93,7 +92,7 @@ struct FilterRequest<'r> {
 }
 
 impl FilterRequest<'_> {
-    /// The filter of a prepared rule, as the request wants it.
+    /// Translates a prepared rule as requested.
     fn answer(self, prepared: &PreparedFilter, mut metrics: Metrics) -> Result<Reply, ApiError> {
         let PreparedFilter {
             declared,
@@ -172,7 +171,7 @@ impl FilterRequest<'_> {
             .log(self.state, self.request, subject, &decision)
     }
 
-    /// What is not known: what the request says, or else the policy.
+    /// Unknowns of the request, or else of the policy.
     fn unknowns(self, declared: &FilterAnnotations) -> Result<References, ApiError> {
         match &self.options.unknowns {
             Some(unknowns) => Ok(unknowns.clone()),
@@ -183,8 +182,8 @@ impl FilterRequest<'_> {
         }
     }
 
-    /// What is left of the rule when the columns are not known, and, if that is logged, what
-    /// non-deterministic functions answered.
+    /// Residual of the rule with unknown columns, and, if it is logged, the results of
+    /// non-deterministic functions.
     fn residual(
         self,
         query: &PartialQuery,
@@ -193,7 +192,7 @@ impl FilterRequest<'_> {
         let options = PartialOptions {
             unknowns: unknowns.clone(),
             disable_inlining: self.options.disable_inlining.clone(),
-            // No database can evaluate them.
+            // Databases cannot evaluate them.
             nondeterministic_builtins: true,
         };
         let host = self.state.host_for(self.request);
@@ -205,7 +204,7 @@ impl FilterRequest<'_> {
         Ok((residual, evaluation.calls.take()))
     }
 
-    /// The condition on columns, if all targets understand it.
+    /// Condition on columns, if all targets support it.
     fn filter(self, residual: &Residual) -> Result<Filter, Vec<Unsupported>> {
         let short_names = self.options.short_names();
         let filter = Filter::of(&residual.queries, &residual.support, &short_names)?;
@@ -214,7 +213,7 @@ impl FilterRequest<'_> {
     }
 }
 
-/// A hint as the answer has it.
+/// Hint in the format of the response.
 fn told(hint: &Hint) -> Value {
     Value::object([
         ("message", Value::from(hint.message.as_str())),
@@ -222,7 +221,7 @@ fn told(hint: &Hint) -> Value {
     ])
 }
 
-/// What the policy says about the rule at a path, or about the document in its place.
+/// Annotations of the rule at the path; the default for a document without rules.
 fn declared(state: &State, path: &[Value]) -> Result<FilterAnnotations, ApiError> {
     let declared = state.contents().policy.filter_rule(path);
     let declared = declared.map_err(|refusals| errors::filter(&refusals))?;
@@ -233,7 +232,7 @@ fn declared(state: &State, path: &[Value]) -> Result<FilterAnnotations, ApiError
     Ok(declared.unwrap_or_default())
 }
 
-/// The filter for one target, `query`, with the masks.
+/// Filter for one target as `query`, with the masks.
 fn translate(
     filter: &Filter,
     target: Target,
@@ -258,7 +257,7 @@ fn translate(
     Ok(result)
 }
 
-/// The filter for each target, UCAST once: for the first of its variants.
+/// Filter for each target, with UCAST only once: for the first of its variants.
 fn translate_all(
     filter: &Filter,
     options: &FilterOptions,

@@ -16,13 +16,13 @@ use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, ControlPlane, built, eventually, in_file};
 use crate::servers::{Failure, ask, request};
 
-/// What does not get smaller when it is compressed, and has no room beside the filler.
+/// Size of incompressible data that does not fit on the filled disk.
 const LARGE: usize = 300 << 10;
 
-/// What is left on a disk on which half of it has room.
+/// Free space on a filled disk; half of such data would fit.
 const ROOM: u64 = 128 << 10;
 
-/// What is watched while a disk is full; several builds long.
+/// Observation time while a disk is full; several build intervals long.
 const WATCHED: Duration = Duration::from_secs(3);
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -38,7 +38,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// A text that looks random.
+/// Pseudo-random string.
 fn random(seed: u64, length: usize) -> String {
     let mut state = seed + 1;
     let letters = (0..length).map(|_| {
@@ -53,7 +53,7 @@ fn random(seed: u64, length: usize) -> String {
         .collect()
 }
 
-/// The count in a built bundle.
+/// Count in a built bundle.
 fn count(harness: &Harness, file: &str) -> Option<Value> {
     built(harness, file)?.pointer("/stock/count").cloned()
 }
@@ -76,7 +76,7 @@ async fn healthy(findings: &mut Findings, what: &str, plane: &ControlPlane) -> R
     Ok(())
 }
 
-/// The bundle before stays whole while there is no room for the next, and others are built.
+/// The previous bundle stays intact while the next one does not fit, and other bundles are built.
 async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("built")?)?;
     let beside = harness.inner("beside")?;
@@ -128,7 +128,7 @@ async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     findings.end(&mut plane.process).await
 }
 
-/// The bundle before stays while there is no room for a fetch, and nothing is left of one.
+/// The previous bundle stays while a fetch does not fit, and the fetch leaves no data.
 async fn repositories(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("data")?)?;
     let repository = Repository::new(&harness.inner("repository")?)?;
@@ -173,7 +173,7 @@ async fn repositories(harness: &Harness, findings: &mut Findings) -> Result<(), 
     findings.end(&mut plane.process).await
 }
 
-/// The bytes of all files below a folder.
+/// Total size of all files below a folder, in bytes.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {

@@ -14,7 +14,7 @@ use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, eventually, tokens};
 use crate::servers::{Failure, HANG_LIMIT, Process, ask, request};
 
-/// Writes are put off and go on with room, also after a kill; what was acknowledged is there.
+/// Writes are refused until there is room, also after a kill; acknowledged writes are preserved.
 pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("disk")?)?;
     let url = format!("sqlite:{}/control.db", disk.path().display());
@@ -42,7 +42,7 @@ pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Resu
         format!("database: {refused} writes are put off"),
         refused > 0,
     );
-    // Builds go on as far as they can, and none of them ends the process.
+    // Builds continue as far as they can without ending the process.
     sleep(WATCHED).await;
     let (status, _) = admin.send("GET", "/v1/sources/stock", &Value::Null).await?;
     findings.hold(format!("database: a read is {status}"), status == 200);
@@ -78,7 +78,7 @@ pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Resu
     findings.end(&mut plane.process).await
 }
 
-/// No half key is made.
+/// No partial key file is written.
 pub(super) async fn key(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("disk")?)?;
     let config = harness.file("config.json", &tokens().to_string())?;
@@ -105,7 +105,7 @@ pub(super) async fn key(harness: &Harness, findings: &mut Findings) -> Result<()
     Ok(())
 }
 
-/// A log that is full holds up nobody, and is whole again with room.
+/// A full log does not delay requests, and continues once there is room.
 pub(super) async fn log(
     harness: &Harness,
     findings: &mut Findings,
@@ -117,7 +117,7 @@ pub(super) async fn log(
         _ => harness.command(role, &["--log-level", "debug"]),
     };
     let mut server = Process::start(&mut command, disk.path()).await?;
-    // A line is torn where the room ends.
+    // The disk fills up in the middle of a line.
     disk.fill(0)?;
     let health = request("GET", "/health", "");
     for _ in 0..500 {

@@ -1,4 +1,4 @@
-//! Hostile contents of submissions.
+//! Hostile contents of submission folders.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -13,11 +13,11 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mkdirat, mknodat, openat}
 
 use super::{EVIDENCE, copy, pack, unpacked};
 
-/// A change of a good submission; the second folder lies outside of it.
+/// Change of a valid submission; the second folder is outside of it.
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) change: fn(&Path, &Path) -> io::Result<()>,
-    /// What is said of it.
+    /// Expected message.
     pub(super) says: &'static str,
 }
 
@@ -29,7 +29,7 @@ const fn case(
     Case { name, change, says }
 }
 
-/// The length of what is huge: more than any machine has memory.
+/// Length of a huge file, more than the memory of any machine.
 const HUGE: u64 = 1 << 40;
 const LINE: usize = 100 << 20;
 const DEEP: usize = 10_000;
@@ -117,7 +117,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     case("socket", KIND, |folder, _| {
         instead(folder, EVIDENCE, |path| {
-            // The path of a socket has to be short.
+            // Binds to a short path first, as paths of sockets are limited.
             let short = std::env::temp_dir().join(format!("hostile-{}", std::process::id()));
             UnixListener::bind(&short)?;
             let moved = fs::rename(&short, &path);
@@ -343,10 +343,10 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// A string of JSON with all that a page, a terminal, a shell or a log might take for its own.
+/// JSON string with markup, escape sequences and commands for a page, a terminal, a shell or a log.
 const HOSTILE: &str = r#""\u001b[31m<script>alert(1)</script>\u202e'; rm -rf / #`touch x`\n::error::x\n[a](javascript:alert(1)) ![b](http://evil.example)""#;
 
-/// Names of folders.
+/// Hostile names of folders.
 pub(super) const PLACES: &[&[u8]] = &[
     b"a\nb: engine-query 2026.12: 35 of 35",
     b"\x1b[31mred\r",
@@ -364,7 +364,7 @@ pub(super) fn name(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
-/// Puts something in the place of a file.
+/// Replaces a file with something else.
 fn instead(
     folder: &Path,
     name: &str,
@@ -379,7 +379,7 @@ fn pipe(path: impl AsRef<Path>) -> io::Result<()> {
     Ok(mknodat(CWD, path.as_ref(), FileType::Fifo, Mode::RWXU, 0)?)
 }
 
-/// The device that gives zeros without an end.
+/// Creates a device file with endless zeros.
 fn zeros(path: impl AsRef<Path>) -> io::Result<()> {
     let device = makedev(1, 5);
     Ok(mknodat(
@@ -395,7 +395,7 @@ fn huge(path: impl AsRef<Path>) -> io::Result<()> {
     File::create(path)?.set_len(HUGE)
 }
 
-/// Evidence of what a command of the shell writes.
+/// Writes evidence that contains the output of a shell command.
 fn bomb(folder: &Path, source: &str) -> io::Result<()> {
     let made = Command::new("sh")
         .args(["-c", &format!("{source} | gzip -1 > \"$0\"")])
@@ -407,7 +407,7 @@ fn bomb(folder: &Path, source: &str) -> io::Result<()> {
     }
 }
 
-/// Folders in each other, more than any path can name.
+/// Creates nested folders, deeper than any path can name.
 fn nested(folder: &Path) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut at = openat(CWD, folder, flags, Mode::empty())?;
@@ -427,7 +427,7 @@ fn replace(folder: &Path, from: &str, to: &str) -> io::Result<()> {
     pack(folder, changed.as_bytes())
 }
 
-/// Every answer has this body.
+/// Replaces the body of every response.
 fn answers(folder: &Path, body: &str) -> io::Result<()> {
     let mut text = String::new();
     for line in unpacked(folder)?.lines() {
@@ -442,13 +442,13 @@ fn answers(folder: &Path, body: &str) -> io::Result<()> {
     pack(folder, text.as_bytes())
 }
 
-/// A submission of another name that is accepted, with answers that hold markup.
+/// Turns a submission into an accepted one of another name, whose responses contain markup.
 fn acme(folder: &Path) -> io::Result<()> {
     let header = r#""headers":[["x-own","<img src=x onerror=alert(1)>\u202e\u001b[8m"],"#;
     let mut text = String::new();
     for line in unpacked(folder)?.lines() {
         let line = line.replacen("\"name\":\"opa\"", "\"name\":\"acme\"", 1);
-        // Of the answer; the request is the first.
+        // Only headers of the response: the request precedes it.
         match line.split_once("\"response\":") {
             Some((request, answer)) => {
                 let answer = answer.replacen("\"headers\":[", header, 1);
@@ -466,7 +466,7 @@ fn acme(folder: &Path) -> io::Result<()> {
     )
 }
 
-/// A tree of results: one good submission among hostile folders; what has to be named of those.
+/// Creates a results tree with hostile folders; returns the names that must be reported.
 pub(super) fn tree(tree: &Path, good: &Path, outside: &Path) -> io::Result<Vec<String>> {
     let profile = tree.join("engine-query");
     copy(good, &profile.join("acme/1.22.0"))?;

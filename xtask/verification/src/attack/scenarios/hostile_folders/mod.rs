@@ -24,37 +24,37 @@ use crate::root;
 use crate::servers::{Failure, HANG_LIMIT};
 use cases::{CASES, Case, PLACES};
 
-/// A submission that is accepted, below `results/`.
+/// Accepted submission, below `results/`.
 const GOOD: &str = "engine-query/opa/1.22.0";
-/// What is said of it.
+/// Message about the accepted submission.
 const STANDING: &str = ": engine-query 2026.12: ";
 const EVIDENCE: &str = "evidence.ndjson.gz";
-/// What stands in a file outside of every submission, and must not be told.
+/// Content of a file outside of every submission, which must not be disclosed.
 const SECRET: &str = "canary-that-is-told-nobody";
-/// The most memory that a program may take, in MiB.
+/// Maximum resident memory of a program, in MiB.
 const MOST: u64 = 1024;
-/// Bytes of addresses that it gets, so that the machine bears one that takes more.
+/// Address-space limit of a program, in bytes, so that a leak does not affect the machine.
 const SPACE: u64 = 16 << 30;
-/// The reference is judged for the site, too.
+/// Time limit for building the site, which also judges the reference.
 const SITE_LIMIT: Duration = Duration::from_secs(600);
-/// How often a folder is judged that changes meanwhile.
+/// Number of times that a changing folder is judged.
 const CHANGES: usize = 12;
 
-/// What became of a program.
+/// Result of a program.
 struct Ran {
-    /// None for one that was killed because it does not end.
+    /// Exit status; none if the program was killed at its time limit.
     status: Option<ExitStatus>,
     said: String,
-    /// Its highest resident memory, in KiB.
+    /// Peak resident memory, in KiB.
     peak: u64,
 }
 
-/// The folders of the attack.
+/// Folders of the attack.
 struct Folders<'h> {
     harness: &'h Harness,
-    /// What the programs have no business with.
+    /// Folder that the programs must not access.
     outside: PathBuf,
-    /// Where the programs are started; they write nothing there.
+    /// Working directory of the programs, which they must not write to.
     work: PathBuf,
     good: PathBuf,
 }
@@ -91,7 +91,7 @@ impl<'h> Folders<'h> {
         })
     }
 
-    /// Judges a folder that was changed, and a good one behind it.
+    /// Judges a changed folder, followed by an unchanged one.
     async fn case(&self, findings: &mut Findings, case: &Case) -> Result<(), Failure> {
         let begun = findings.broken.len();
         let own = self.harness.folder.join("cases").join(case.name);
@@ -101,7 +101,7 @@ impl<'h> Folders<'h> {
         let change = case.change;
         let made = tokio::task::spawn_blocking(move || change(&changed, &outside));
         match made.await? {
-            // Not every account may make devices.
+            // Some accounts may not create devices.
             Err(why) if why.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
             made => made.map_err(|why| format!("{}: {why}", case.name))?,
         }
@@ -112,7 +112,7 @@ impl<'h> Folders<'h> {
         Ok(())
     }
 
-    /// Judges a good submission in a folder of a hostile name.
+    /// Judges a valid submission in a folder with a hostile name.
     async fn place(
         &self,
         findings: &mut Findings,
@@ -149,7 +149,7 @@ impl<'h> Folders<'h> {
         command
     }
 
-    /// Holds that one folder was refused for this reason, and the good one accepted.
+    /// Checks that the folder was rejected for this reason, and the good one accepted.
     fn refused(
         &self,
         findings: &mut Findings,
@@ -170,9 +170,9 @@ impl<'h> Folders<'h> {
         Ok(())
     }
 
-    /// Holds what has to hold of every end: it comes, without a panic, the good submission is
-    /// judged, nothing invisible is shown, nothing is told or written of what lies outside, and memory
-    /// has a bound.
+    /// Checks invariants of every run: it ends, does not panic, judges the good submission, prints
+    /// no invisible characters, neither discloses nor changes anything outside, and its memory is
+    /// bounded.
     fn sane(&self, findings: &mut Findings, ran: &Ran) -> Result<(), Failure> {
         findings.hold("it does not end", ran.status.is_some());
         let said: String = ran.said.chars().take(600).collect();
@@ -198,7 +198,7 @@ impl<'h> Folders<'h> {
         Ok(())
     }
 
-    /// Holds that nothing was written where the programs have no business.
+    /// Checks that nothing was written outside of the submissions.
     fn untouched(&self, findings: &mut Findings) -> io::Result<()> {
         let written: Vec<PathBuf> = fs::read_dir(&self.work)?
             .map(|entry| entry.map(|entry| entry.path()))
@@ -212,7 +212,7 @@ impl<'h> Folders<'h> {
         Ok(())
     }
 
-    /// A folder in which files become others while it is judged.
+    /// Judges a folder whose files are changed concurrently.
     async fn changes(&self, findings: &mut Findings) -> Result<(), Failure> {
         let begun = findings.broken.len();
         let own = self.harness.folder.join("changes");
@@ -241,7 +241,7 @@ impl<'h> Folders<'h> {
         Ok(())
     }
 
-    /// Pages about a tree in which hostile folders stand beside good ones.
+    /// Builds pages from a tree with hostile and good folders.
     async fn site(&self, findings: &mut Findings) -> Result<(), Failure> {
         let begun = findings.broken.len();
         let tree = self.harness.folder.join("tree");
@@ -294,7 +294,7 @@ impl<'h> Folders<'h> {
     }
 }
 
-/// Makes a file another one over and over, and says how often.
+/// Changes a file repeatedly; returns the number of rounds.
 fn change_until(done: &AtomicBool, file: &Path, outside: &Path) -> io::Result<usize> {
     let whole = fs::read(file)?;
     let mut rounds = 0;
@@ -313,8 +313,8 @@ fn change_until(done: &AtomicBool, file: &Path, outside: &Path) -> io::Result<us
     Ok(rounds)
 }
 
-/// Whether a character shows nothing, turns others around or moves a cursor. Lines end, and pages are
-/// indented by tabs.
+/// Whether a character is invisible, reverses others or moves the cursor. Line feeds are allowed,
+/// and tabs, which indent pages.
 fn is_hidden(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
@@ -326,7 +326,7 @@ fn weigh(findings: &mut Findings, peak: u64) {
     findings.hold(format!("{peak} MiB of {MOST}"), peak <= MOST);
 }
 
-/// Runs a program to its end, or kills it.
+/// Runs a program to completion, or kills it at the time limit.
 async fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Ran, Failure> {
     let (mut child, log) = started(command, folder)?;
     let begun = Instant::now();
@@ -366,7 +366,7 @@ fn ended(mut child: Child, status: Option<ExitStatus>, log: &Path, peak: u64) ->
     Ok(Ran { status, said, peak })
 }
 
-/// The highest resident memory so far, in KiB; none of one that has ended.
+/// Peak resident memory so far, in KiB; 0 if the process has ended.
 fn highest(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -383,7 +383,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a folder however deep it is.
+/// Removes a folder of any depth.
 async fn remove(folder: &Path) -> Result<(), Failure> {
     let mut command = tokio::process::Command::new("rm");
     let status = command.arg("-rf").arg(folder).status().await?;
@@ -393,7 +393,7 @@ async fn remove(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// All files below a folder, as text.
+/// Reads all files below a folder as strings.
 fn pages(folder: &Path) -> io::Result<BTreeMap<PathBuf, String>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
@@ -408,14 +408,14 @@ fn pages(folder: &Path) -> io::Result<BTreeMap<PathBuf, String>> {
     Ok(found)
 }
 
-/// The evidence of a folder as text.
+/// Decompresses the evidence in a folder.
 fn unpacked(folder: &Path) -> io::Result<String> {
     let mut text = String::new();
     GzDecoder::new(File::open(folder.join(EVIDENCE))?).read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Makes evidence of a text.
+/// Compresses bytes into the evidence of a folder.
 fn pack(folder: &Path, text: &[u8]) -> io::Result<()> {
     let file = File::create(folder.join(EVIDENCE))?;
     let mut packed = GzEncoder::new(file, Compression::fast());

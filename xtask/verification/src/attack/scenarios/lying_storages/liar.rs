@@ -8,17 +8,17 @@ use super::lies::Lie;
 use crate::attack::storage::{Object, Storage, tags, target};
 use crate::servers::{Failure, Message, Peer, PeerScript};
 
-/// A storage of three protocols. Clones share everything.
+/// Lying storage with three protocols. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Liar {
     pub(super) storage: Storage,
     lies: Arc<Mutex<Lies>>,
     answers: Arc<AtomicU64>,
-    /// Where it leads those who are led elsewhere.
+    /// Target of redirects.
     elsewhere: String,
 }
 
-/// The lies by the last segments of paths, with what was there before.
+/// Lies by the last segment of the path, with the object before the lie.
 type Lies = BTreeMap<String, (Lie, Option<Object>)>;
 
 impl Liar {
@@ -35,22 +35,22 @@ impl Liar {
         self.lies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to lie about the object at a path.
+    /// Starts to lie about the object at a path.
     pub(super) fn lie(&self, path: &str, lie: Lie) {
         let before = self.storage.object(path);
         self.lies().insert(last(path).to_owned(), (lie, before));
     }
 
-    /// Tells the truth from now on.
+    /// Stops lying.
     pub(super) fn repent(&self) {
         self.lies().clear();
     }
 
-    /// Has the storage listen, on a free port (0) or on that of one that is gone, with whose
-    /// connections every answer ends.
+    /// Starts the storage on a free port (0), or on the port of a dropped peer. Dropping a peer
+    /// closes its connections.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When the port is in use.
     pub(super) async fn listen(&self, port: u16) -> Result<Peer, Failure> {
         let liar = self.clone();
         let peer = Peer::start(port, move |asked| {
@@ -105,7 +105,7 @@ impl Liar {
                 }
                 said => said,
             },
-            // So that what is held is read.
+            // Accepts the write, so that the object is read.
             Lie::Sends("GET", ..) if is_write => {
                 with(self.storage.answer(&asked), &tags(self.next()))
             }
@@ -122,12 +122,12 @@ impl Liar {
         }
     }
 
-    /// A version that no object has.
+    /// Returns a version that no object has.
     fn next(&self) -> u64 {
         1_000_000 + self.answers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The first byte of an object, or a range of it that cannot be.
+    /// Responds with a truncated object, or with an overflowing range.
     fn breaks_off(&self, path: &str, asked: &Message) -> PeerScript {
         let Some(object) = self.storage.object(path) else {
             return PeerScript::status(404);
@@ -148,7 +148,7 @@ impl Liar {
     }
 }
 
-/// The last segment of a path.
+/// Returns the last segment of a path.
 fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
@@ -159,7 +159,7 @@ fn is_conditional(asked: &Message) -> bool {
         .any(|name| asked.header(name).is_some())
 }
 
-/// An answer that says other things of a version.
+/// Replaces the version headers of a response.
 fn with(said: PeerScript, tags: &str) -> PeerScript {
     let PeerScript::Answer(status, headers, body) = said else {
         return said;

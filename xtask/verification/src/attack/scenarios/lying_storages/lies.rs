@@ -8,60 +8,60 @@ use flate2::write::GzEncoder;
 
 use crate::servers::Failure;
 
-/// A lie of a storage about one object.
+/// Lie of a storage about one object.
 #[derive(Debug, Clone)]
 pub(super) enum Lie {
-    /// It keeps of a write nothing, half, or other bytes.
+    /// Acknowledges writes, but stores nothing, half of the bytes, or other bytes.
     KeepsNothing,
     KeepsHalf,
     KeepsOther,
-    /// It keeps other bytes and says of them what it said of those that it was given.
+    /// Stores other bytes with the version of the written ones.
     Forges,
-    /// It shows what it held before.
+    /// Returns the previous object.
     Stale,
-    /// It shows nothing.
+    /// Reports objects as missing.
     Forgets,
-    /// It says something else of a write than of what it holds since.
+    /// Responds to a write with another version than the stored one.
     WrongTag,
-    /// It never says the same of an object.
+    /// Reports another version each time.
     ChangingTags,
-    /// Its ETags and generations are this.
+    /// Reports this ETag and generation, or none.
     Tags(Option<String>),
-    /// It refuses writes under a condition, or all, with a status and a body.
+    /// Refuses conditional writes, or all writes, with a status and a body.
     Refuses(bool, u16, Vec<u8>),
-    /// It leads elsewhere, with a status.
+    /// Redirects to another host, with this status.
     Leads(u16),
-    /// It sends headers of its own, too.
+    /// Adds headers to its responses.
     Headers(String),
-    /// It answers requests of a method with bytes, and then a piece again and again.
+    /// Responds to requests of a method with bytes, and then with a chunk repeatedly.
     Sends(&'static str, Vec<u8>, Vec<u8>, Duration),
-    /// What it shows breaks off, and the rest is of a range that overflows.
+    /// Truncates objects, and responds to the retry with a range that overflows.
     BreaksOff,
-    /// It refuses a write and shows the request.
+    /// Refuses a write and returns its headers.
     Echoes,
 }
 
-/// What must come of a lie.
+/// Expected outcome of a lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The status says that the bundle is not there, and why.
+    /// The status reports the failure and its reason.
     Failure,
-    /// The storage holds the bundle all the same.
+    /// The storage contains the bundle all the same.
     Held,
-    /// The lie cannot be seen, as is documented.
+    /// The lie is undetectable, as documented.
     Believed,
-    /// There is none before the limits of a request end it, which is not waited for.
+    /// Only the limits of the request end it, which the attack does not wait for.
     Open,
 }
 
-/// A body that takes a hundred megabytes.
+/// Size of a large body, in bytes.
 const HUGE: usize = 100 << 20;
 
 const PIECE: usize = 64 << 10;
 
 const SLOWLY: Duration = Duration::from_millis(500);
 
-/// More bytes than any machine has room for.
+/// Body length beyond the memory of any machine.
 const IMPOSSIBLE: &str = "Content-Length: 4611686018427387904\r\n\r\n";
 
 const ENTITIES: &str = "<?xml version=\"1.0\"?><!DOCTYPE e [<!ENTITY a \"lol\">\
@@ -72,10 +72,10 @@ const ENTITIES: &str = "<?xml version=\"1.0\"?><!DOCTYPE e [<!ENTITY a \"lol\">\
 const OTHER_BUCKET: &str = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code>\
     <BucketName>bucket-of-others</BucketName><Endpoint>others.example.com</Endpoint></Error>";
 
-/// All lies by their names.
+/// Returns all lies by name.
 ///
 /// # Errors
-/// When nothing can be packed.
+/// When compression fails.
 pub(super) fn all() -> Result<Vec<(String, Lie, Outcome)>, Failure> {
     use Outcome::{Believed, Failure, Held, Open};
     let mut all = vec![
@@ -210,7 +210,7 @@ pub(super) fn all() -> Result<Vec<(String, Lie, Outcome)>, Failure> {
     Ok(all)
 }
 
-/// What a storage must say of an object that it shows.
+/// Headers that a storage must send with an object.
 const SHOWN: &str = "ETag: \"shown\"\r\nx-goog-generation: 7\r\n\
     Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
 
@@ -222,7 +222,7 @@ fn refuses(status: u16, body: &str) -> Lie {
     Lie::Refuses(true, status, body.as_bytes().to_vec())
 }
 
-/// A few bytes that unpack to a hundred megabytes.
+/// Compresses a hundred megabytes into a few bytes.
 fn bomb() -> Result<Vec<u8>, Failure> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     packed.write_all(&vec![0; HUGE])?;

@@ -1,4 +1,4 @@
-//! Lying storages of three providers.
+//! Object storages of three providers that lie.
 
 mod liar;
 mod lies;
@@ -15,13 +15,13 @@ use crate::attack::tenancy::{self, User, built, eventually};
 use crate::postgres::Postgres;
 use crate::servers::{Failure, Peer, PeerScript};
 
-/// A key of the kind that Google signs with, after one of another kind.
+/// Private keys in PEM: one that Google signs with, after one of another kind.
 const KEYS: &str = include_str!("../../../../../../reference/src/control/builder/tests/app.pem");
 
-/// How the key begins.
+/// First line of the key.
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----";
 
-/// What may be shown nowhere: the keys, and how tokens begin that are made with one.
+/// Strings that must not be disclosed: parts of the keys, and the prefix of tokens signed with one.
 const SECRETS: &[&str] = &[
     "hush-of-aws",
     "hush-session",
@@ -29,15 +29,15 @@ const SECRETS: &[&str] = &[
     "eyJ0eXAi",
 ];
 
-/// The most characters of a status, with what stands around its message.
+/// Maximum length of a status including its message, in characters.
 const STATUS: usize = 3_000;
 
-/// The providers.
+/// Providers of object storages.
 const PROVIDERS: [&str; 3] = ["aws", "gcp", "azure"];
 
-/// One object that is lied about.
+/// Object that is lied about.
 struct Case {
-    /// The name of the bundle and of the object.
+    /// Name of the bundle and of the object.
     name: String,
     path: String,
     outcome: Outcome,
@@ -59,7 +59,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let liar = Liar::new(format!("http://{}", elsewhere.address));
     let peer = liar.listen(0).await?;
     let port = peer.address.port();
-    // This database takes fewer characters than others.
+    // This database accepts fewer characters than others.
     let postgres = Postgres::start().map_err(|why| why.to_string())?;
     let url = postgres.url();
     let arguments = [
@@ -123,7 +123,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Puts a bundle for each lie and provider, all of one source.
+/// Creates a bundle for each lie and provider, all from one source.
 async fn define(admin: User, url: &str) -> Result<Vec<Case>, Failure> {
     let key = KEYS
         .find(KEY)
@@ -165,7 +165,7 @@ async fn define(admin: User, url: &str) -> Result<Vec<Case>, Failure> {
     Ok(cases)
 }
 
-/// Where an object lies: what a definition says, and the path in the storage.
+/// Returns the storage definition of an object, and its path in the storage.
 fn destination(provider: &str, name: &str, url: &str) -> (Value, String) {
     let said = match provider {
         "aws" => json!({"bucket": "bucket", "key": name, "region": "r", "url": url}),
@@ -182,7 +182,7 @@ fn destination(provider: &str, name: &str, url: &str) -> (Value, String) {
     (storage, format!("{account}/bucket/{name}"))
 }
 
-/// Waits until a lie has come to what it must come to.
+/// Waits for the expected outcome of a lie.
 async fn outcome(admin: User, liar: &Liar, case: &Case) -> Result<(), String> {
     let bytes = || liar.storage.object(&case.path).map(|object| object.bytes);
     match case.outcome {
@@ -191,12 +191,12 @@ async fn outcome(admin: User, liar: &Liar, case: &Case) -> Result<(), String> {
             let said = admin.until_status(&case.name, failed).await?;
             let reason =
                 said.contains("\"error_message\":\"") && !said.contains("\"error_message\":\"\"");
-            // `\u` begins a character that a terminal could take for a command.
+            // `\u` starts an escaped character that could control a terminal.
             let told = SECRETS
                 .iter()
                 .chain(&["\\u"])
                 .any(|secret| said.contains(secret));
-            // What a storage repeats was there, and is hidden.
+            // The storage repeats credentials, which must be masked.
             let hidden = !case.name.ends_with("echoes") || said.contains("***");
             match reason && hidden && said.chars().count() <= STATUS && !told {
                 true => Ok(()),

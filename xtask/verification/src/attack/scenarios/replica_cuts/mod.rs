@@ -18,25 +18,25 @@ use crate::attack::tenancy::{self, ControlPlane, eventually};
 use crate::postgres::Postgres;
 use crate::servers::{Failure, Proxy, ProxyMode};
 
-/// The owners who write; each has a source, and a few bundles of it.
+/// Owners that write; each has a source and a few bundles of it.
 const OWNERS: [&str; 2] = ["first", "second"];
 
 const BUNDLES: usize = 5;
 
-/// Replicas; what holds with three holds with more.
+/// Number of replicas.
 const REPLICAS: usize = 3;
 
-/// How often something is cut, and with `--long`.
+/// Number of cuts, and of cuts with `--long`.
 const CUTS: usize = 16;
 const MANY_CUTS: usize = 120;
 
-/// Longer than a lease, so that others take over what a replica had.
+/// Duration beyond a lease, so that others take over the work of a replica.
 const LONG: Duration = Duration::from_secs(15);
 
-/// How many bundles one owner has built while another wants but one.
+/// Number of bundles that one owner builds while another needs only one.
 const CROWD: usize = 60;
 
-/// How long each build of the crowd waits for its source.
+/// Delay of the source for each build of the crowd.
 const SLOW: Duration = Duration::from_millis(700);
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -79,7 +79,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Numbers that look random, the same in each run: Marsaglia's xorshift.
+/// Pseudo-random numbers with a fixed seed: Marsaglia's xorshift.
 struct Chance(u64);
 
 impl Chance {
@@ -91,7 +91,7 @@ impl Chance {
     }
 }
 
-/// Cuts replicas off in every way.
+/// Disconnects replicas in every mode.
 async fn cut(harness: &Harness, proxies: &[Proxy]) {
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let cuts = if harness.long { MANY_CUTS } else { CUTS };
@@ -104,7 +104,7 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
     ];
     for (at, way) in ways.into_iter().cycle().take(cuts).enumerate() {
         sleep(Duration::from_millis(chance.below(700))).await;
-        // One or more, but seldom all.
+        // At least one replica, and rarely all of them.
         let chosen = chance.below((1 << REPLICAS) - 1) + 1;
         let is_chosen = |replica: &usize| chosen >> replica & 1 == 1;
         let cut = || {
@@ -119,7 +119,7 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
             _ => Duration::from_millis(100 + chance.below(2_000)),
         };
         sleep(time).await;
-        // On a slow way there is always something that is not answered yet.
+        // A slow connection always has an unanswered request.
         let is_forgotten = way == ProxyMode::Slow || chance.below(2) == 0;
         for (_, proxy) in cut() {
             if is_forgotten {
@@ -130,7 +130,7 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
     }
 }
 
-/// Holds what a writer knows against what is there, by every replica, and in the storage.
+/// Compares a writer's acknowledged number with every replica and the storage.
 async fn judge(
     findings: &mut Findings,
     planes: &[ControlPlane],
@@ -146,7 +146,7 @@ async fn judge(
     let path = format!("/v1/sources/{owner}-source/data/{owner}/count");
     let last = known.sent + 1;
     for (replica, plane) in planes.iter().enumerate() {
-        // Connections that are gone without a word take a while to be given up.
+        // Silently dropped connections take a while to time out.
         let (mut status, mut said) = (503, Value::Null);
         for _ in 0..30 {
             (status, said) = plane.person(owner).send("GET", &path, &Value::Null).await?;
@@ -186,7 +186,7 @@ async fn judge(
     Ok(())
 }
 
-/// The storage honours conditions, so that nothing older was put over anything newer.
+/// The storage honours conditions, so an older object never replaces a newer one.
 fn older(findings: &mut Findings, written: &WrittenCounts) {
     for (name, counts) in written
         .lock()
@@ -200,8 +200,8 @@ fn older(findings: &mut Findings, written: &WrittenCounts) {
     }
 }
 
-/// Each replica builds when it is the only one that reaches the database: none has been held up for
-/// ever, and it takes over what the others had.
+/// Each replica builds when only it reaches the database: none blocks forever, and each takes over
+/// the work of the others.
 async fn alone(
     findings: &mut Findings,
     planes: &[ControlPlane],
@@ -229,7 +229,7 @@ async fn alone(
     Ok(())
 }
 
-/// An owner who wants one bundle does not wait for the many of another.
+/// An owner with one bundle does not wait for the many bundles of another.
 async fn fairness(
     findings: &mut Findings,
     planes: &[ControlPlane],

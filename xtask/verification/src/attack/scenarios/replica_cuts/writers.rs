@@ -13,16 +13,16 @@ use crate::attack::storage::{Storage, target};
 use crate::attack::tenancy::User;
 use crate::servers::{Failure, Peer, PeerScript};
 
-/// The counts that each object has had, in the order in which they were written.
+/// Counts in each object, in the order of its writes.
 pub(super) type WrittenCounts = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
 
-/// What a writer knows.
+/// Requests and responses of a writer.
 #[derive(Debug, Default)]
 pub(super) struct WriterState {
     pub(super) acknowledged: u64,
     pub(super) sent: u64,
     pub(super) refused: u64,
-    /// An answer that is neither a success nor 503, or none.
+    /// A response other than a success or 503, or an I/O error.
     pub(super) wrong: Option<String>,
 }
 
@@ -30,13 +30,13 @@ pub(super) fn object(name: &str) -> String {
     format!("/bucket/{name}")
 }
 
-/// The count in the object of a bundle.
+/// Count in the object of a bundle.
 pub(super) fn count(storage: &Storage, name: &str) -> Option<u64> {
     let data = storage.data(&object(name))?;
     data.as_object()?.values().next()?.get("count")?.as_u64()
 }
 
-/// A storage that notes what it takes, and a slow source.
+/// Starts a storage that records its writes, and a slow source.
 pub(super) async fn listen(storage: &Storage, written: &WrittenCounts) -> Result<Peer, Failure> {
     let (storage, written) = (storage.clone(), Arc::clone(written));
     let peer = Peer::start(0, move |asked| {
@@ -64,7 +64,7 @@ pub(super) async fn listen(storage: &Storage, written: &WrittenCounts) -> Result
     Ok(peer.await?)
 }
 
-/// What a definition of a bundle in the storage says.
+/// Definition of a bundle in the storage.
 pub(super) fn bundle(name: &str, source: &str, url: &str) -> Value {
     json!({
         "object_storage": {"aws": {"bucket": "bucket", "key": name, "region": "r", "url": url}},
@@ -87,7 +87,7 @@ pub(super) async fn define(person: User, owner: &str, url: &str) -> Result<(), F
     Ok(())
 }
 
-/// Writes one number after the other, each by the next replica, until it is over.
+/// Writes consecutive numbers, each through the next replica, until stopped.
 pub(super) async fn write(
     owner: &'static str,
     people: Vec<User>,

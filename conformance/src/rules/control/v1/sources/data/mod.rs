@@ -11,7 +11,7 @@ pub(crate) mod get;
 pub(crate) mod post;
 pub(crate) mod put;
 
-/// Every kind of JSON document is written with the method, and read back.
+/// Writes every kind of JSON document with the method, and reads it back.
 fn stores_any_json(method: &'static str) -> Scenario {
     let documents = [
         (
@@ -35,8 +35,7 @@ fn stores_any_json(method: &'static str) -> Scenario {
     })
 }
 
-/// A document that is written over another with the method is read as it was written, with nothing
-/// of the other.
+/// A document that replaces another with the method is read as written, without parts of the other.
 fn replaces(method: &'static str) -> Scenario {
     let documents = [
         (

@@ -6,7 +6,7 @@ use crate::rules::engine::policy;
 use crate::scenario::*;
 
 /// The filter of a rule on two columns for each SQL target, and for several, with other names for
-/// the table or for one of the columns. What has no other name keeps its own.
+/// the table or for one of the columns. Unmapped names are unchanged.
 pub(super) fn renamed(names: Value, table: &Table) -> Scenario {
     let rule = "include if {\n\tinput.fruits.colour == \"red\"\n\tinput.fruits.price > 10\n}";
     let is_table = names.get("$self").is_some();
@@ -36,7 +36,7 @@ pub(super) fn renamed(names: Value, table: &Table) -> Scenario {
         ))
 }
 
-/// The names for one of two targets, each alone and both in one answer.
+/// The names for one of two targets, each alone and both in one response.
 pub(super) fn keyed() -> Scenario {
     let names = json!({"$self": "goods", "colour": "shade"});
     let mappings = json!({"postgresql": {"fruits": names}});
@@ -69,7 +69,7 @@ pub(super) fn keyed() -> Scenario {
         )
 }
 
-/// Another table for a column that is named without one, for each SQL target.
+/// Another table for a column that is referenced without one, for each SQL target.
 pub(super) fn alias() -> Scenario {
     scenario()
         .given(policy("include if input.colour == \"red\""))

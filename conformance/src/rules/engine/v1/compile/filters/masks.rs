@@ -29,7 +29,7 @@ pub(super) const CHEAP_AND_RED: &str = "cheap if {
 pub(super) const MASKS: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": "hidden"}}}}"#;
 
-/// Hides it in another way, by another rule.
+/// Hides it differently, by another rule.
 const OTHER_MASKS: &str = r#"others := {"fruits": {"price": {"replace": {"value": "other"}}}}"#;
 
 /// Shows the user in its place.
@@ -41,12 +41,12 @@ fn mask(value: &str) -> Value {
     json!({"fruits": {"price": {"replace": {"value": value}}}})
 }
 
-/// The options of a request that names the mask rule.
+/// The body of a request that names the mask rule.
 pub(super) fn masked_by(rule: &str) -> Value {
     json!({"unknowns": ["input.fruits"], "options": {"maskRule": rule}})
 }
 
-/// A request for the filter of a rule and its masks for each target, and one for several targets at once.
+/// Requests the filter of a rule and its masks for each target, and for several at once.
 fn for_each_target(rule: &str, mask_rule: Option<&str>, input: Option<Value>) -> Vec<Step> {
     let dialects = [ALL, SQLSERVER, MYSQL, POSTGRESQL].map(|target| target.dialect);
     let single = UCAST.into_iter().chain(SQL);
@@ -79,7 +79,7 @@ pub(super) fn by_input() -> Scenario {
 
 /// The request names the mask rule.
 pub(super) fn named() -> Scenario {
-    // Whether the rows depend on a condition makes no difference to the masks.
+    // The masks do not depend on whether the rows depend on a condition.
     scenario()
         .given(policy(&format!("{RED}\n\neverything if 1 == 1\n\n{MASKS}")))
         .each(["include", "everything"], |told, rule| {

@@ -1,10 +1,10 @@
-//! Paths of rules: their segments are names, whatever characters these have.
+//! Paths of rules: their segments are literal names, whatever characters they contain.
 
 use super::tables::*;
 use crate::rules::engine::module;
 use crate::scenario::*;
 
-/// A package of an odd name is found, and no name leads to a rule of another path.
+/// A package of an odd name is found, and no name refers to a rule of another path.
 pub(super) fn plain_text() -> Scenario {
     let odd = put("/v1/policies/{ns}").text("text/plain", module("{ns}[\"a[0]; b%\"]", RED));
     scenario()

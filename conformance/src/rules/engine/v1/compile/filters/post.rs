@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(asked("include", ALL.accept, empty).expect(ALL.red_rows(&fruits())))
     }),
     Rule::new("disable-inlining-is-list", || {
-        // What inlining is disabled for may leave nothing that a target understands.
+        // A rule without inlining may leave expressions that no target supports.
         let options = json!({"disableInlining": ["data.{ns}.other", "data.{ns}.another"]});
         let body = json!({"unknowns": ["input.fruits"], "options": options});
         scenario()
@@ -325,7 +325,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("path-is-plain-text", paths::plain_text),
     Rule::new("follows-policy", || {
-        // Asked often enough to be kept by a server that keeps filters.
+        // Requested often enough to be cached by a server that caches filters.
         let red = filter("include", ALL).expect(ALL.red_rows(&fruits()));
         let others = "include if input.fruits.owner == \"bob\"";
         scenario()
@@ -399,7 +399,7 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("multitarget-sqlite", || {
-        // The dialect is not among those that can be asked for for certain.
+        // The dialect is not guaranteed to be supported.
         scenario()
             .given(policy(RED))
             .when(several(&[SQLITE]).expect(either([
@@ -532,7 +532,7 @@ const NEVER: &str = "include if {\n\tinput.fruits.colour == \"red\"\n\t1 == 2\n}
 
 const ALWAYS: &str = "include if 1 == 1";
 
-/// One rule for those who say who they are, and one for those who do not.
+/// One rule for identified users, and one for anonymous ones.
 const BY_USER: &str = "alice if {
 	input.user == \"alice\"
 	input.fruits.colour == \"red\"
@@ -543,7 +543,7 @@ anonymous if {
 	input.fruits.colour == \"red\"
 }";
 
-/// What a filter that can never hold is answered with, by target.
+/// The response for a filter that is never true, by target.
 fn denied(targets: impl IntoIterator<Item = Target>, expectation: Expectation) -> Scenario {
     let told = scenario().given(policy(NEVER));
     told.each(targets, |told, target| {

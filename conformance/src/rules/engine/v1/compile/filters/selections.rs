@@ -1,15 +1,15 @@
-//! What a filter selects: the rows for which its rule is true. Here are the rules that are asked
-//! for both languages, and what makes scenarios of rules.
+//! Rows that filters select: those for which their rule is true. Contains the rules for both
+//! languages, and builders of scenarios.
 
 use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// A rule's name, what stands behind its `if`, and the rows for which it is true.
+/// A rule's name, its body after `if`, and the rows for which it is true.
 pub(super) type Case = (&'static str, &'static str, &'static [&'static str]);
 
-/// Comparisons that every target has. Whether a column without a value is less or unequal is left
-/// out: that depends on whether it counts as null or as missing.
+/// Comparisons that every target supports. Whether a column without a value is less or unequal is
+/// omitted: that depends on whether it counts as null or as missing.
 pub(super) const COMPARISONS: &[Case] = &[
     (
         "is_red",
@@ -34,7 +34,7 @@ pub(super) const COMPARISONS: &[Case] = &[
     ),
 ];
 
-/// Comparisons with null, which every target has.
+/// Comparisons with null, which every target supports.
 pub(super) const COMPARISONS_WITH_NULL: &[Case] = &[
     ("without_owner", "input.fruits.owner == null", &["durian"]),
     (
@@ -45,7 +45,7 @@ pub(super) const COMPARISONS_WITH_NULL: &[Case] = &[
     ("without_price", "input.fruits.price == null", &["durian"]),
 ];
 
-/// Rules of several expressions and of several bodies, which every target has.
+/// Rules of several expressions and of several bodies, which every target supports.
 pub(super) const JOINED: &[Case] = &[
     (
         "either",
@@ -107,7 +107,7 @@ both if {
     ),
 ];
 
-/// Each rule for each of the targets, which must answer it.
+/// Each rule for each of the targets, which must support it.
 pub(super) fn answered_by_all(targets: &[Target], table: &Table, cases: &[Case]) -> Scenario {
     let start = scenario().given(rules(&[cases]));
     start.each(targets, |scenario, target| {
@@ -115,8 +115,8 @@ pub(super) fn answered_by_all(targets: &[Target], table: &Table, cases: &[Case])
     })
 }
 
-/// Each rule for each of the targets, which may refuse it. The first of the plain ones comes before
-/// and must be answered, so that refusing everything is not enough.
+/// Each rule for each of the targets, which may reject it. The first of the plain ones precedes it
+/// and must be supported, so that rejecting everything is not enough.
 pub(super) fn understood_by_all(
     targets: &[Target],
     table: &Table,
@@ -131,14 +131,14 @@ pub(super) fn understood_by_all(
     })
 }
 
-/// Each rule for one target, which must answer it.
+/// Each rule for one target, which must support it.
 pub(super) fn answered(start: Scenario, table: &Table, cases: &[Case], target: Target) -> Scenario {
     start.each(cases, |scenario, (name, _, rows)| {
         scenario.when(filter(name, target).expect(target.rows(QUERY, table, rows)))
     })
 }
 
-/// Each rule for one target, which may refuse it.
+/// Each rule for one target, which may reject it.
 pub(super) fn understood(
     start: Scenario,
     table: &Table,

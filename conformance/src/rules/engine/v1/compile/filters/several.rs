@@ -1,10 +1,10 @@
-//! Filters of several targets in one answer.
+//! Filters of several targets in one response.
 
 use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// A target of each key that an answer for several is certain to have when it is asked for it.
+/// A target of each key that is guaranteed in a response for several targets that include it.
 pub(super) const TOGETHER: [Target; 4] = [ALL, SQLSERVER, MYSQL, POSTGRESQL];
 
 /// A request for the filters of a rule for several targets, with these members of the body and of
@@ -25,7 +25,7 @@ pub(super) fn columns() -> Value {
     json!({"unknowns": ["input.fruits"]})
 }
 
-/// The filter for one of the targets of an answer for several, under its key.
+/// The filter for one of the targets of a response for several, under its key.
 pub(super) fn multitarget(target: Target, pointer: &'static str) -> Scenario {
     let step = several(&[target]).expect(target.rows(pointer, &fruits(), RED_ROWS));
     let step = match target.language {
@@ -35,8 +35,8 @@ pub(super) fn multitarget(target: Target, pointer: &'static str) -> Scenario {
     scenario().given(policy(RED)).when(step)
 }
 
-/// The filters for two targets in one answer, each under its key and in its language: the text
-/// that the rule compares with is written in another way in each.
+/// The filters for two targets in one response, each under its key and in its language: each
+/// escapes the compared string differently.
 pub(super) fn beside(first: (Target, &'static str), second: (Target, &'static str)) -> Scenario {
     let table = Table::new(
         "fruits",
@@ -60,7 +60,7 @@ pub(super) fn beside(first: (Target, &'static str), second: (Target, &'static st
     scenario().given(policy(rule)).when(step)
 }
 
-/// Keeps that the condition of each of the targets selects these rows of a table.
+/// Expects that the condition of each of the targets selects these rows of a table.
 pub(super) fn all_select(
     step: Step,
     targets: &[Target],
@@ -72,7 +72,7 @@ pub(super) fn all_select(
     })
 }
 
-/// Keeps that there is no condition for any target.
+/// Expects that there is no condition for any target.
 pub(super) fn no_condition_for_any(step: Step) -> Step {
     ["ucast", "sqlserver", "mysql", "postgresql", "sqlite"]
         .iter()
@@ -82,7 +82,7 @@ pub(super) fn no_condition_for_any(step: Step) -> Step {
 }
 
 impl Target {
-    /// Where its condition stands in an answer for several.
+    /// Pointer to its condition in a response for several targets.
     pub(super) fn place(self) -> &'static str {
         match self.language {
             Language::Ucast => "/result/ucast/query",
@@ -94,7 +94,7 @@ impl Target {
     }
 }
 
-/// The object with one more member.
+/// Returns the object with one more member.
 fn with(mut object: Value, name: &str, value: Value) -> Value {
     if let Value::Object(members) = &mut object {
         members.insert(name.to_owned(), value);

@@ -1,4 +1,4 @@
-//! What SQL conditions select: comparisons, joined conditions, negations and numbers.
+//! Rows that SQL conditions select: comparisons, joined conditions, negations and numbers.
 
 use super::selections::*;
 use super::tables::*;
@@ -29,7 +29,7 @@ pub(super) fn negation() -> Scenario {
     understood_by_all(&SQL, &fruits(), &plain, NEGATIONS)
 }
 
-/// A table of numbers, and of texts that look like them.
+/// A table of numbers, and of strings that look like them.
 fn numbers_and_codes() -> Table {
     Table::new(
         "fruits",
@@ -43,7 +43,7 @@ fn numbers_and_codes() -> Table {
     )
 }
 
-/// What must be answered before other comparisons with numbers may be refused.
+/// Must be supported before other comparisons with numbers may be rejected.
 const PLAIN: &[Case] = &[("plain", "input.fruits.price == 5", &["five"])];
 
 pub(super) fn numbers_in_order() -> Scenario {
@@ -85,7 +85,7 @@ pub(super) fn zero() -> Scenario {
     understood_by_all(&SQL, &numbers_and_codes(), PLAIN, cases)
 }
 
-/// Other databases refuse to compare numbers with texts, and SQLite cannot be asked in their place.
+/// Other databases reject comparisons of numbers with strings, and SQLite cannot replace them.
 pub(super) fn numbers_and_texts() -> Scenario {
     let cases: &[Case] = &[
         ("number_of_text", "input.fruits.code == 10", &[]),

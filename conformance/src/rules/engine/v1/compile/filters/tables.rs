@@ -1,8 +1,8 @@
-//! The table that filters are tried on, the requests for filters, and the targets they are for.
+//! The table for filters, the requests for filters, and their targets.
 
 use crate::scenario::*;
 
-/// The red ones are apple and cherry; of durian nothing is known.
+/// The red ones are apple and cherry; all columns of durian are null.
 pub(super) fn fruits() -> Table {
     named("fruits", "colour")
 }
@@ -26,14 +26,14 @@ pub(crate) const RED: &str = "include if input.fruits.colour == \"red\"";
 /// The rows that [`RED`] includes.
 pub(super) const RED_ROWS: &[&str] = &["apple", "cherry"];
 
-/// Who reads a filter.
+/// Target of a filter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
     /// The media type of its filters.
     pub(crate) accept: &'static str,
     /// Its name in `targetDialects`.
     pub(super) dialect: &'static str,
-    /// What its filters are written in.
+    /// Language of its filters.
     pub(super) language: Language,
 }
 
@@ -91,10 +91,10 @@ pub(super) const UCAST: [Target; 4] = [ALL, MINIMAL, LINQ, PRISMA];
 /// The targets with a WHERE clause.
 pub(super) const SQL: [Target; 4] = [SQLSERVER, MYSQL, POSTGRESQL, SQLITE];
 
-/// The media type of an answer for several targets.
+/// The media type of a response for several targets.
 pub(super) const MULTITARGET: &str = "application/vnd.engine.multitarget+json";
 
-/// The condition in an answer for one target.
+/// The condition in a response for one target.
 pub(super) const QUERY: &str = "/result/query";
 
 impl Target {
@@ -103,7 +103,7 @@ impl Target {
         self.dialect.trim_start_matches("sql+")
     }
 
-    /// Keeps that the condition at the pointer selects these rows of a table.
+    /// Expects that the condition at the pointer selects these rows of a table.
     pub(super) fn rows(
         self,
         pointer: &'static str,
@@ -118,12 +118,12 @@ impl Target {
         rows(found.unless(unless, expected))
     }
 
-    /// Keeps that the filter of [`RED`] selects its rows of a table.
+    /// Expects that the filter of [`RED`] selects its rows of a table.
     pub(super) fn red_rows(self, table: &Table) -> Expectation {
         self.rows(QUERY, table, RED_ROWS)
     }
 
-    /// Keeps that the filter selects these rows, or that the target refuses what the rule asks.
+    /// Expects that the filter selects these rows, or that the target rejects the rule.
     pub(super) fn rows_if_understood(
         self,
         table: &Table,
@@ -150,7 +150,7 @@ pub(super) fn asked(rule: &str, accept: &'static str, body: Value) -> Step {
         .json(body)
 }
 
-/// A request for the filters of several targets in one answer.
+/// A request for the filters of several targets in one response.
 pub(super) fn several(targets: &[Target]) -> Step {
     let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
     let body = json!({"unknowns": ["input.fruits"], "options": {"targetDialects": dialects}});

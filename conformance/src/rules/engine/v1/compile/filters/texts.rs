@@ -1,14 +1,14 @@
-//! What SQL conditions select by texts, and by parts of texts.
+//! Rows that SQL conditions select by strings and substrings.
 
 use super::selections::*;
 use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// A row's name, and the text in it.
+/// A row's name, and its string.
 type Text = (&'static str, &'static str);
 
-/// Texts that leave their quotes in a clause into which they are only pasted, and one that does not.
+/// Strings that break out of their quotes if they are pasted into a clause, and one that does not.
 const QUOTES: &[Text] = &[
     ("apostrophe", "O'Brien"),
     ("two apostrophes", "''"),
@@ -18,7 +18,7 @@ const QUOTES: &[Text] = &[
     ("plain", "x"),
 ];
 
-/// Texts that are others where a backslash escapes what follows.
+/// Strings that change if a backslash escapes the next character.
 const BACKSLASHES: &[Text] = &[
     ("backslash", "back\\slash"),
     ("escaped", "\\' OR 1 = 1 -- "),
@@ -38,7 +38,7 @@ pub(super) fn empty_text() -> Scenario {
     equal_to(EMPTY)
 }
 
-/// Each of these texts in a table of all, for each target with SQL.
+/// Each of these strings in a table of all, for each SQL target.
 fn equal_to(texts: &[Text]) -> Scenario {
     let all = [QUOTES, BACKSLASHES, EMPTY].into_iter().flatten();
     let rows = all.map(|(row, text)| ((*row).to_owned(), json!({"name": text})));
@@ -54,7 +54,7 @@ fn equal_to(texts: &[Text]) -> Scenario {
     })
 }
 
-/// Texts with parts that are patterns where they are not escaped.
+/// Strings with parts that are patterns unless escaped.
 fn names() -> Table {
     Table::new(
         "fruits",
@@ -74,7 +74,7 @@ fn names() -> Table {
     )
 }
 
-/// What must be answered before a search for parts of texts may be refused.
+/// Must be supported before a substring search may be rejected.
 const PLAIN: &[Case] = &[("plain", r#"input.fruits.name == "x 100%""#, &["later"])];
 
 pub(super) fn percent_signs() -> Scenario {
@@ -142,7 +142,7 @@ pub(super) fn brackets() -> Scenario {
     ])
 }
 
-/// Characters that escape wildcards, by themselves or where a clause says so.
+/// Characters that escape wildcards, by default or with an ESCAPE clause.
 pub(super) fn escapes() -> Scenario {
     parts(&[
         (
@@ -168,7 +168,7 @@ pub(super) fn escapes() -> Scenario {
     ])
 }
 
-/// Whether the other databases tell capitals from small letters is a setting of their tables.
+/// Whether the other databases are case-sensitive is a setting of their tables.
 pub(super) fn capitals() -> Scenario {
     let cases: &[Case] = &[(
         "begins_large",

@@ -1,17 +1,17 @@
-//! What UCAST objects select.
+//! Rows that UCAST objects select.
 
 use super::selections::*;
 use super::tables::*;
 use crate::scenario::*;
 
-/// What every target must answer before it may refuse others.
+/// Must be supported by every target before it may reject others.
 const PLAIN: &[Case] = &[(
     "is_yellow",
     r#"input.fruits.colour == "yellow""#,
     &["banana"],
 )];
 
-/// Values that a program may take for none.
+/// Values that a program may confuse with a missing one.
 fn falsy() -> Table {
     Table::new(
         "fruits",
@@ -62,7 +62,7 @@ const LISTS: &[Case] = &[(
     &["apple"],
 )];
 
-/// Lists that hold values which a program may take for none.
+/// Lists with values that a program may confuse with a missing one.
 const LISTS_OF_FALSY: &[Case] = &[
     (
         "ripe_or_not",
@@ -77,7 +77,7 @@ const LISTS_OF_FALSY: &[Case] = &[
     ),
 ];
 
-/// The colours of the fruits alone.
+/// Only the colours of the fruits.
 fn colours() -> Table {
     Table::new(
         "fruits",
