@@ -85,7 +85,7 @@ struct ControlCommand {
     log: LogOptions,
 }
 
-/// What is done once, without a server.
+/// Tasks that run once, without a server.
 #[derive(Debug, Subcommand)]
 enum ControlTask {
     RotateKey(control::RotateKey),

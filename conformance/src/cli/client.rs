@@ -101,7 +101,7 @@ Exit codes:
   1    a rule is broken, or a known deviation passes, or an entry of a list has expired
   2    wrong usage, or a file that cannot be used
   3    incomplete: nothing was judged, or a rule that was named was not
-  4    the adapter cannot be started, or answers what is no answer
+  4    the adapter cannot be started, or its answer is invalid
   5    the suite's own defect
   130  interrupted; the reports are still written";
 

@@ -14,8 +14,8 @@ use crate::mock::{Limits, Mock, Options};
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(super) struct Arguments {
-    /// What the engine starts with: policy and data files, folders, addresses of bundles, each as
-    /// the command `reference engine` takes it, `[PREFIX:]PATH`
+    /// Policy and data files, folders and addresses of bundles that the engine loads at its start,
+    /// each in the form of `reference engine`, `[PREFIX:]PATH`
     #[arg(value_name = "FILE|DIR|URL")]
     data: Vec<String>,
     /// The paths are bundles: archives, or folders that are laid out like one

@@ -44,10 +44,10 @@ Exit codes:
        varying results
   2    wrong usage: unknown ids, globs that match nothing, unknown configuration keys
   3    incomplete: nothing was judged, or a rule that had to be judged was not; also a target that
-       lets nobody in (401, 403), or is no such API (404 at every path)
+       lets nobody in (401, 403), or does not serve the API (404 at every path)
   4    the target cannot be reached, or died; also TLS at a port without it, and the reverse
-  5    the suite's own defect: a wrong request of its own, something left behind, or a target
-       that does not hold what it held before
+  5    the suite's own defect: an invalid request, leftovers, or a target whose contents are not
+       those from before the run
   130  interrupted; the reports are still written
 
 With --profile the exit code is by its rules of the level must: each has to be judged and to hold.
@@ -73,8 +73,8 @@ pub(super) struct RunOptions {
     /// @FILE with one a line
     #[arg(value_name = "RULE", env = "CONFORMANCE_RULES", value_delimiter = ' ')]
     pub(super) rules: Vec<String>,
-    /// Judge by a profile: a frozen set of rules, such as `engine-decision`. The exit code is by the
-    /// rules that must hold; those that should hold are told
+    /// Judge by a profile: a frozen set of rules, such as `engine-decision`. The exit code depends
+    /// on the required rules; recommended ones are reported
     #[arg(
         long,
         value_name = "NAME",
@@ -116,7 +116,7 @@ pub(super) struct RunOptions {
     /// address the one that the server takes, else that of the description
     #[arg(long, value_name = "VENDOR", env = "CONFORMANCE_VENDOR")]
     pub(super) vendor: Option<String>,
-    /// What the target is able to do, instead of what its description claims
+    /// Capabilities of the target, instead of those that its description claims
     #[arg(
         long,
         value_name = "NAME",
@@ -135,7 +135,7 @@ pub(super) struct RunOptions {
     #[serde(alias = "probe")]
     pub(super) run_unclaimed: Option<bool>,
 
-    /// What rules may do to the target; unless said, everything on loopback, else `additive`
+    /// Permitted effects of rules on the target; by default all on loopback, else `additive`
     #[arg(long, value_name = "MODE", env = "CONFORMANCE_MODE")]
     pub(super) mode: Option<Mode>,
     /// The target is the user's own: without --mode, rules that change what others see may run
@@ -181,7 +181,7 @@ pub(super) struct RunOptions {
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
     )]
     pub(super) fail_fast: Option<bool>,
-    /// Stop after so many rules that are not as expected
+    /// Stop after N rules that are not as expected
     #[arg(long, value_name = "N", env = "CONFORMANCE_MAX_FAIL", value_parser = positive::<std::num::NonZeroUsize>)]
     pub(super) max_fail: Option<std::num::NonZeroUsize>,
     /// Seconds that one request may take
@@ -247,7 +247,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "HOW", env = "CONFORMANCE_PROGRESS")]
     pub(super) progress: Option<Progress>,
 
-    /// What the target is called, instead of what its description says.
+    /// Name of the target, instead of that of its description.
     #[arg(skip)]
     #[serde(skip)]
     pub(super) called: Option<String>,

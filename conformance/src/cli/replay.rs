@@ -73,11 +73,10 @@ pub(super) struct Arguments {
 
 const NOTES: &str = "\
 Requests are sent as they were, but for own names, addresses, what an earlier answer says now
-(a cursor, an id), and tokens, which evidence does not hold: they are the target's. Each rule gets
-a server of its own where the suite starts it, so lists that other rules added to, and what was
-loaded before, may be others. Compared are status, media type and every member of
-a JSON body; ids, times, versions, measurements and the like are no difference, nor is text of
-several lines.
+(a cursor, an id), and tokens, which are those of the target, as evidence does not contain any.
+Each rule gets its own server if the suite starts it, so lists that other rules added to, and
+documents loaded before, may differ. Compared are status, media type and every member of a JSON
+body, except ids, times, versions, measurements and text of several lines.
 
 Exit codes:
   0    every answer is as it was

@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     evidence: EvidenceArgs,
 }
 
-/// What else can be done with evidence.
+/// Other tasks on evidence.
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Judge evidence again by the rules of this program, without any traffic

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::scenario::Effect;
 
-/// What a run may do to its target; each includes those before it.
+/// Permitted effects of a run on its target; each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {

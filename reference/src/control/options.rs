@@ -28,7 +28,7 @@ const PREVIOUS_KEY_VARIABLE: &str = "REFERENCE_PREVIOUS_ENCRYPTION_KEY";
 /// Environment variable with the key that a rotation encrypts secrets with.
 pub(super) const NEW_KEY_VARIABLE: &str = "REFERENCE_NEW_ENCRYPTION_KEY";
 
-/// What the command line says about the control plane.
+/// Command-line options of the control plane.
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "control")]
 pub struct Options {
@@ -45,11 +45,11 @@ pub struct Options {
     )]
     pub(super) database: Option<DatabaseUrl>,
     /// File with the key that encrypts secrets, 32 random bytes in base64; otherwise the variable
-    /// REFERENCE_ENCRYPTION_KEY counts, and beside an SQLite file a key file is made
+    /// REFERENCE_ENCRYPTION_KEY applies; next to an SQLite file a key file is created
     #[arg(long, value_name = "FILE")]
     pub(super) encryption_key_file: Option<PathBuf>,
     /// File with another key that secrets may be encrypted with, before or after a rotation; may
-    /// be repeated; otherwise the variable REFERENCE_PREVIOUS_ENCRYPTION_KEY counts
+    /// be repeated; otherwise the variable REFERENCE_PREVIOUS_ENCRYPTION_KEY applies
     #[arg(long, value_name = "FILE")]
     pub(super) previous_encryption_key_file: Vec<PathBuf>,
     /// Folder below which sources may name directories and local repositories; may be repeated.
@@ -57,11 +57,11 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub(super) source_root: Vec<PathBuf>,
     /// Folder whose subfolders are the libraries that sources may name as `builtin`; may be
-    /// repeated, the first that has a library counts. Without one, there are no such libraries
+    /// repeated, the first that has a library is used. Without one, there are no such libraries
     #[arg(long, value_name = "DIR")]
     pub(super) builtin_root: Vec<PathBuf>,
-    /// Folder below which bundles may be written to file_selection; may be repeated. Relative paths are
-    /// below the first; without one, no bundle is written to the server's disk
+    /// Folder below which bundles may be written to files; may be repeated. Relative paths are below
+    /// the first; without one, no bundle is written to the server's disk
     #[arg(long, value_name = "DIR")]
     pub(super) bundle_root: Vec<PathBuf>,
     /// Host that datasources, repositories and custom URLs of object storages may name, as

@@ -25,7 +25,7 @@ pub struct RotateKey {
     )]
     database: DatabaseUrl,
     /// File with the key that the secrets are encrypted with; otherwise the variable
-    /// REFERENCE_ENCRYPTION_KEY counts, and then the file beside an SQLite file
+    /// REFERENCE_ENCRYPTION_KEY applies, then the file next to an SQLite file
     #[arg(long, value_name = "FILE")]
     encryption_key_file: Option<PathBuf>,
     /// File with the key that they shall be encrypted with; otherwise the variable

@@ -11,7 +11,7 @@ use super::{bundle_activation, load};
 use crate::StartError;
 use crate::bundle::{Bundle, Key, Limits, Verification};
 
-/// What the command line says about bundles.
+/// Command-line options of bundles.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct BundleOptions {
     /// The paths are bundles: archives, or directories that are laid out like one

@@ -9,10 +9,10 @@ pub struct IgnoredFlags {
     /// This program always serves
     #[arg(short, long)]
     server: bool,
-    /// This program never looks for newer versions
+    /// This program never checks for newer versions
     #[arg(long, hide = true)]
     skip_version_check: bool,
-    /// Nothing is told to anybody
+    /// This program sends no telemetry
     #[arg(long, hide = true)]
     disable_telemetry: bool,
     /// HTTP/2 is always spoken, also without TLS
@@ -21,16 +21,16 @@ pub struct IgnoredFlags {
     /// Policies are Rego v1 unless `--v0-compatible` says otherwise
     #[arg(long, hide = true)]
     v1_compatible: bool,
-    /// Metadata of schemas is not looked at
+    /// Metadata of schemas is ignored
     #[arg(long, hide = true)]
     pub(super) skip_known_schema_check: bool,
     /// Documents are always stored for reading
     #[arg(long, hide = true)]
     optimize_store_for_read_speed: bool,
-    /// Every error of a policy is told
+    /// Every error of a policy is reported
     #[arg(short, long, hide = true, value_name = "COUNT")]
     max_errors: Option<u64>,
-    /// There are no profiles of this program
+    /// This program has no profiling endpoints
     #[arg(long, hide = true)]
     pprof: bool,
     /// There is no shell

@@ -18,7 +18,7 @@ fn vendor(text: &str) -> Result<String, String> {
     }
 }
 
-/// What the command line says about the engine.
+/// Command-line options of the engine.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(id = "engine")]
 pub struct Options {

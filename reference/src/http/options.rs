@@ -36,10 +36,10 @@ pub struct ServeOptions {
     /// The permissions of sockets in the file system, octal
     #[arg(long, value_name = "MODE", default_value = "755", value_parser = permissions)]
     pub unix_socket_perm: u32,
-    /// Seconds that open requests may still take when the server is told to stop
+    /// Seconds that open requests may still take when the server shuts down
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub shutdown_grace_period: Duration,
-    /// Seconds to go on as before when the server is told to stop
+    /// Seconds to go on serving before the server shuts down
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     pub shutdown_wait_period: Duration,
     /// Time that a client may take for request line and headers, such as 500ms, 5s or 1m

@@ -36,7 +36,7 @@ const TIMES: &str = "OPA_LOG_TIMESTAMP_FORMAT";
 /// The log that the command line asks for.
 #[derive(Debug, Clone, Args)]
 pub struct LogOptions {
-    /// What the log shows
+    /// Lowest level of logged messages
     #[arg(short = 'l', long, value_enum, default_value = "info")]
     pub log_level: LogLevel,
     /// The form of the log

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::units::{duration, size_or_none};
 
-/// What the command line says about evaluations. 0 means no limit.
+/// Command-line options of evaluations. 0 means no limit.
 #[derive(Debug, Clone, clap::Args)]
 pub struct EvaluationOptions {
     /// Time that one evaluation may take, such as 500ms, 5s or 1m; 0 for any
