@@ -6,6 +6,7 @@ mod imports;
 mod language;
 mod names;
 mod pinned;
+mod prose;
 mod reference;
 mod routes;
 mod sources;

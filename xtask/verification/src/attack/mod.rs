@@ -91,8 +91,8 @@ async fn play(
 ) -> Result<(), Failure> {
     report(
         "bounds",
-        "p99 of /health and /metrics: 10 times that of the calm moment before, or 250 ms if more; \
-         1,000 ms beside other attacks",
+        "p99 of /health and /metrics: 10 times that of the calm moment before, or 125 ms if more; \
+         500 ms while other attacks run",
     );
     row(
         "attack",

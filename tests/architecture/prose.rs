@@ -1,0 +1,80 @@
+//! Comments are plain English: phrases that only insiders understand are refused.
+
+use super::sources::{Source, sources};
+
+/// Folders of sources.
+const FOLDERS: &[&str] = &["conformance", "fuzz", "reference", "tests", "xtask"];
+
+/// Refused phrases, with better ones. Spaces stand for the ends of words.
+const PHRASES: &[(&str, &str)] = &[
+    (" otherwise than ", "unlike"),
+    (" comes to ", "results in"),
+    (" come to ", "result in"),
+    (" told ", "reported"),
+    (" is no valid ", "is not a valid"),
+    (" are none ", "are not"),
+    (" is none ", "is not"),
+];
+
+/// Begins a comment without a noun to describe, such as the former first words of this one.
+const HEADLESS: &str = "What ";
+
+/// Returns the refused phrases in the comments of a file.
+fn refused(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut continues = false;
+    for (number, line) in source.text.lines().enumerate() {
+        let line = line.trim_start();
+        let Some(comment) = line.strip_prefix("//") else {
+            continues = false;
+            continue;
+        };
+        let comment = comment.trim_start_matches(['/', '!']).trim();
+        let place = format!("{}:{}", source.path, number + 1);
+        if !continues && comment.starts_with(HEADLESS) {
+            found.push(format!(
+                "{place}: begins with `What`: expected a noun or verb"
+            ));
+        }
+        let padded = format!(" {} ", comment.replace([',', '.', ';', ':'], " "));
+        let phrases = PHRASES.iter().filter(|(phrase, _)| padded.contains(phrase));
+        found.extend(phrases.map(|(phrase, better)| {
+            format!(
+                "{place}: invalid phrase `{}`: expected `{better}`",
+                phrase.trim()
+            )
+        }));
+        continues = true;
+    }
+    found
+}
+
+#[test]
+fn comments_are_plain_english() {
+    let all = FOLDERS.iter().flat_map(|folder| {
+        let mut sources = sources(folder);
+        for source in &mut sources {
+            source.path = format!("{folder}/{}", source.path);
+        }
+        sources
+    });
+    // This file names the phrases.
+    let others = all.filter(|source| source.path != "tests/architecture/prose.rs");
+    let found: Vec<String> = others.flat_map(|source| refused(&source)).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn refused_phrases_are_found() {
+    for (text, count) in [
+        ("/// What signs.", 1),
+        ("//! What collections come to", 2),
+        ("/// Signs messages.\n/// What follows is checked.", 0),
+        ("/// It is none, but for this.", 1),
+        ("let text = \"told\"; // told", 0),
+        ("// An event that is told", 1),
+    ] {
+        let found = refused(&Source::new("a.rs", text));
+        assert_eq!(found.len(), count, "{text}: {found:?}");
+    }
+}
