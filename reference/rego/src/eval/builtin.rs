@@ -16,7 +16,7 @@ impl Builtin {
         matches!(self.operator, Operator::Walk)
     }
 
-    /// The built-in function of this name.
+    /// Returns the built-in function of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         let signature = builtins::signature(name)?;
         let operator = match signature.name {
@@ -40,11 +40,11 @@ impl Builtin {
     }
 }
 
-/// What a call gives.
+/// Result of a call.
 type Outcome = Result<Option<Value>, Failure>;
 
 impl<'p> Machine<'p> {
-    /// Calls a built-in function, for each result what remains.
+    /// Calls a built-in function, and the continuation for each result.
     pub(super) fn builtin(
         &mut self,
         frame: &Frame<'_>,
@@ -60,7 +60,7 @@ impl<'p> Machine<'p> {
         self.call_builtin(frame, expr, call.builtin, &call.args, next)
     }
 
-    /// Calls a built-in function that stands in the place of another.
+    /// Calls a built-in function that replaces another one.
     pub(super) fn call_named(
         &mut self,
         frame: &Frame<'_>,
@@ -98,7 +98,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The result of a call of small operands, without one.
+    /// Computes a call of two small operands on the fast path, without a call of the function.
     #[inline]
     pub(super) fn quickly(
         &self,
@@ -114,7 +114,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The result of a call that has one at most. What has none by its nature gives any.
+    /// Returns the result of a call with at most one result. A void function returns `null`.
     pub(super) fn computed(
         &mut self,
         frame: &Frame<'_>,
@@ -195,7 +195,7 @@ impl<'p> Machine<'p> {
         if let Some(value) = answer.as_ref().filter(|_| builtin.makes) {
             meter.make_value(value);
             if value.is_composite() {
-                // What is read from a text is made with all of its parts.
+                // A value parsed from a string is allocated with all of its parts.
                 let texts = args.iter().filter_map(Value::as_str);
                 meter.make(texts.map(|text| text.len() / 8).sum());
             }
@@ -207,7 +207,7 @@ impl<'p> Machine<'p> {
         Ok(answer)
     }
 
-    /// Deals with a failure: it makes the call undefined, and is an error only if asked for.
+    /// Handles a failure: it makes the call undefined, and is an error only on request.
     fn failed(&mut self, frame: &Frame<'_>, expr: &Expr, name: &str, failure: Failure) -> Flow {
         let (code, message) = match failure {
             Failure::Type(message) => (EvalCode::Type, message),
@@ -248,8 +248,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Prints the parts with spaces between them: a line for each choice of members, where parts
-    /// are the sets of what expressions gave.
+    /// Prints the parts with spaces between them. The parts are the sets of values of expressions:
+    /// one line is printed for each combination of their members.
     fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&Array>) -> Flow {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());
@@ -291,10 +291,10 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// One call prints no more lines than this.
+/// Maximum number of lines that one call prints.
 const MAX_LINES: usize = 10_000;
 
-/// A value as `print` shows it: strings without quotes.
+/// Formats a value for `print`: strings without quotes.
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
