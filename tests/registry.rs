@@ -341,7 +341,7 @@ fn every_variant_says_what_allows_it_and_stands_where_its_subject_does() {
     ]);
 }
 
-/// A target that does not claim `v0` may answer there as at every path that it does not know.
+/// A target that does not claim `v0` may respond there like at any unknown path.
 #[test]
 fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
     let (scenarios, _) = scenarios();

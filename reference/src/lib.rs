@@ -3,16 +3,16 @@
 //! Module dependencies, in this order and checked by a test:
 //!
 //! - leaves: start errors (`error`), durations and sizes (`units`), error objects of policies and
-//! evaluations (`diagnostic`), the cryptography provider (`crypto`), the log;
+//!   evaluations (`diagnostic`), the cryptography provider (`crypto`), the log;
 //! - `telemetry`: spans of requests, and their export to a collector;
 //! - `host`: HTTP, name resolution, files and the environment, as the built-in functions of
-//! policies use them;
+//!   policies use them;
 //! - [`http`]: connections, requests, replies and route tables, independent of both servers;
 //! - [`bundle`]: archives of policies and data, and their signatures;
 //! - [`engine`]: the policy engine. A request passes `schedule`, `routes` and `authorize` on its
-//! way to the handler in the path of its endpoint, such as `v1/data/put.rs`;
+//!   way to the handler in the path of its endpoint, such as `v1/data/put.rs`;
 //! - [`control`]: the control plane. Handlers write definitions to the `store`, and the `worker`
-//! makes the `builder` create bundles of them for their `destination`;
+//!   makes the `builder` create bundles of them for their `destination`;
 //! - the command line, which starts the servers.
 
 pub mod bundle;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::imports::code;
 use super::sources::{Source, sources};
 
-/// Folders of sources.
+/// Source folders.
 const FOLDERS: &[&str] = &[
     "conformance/src",
     "reference/rego/src",

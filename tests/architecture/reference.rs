@@ -248,7 +248,7 @@ pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Imports within a parent module that its table does not allow.
+/// Reports imports within a parent module that its table does not allow.
 fn forbidden_imports(
     sources: &[Source],
     parent: &[&str],

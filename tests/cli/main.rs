@@ -1,4 +1,4 @@
-//! The program `conformance` as its users meet it: arguments in, outputs and exit code out.
+//! The program `conformance` as its users run it: arguments in, outputs and exit code out.
 //!
 //! A test of this package cannot name the other package's program, so this executable acts as the
 //! program when an environment variable is set: each case starts it again with separate arguments,

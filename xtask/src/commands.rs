@@ -31,7 +31,7 @@ pub(crate) fn done(command: &mut Command) -> Result<(), Failure> {
 /// Runs a command and returns what it wrote to its standard output.
 ///
 /// # Errors
-/// As [`done`], and when the output is not text.
+/// As [`done`], and when the output is not UTF-8.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     command.stderr(std::process::Stdio::inherit());
     let output = command

@@ -93,10 +93,8 @@ impl AllowedHosts {
     }
 
     /// Whether a pattern matches a host, alone or with its port. An address is matched as the one
-    /// that
-    /// it is reached at; an IPv6 address is in brackets, so that no part of it can be mistaken for
-    /// a
-    /// port.
+    /// that it is reached at; an IPv6 address is in brackets, so that no part of it can be mistaken
+    /// for a port.
     pub(super) fn allows(&self, host: &str, port: Option<u16>) -> bool {
         let mut host = host.trim_end_matches('.').to_ascii_lowercase();
         if let Some(address) = address(&host) {

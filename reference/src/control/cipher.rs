@@ -80,8 +80,7 @@ impl Cipher {
     }
 
     /// Creates a cipher from a key file. If the file does not exist, it is created, readable for
-    /// its
-    /// owner only; the creation is atomic.
+    /// its owner only; the creation is atomic.
     pub(crate) fn from_file_or_new(path: &Path) -> Result<Self, CipherError> {
         let failed = |failure| CipherError::File(path.display().to_string(), failure);
         if path.try_exists().map_err(failed)? {

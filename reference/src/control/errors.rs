@@ -48,7 +48,7 @@ impl From<CipherError> for ApiError {
     }
 }
 
-/// 400: the path has a segment `.` or `..`, which some clients and proxies resolve.
+/// 400: the path has a segment `.` or `..`, which is not a valid name everywhere.
 pub(super) fn dots() -> ApiError {
     ApiError::invalid_parameter("invalid path: expected no segment `.` or `..`")
 }

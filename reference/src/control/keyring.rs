@@ -24,8 +24,7 @@ struct KeyringState {
 }
 
 impl Keyring {
-    /// Creates a keyring with the key used unless the database requires another, and additional
-    /// ones.
+    /// Creates a keyring with the key to use unless the database requires another, and others.
     pub(crate) fn new(current: Cipher, further: Vec<Cipher>) -> Self {
         let active = Arc::new(current);
         let mut ciphers = vec![Arc::clone(&active)];

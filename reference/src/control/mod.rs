@@ -78,8 +78,8 @@ pub struct Control {
 /// and applies the definitions of the configuration.
 ///
 /// # Errors
-/// When something that the options name cannot be used, or the encryption key is not the one
-/// that the database was created with. A database that cannot be used is left unchanged.
+/// When something that the options name cannot be used, or the encryption key is not the one that
+/// the database was created with. A database that cannot be used is left unchanged.
 pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
     let settings = options.settings()?;
@@ -262,8 +262,8 @@ impl Control {
     }
 }
 
-/// Whether a request takes so little processor time that a connection thread may handle it.
-/// Large definitions take longer to parse, and lists or indented output take longer to serialize.
+/// Whether a request takes so little processor time that a connection thread may handle it. Large
+/// definitions take longer to parse, and lists or indented output take longer to serialize.
 fn is_quick(request: &Request, found: &Result<ControlMatch, ApiError>) -> bool {
     let of_one = matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
     of_one && request.body.len() <= QUICK_BODY && !request.flag("pretty")

@@ -18,8 +18,8 @@ use super::worker::Settings;
 use crate::StartError;
 use crate::units::{duration, size_or_none};
 
-/// Environment variable with the encryption key. It is not a flag, because flags appear in
-/// process listings.
+/// Environment variable with the encryption key. It is not a flag, because flags appear in process
+/// listings.
 pub(super) const KEY_VARIABLE: &str = "REFERENCE_ENCRYPTION_KEY";
 
 /// Environment variable with another key that secrets may still be encrypted with.
@@ -189,9 +189,8 @@ impl Options {
         database.ok_or_else(|| StartError::new(message))
     }
 
-    /// Returns the keyring from the options, the environment or the key file of the database. For
-    /// an
-    /// SQLite file without secrets, a key is created.
+    /// Returns the keys from the options, the environment or the key file of the database. For an
+    /// SQLite file without a key check, a key is created.
     ///
     /// # Errors
     /// When there is no usable key for the database.

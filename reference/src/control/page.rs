@@ -30,8 +30,7 @@ impl Page {
     ///
     /// # Errors
     /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not issued
-    /// for
-    /// this collection.
+    /// for this collection.
     pub(crate) fn read(kind: Kind, request: &Request) -> Result<Self, ApiError> {
         let given = |name| request.parameter(name).filter(|value| !value.is_empty());
         Ok(Self {

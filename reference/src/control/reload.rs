@@ -18,11 +18,10 @@ const ROTATIONS: usize = 2;
 
 impl Control {
     /// Reloads the configuration and the encryption keys, applies the declared definitions, and
-    /// from the
-    /// next request on accepts exactly the tokens of the configuration.
+    /// accepts exactly the configured tokens from the next request on.
     ///
     /// # Errors
-    /// When something cannot be used; then the tokens and keys stay unchanged.
+    /// When something cannot be used; then nothing changes.
     pub async fn reload(&self) -> Result<(), StartError> {
         let given = self.options.given_keyring()?;
         let cipher = given.as_ref().unwrap_or(&self.cipher);

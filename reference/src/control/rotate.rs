@@ -35,8 +35,7 @@ pub struct RotateKey {
 }
 
 impl RotateKey {
-    /// Rotates the key, and returns a message with the number of secrets encrypted with the new
-    /// key.
+    /// Rotates the key, and returns a message about it. Repeating a rotation has no effect.
     ///
     /// # Errors
     /// When a key or the database cannot be used; then nothing changes.

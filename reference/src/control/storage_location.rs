@@ -26,8 +26,7 @@ const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
 /// Timeout for resolving links on a disk.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Maximum number of lookups that run at the same time; each one on an unresponsive disk blocks a
-/// thread.
+/// Limits the number of threads that unresponsive disks can block.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
 
 /// Resolves the locations of a storage without blocking the caller's thread on the disk.
@@ -48,8 +47,8 @@ pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<
     .await
 }
 
-/// Returns the locations of a storage: the one that its definition names, and the one that links
-/// on the disk resolve to. `roots` are the allowed parent folders of files; without them only the
+/// Returns the locations of a storage: the one that its definition names, and the one that links on
+/// the disk resolve to. `roots` are the allowed parent folders of files; without them only the
 /// definition counts.
 pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     let mut places = Places::default();
@@ -168,8 +167,8 @@ fn account(azure: &Azure) -> (String, String) {
     }
 }
 
-/// Returns the host of a URL, the host with its port, and the folder. The default ports of http
-/// and https are equivalent, as are the names of the loopback interface.
+/// Returns the host of a URL, the host with its port, and the folder. The default ports of http and
+/// https are equivalent, as are the names of the loopback interface.
 fn server(url: &str) -> Option<(String, String, String)> {
     let url = Url::parse(url).ok()?;
     let host = allowed_hosts::canonical(url.host_str()?);

@@ -269,7 +269,7 @@ enum Source {
         text: JsonChunks,
         _whole: LongDocument,
     },
-    /// Nothing.
+    /// Nothing left.
     Done,
 }
 

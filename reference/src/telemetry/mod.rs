@@ -70,8 +70,7 @@ impl Current {
 }
 
 impl Telemetry {
-    /// Creates telemetry that exports spans to a collector. Must be called within a runtime, which
-    /// sends them.
+    /// Creates telemetry that exports spans on the current runtime, within which it must be called.
     ///
     /// # Errors
     /// When a file in the settings cannot be used.

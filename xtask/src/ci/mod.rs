@@ -36,13 +36,13 @@ impl Stage {
     }
 }
 
-/// The arguments of `cargo xtask ci`.
+/// Arguments of `cargo xtask ci`.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     stage: Stage,
     /// Revision since which changed files select additional steps.
     since: Option<String>,
-    /// Whether the steps are shown instead of run.
+    /// Whether to list the steps instead of running them.
     list: bool,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Step {
 
 /// Kind of a step.
 pub(super) enum Run {
-    /// A task of this program.
+    /// Task of this program.
     Task(fn() -> Result<(), Failure>),
     /// Checks of the package `verification`, each with its arguments.
     Checks(&'static [&'static [&'static str]]),

@@ -1,4 +1,4 @@
-//! Examples of `conformance client`: published clients, tested behind adapters.
+//! Examples of `conformance client`: published clients, tested through adapters.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -14,29 +14,29 @@ use crate::opa_versions::PAGE;
 use crate::postgres::done;
 use crate::{evidence, examples, lock_files, report, root};
 
-/// Where the adapters are, each in the folder of its language.
+/// Folder of the adapters, each in a folder of its language.
 const FOLDER: &str = "examples/client";
 
-/// The lists of what each client is known to break, named after it.
+/// Lists of known deviations, named after the clients.
 const KNOWN: &str = "examples/client/known";
 
-/// What stands above the part about clients, which is the last of its page.
+/// Heading of the part about clients, which is the last part of its page.
 const TITLE: &str = "\n## Clients\n";
 
-/// Where the clients are installed, and what is left of the runs.
+/// Folder of the installed clients, and of the output of the runs.
 const BUILT: &str = "target/client-examples";
 
 type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
 
-/// The adapters of one language.
+/// Adapters of one language.
 struct Example {
     language: &'static str,
-    /// Installs the clients; `built` is a folder of its own.
+    /// Installs the clients; `built` is a separate folder.
     install: Install,
-    /// The command that starts an adapter.
+    /// Returns the command that starts an adapter.
     start: fn(source: &Path, built: &Path) -> Command,
-    /// The name of each client, what it is called with the version of the lock file, and the
-    /// arguments of its adapter.
+    /// For each client its name, its title with the version of the lock file, and the arguments of
+    /// its adapter.
     clients: &'static [(&'static str, &'static str, &'static [&'static str])],
 }
 
@@ -68,7 +68,7 @@ const EXAMPLES: &[Example] = &[
         install: |source, built| lock_files::python(&source.join("requirements.txt"), built),
         start: |source, built| {
             let mut command = Command::new(built.join("bin/python"));
-            // `-B`: nothing is left beside the adapters.
+            // `-B` writes no bytecode next to the adapters.
             command.current_dir(source).arg("-B");
             command
         },
@@ -111,13 +111,13 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// Builds the program, installs every client by its registry, and judges it. The page about all
-/// implementations has to say what came of it; with `bless` it is made to, and what was seen is kept
-/// in `results/`.
+/// Builds the program, installs every client from its registry, and judges it. The compatibility
+/// page must contain the results; with `bless` the page is updated, and the evidence is stored in
+/// `results/`.
 ///
 /// # Errors
-/// A client that cannot be had, or that does not do as its list of known deviations says; the others
-/// are judged all the same. A page that says otherwise.
+/// A client that is not available, or does not match its list of known deviations, after all others
+/// are judged. A page with other results.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     examples::try_all(FOLDER, EXAMPLES, |one| one.language, Example::run)?;
     if bless {
@@ -137,13 +137,13 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     Ok(fs::write(root().join(PAGE), format!("{others}{table}"))?)
 }
 
-/// What the page about all implementations says of clients: all from its title on.
+/// Returns the clients part of the compatibility page: everything from its title on.
 pub(crate) fn part(page: &str) -> &str {
     let begin = page.find(TITLE).unwrap_or(page.len());
     page.get(begin..).unwrap_or_default()
 }
 
-/// Rules passed, of those that each client claims, by what the runs left.
+/// Table of satisfied and claimed rules of each client, from the evidence of the runs.
 fn table() -> Result<String, Box<dyn Error>> {
     let mut table = format!(
         "{TITLE}\nRules for clients kept, of those that the client claims. Written by `cargo xtask \
@@ -160,12 +160,12 @@ fn table() -> Result<String, Box<dyn Error>> {
     Ok(table)
 }
 
-/// What the run on a client left.
+/// Path of the evidence of a client's run.
 fn seen(name: &str) -> PathBuf {
     root().join(BUILT).join(format!("{name}.ndjson"))
 }
 
-/// How many rules a client keeps of each API.
+/// Number of satisfied rules of a client for each API.
 fn outcome(name: &str) -> Result<(String, String), Box<dyn Error>> {
     let evidence = fs::read_to_string(seen(name))?;
     let (mut engine, mut control) = ((0, 0), (0, 0));
@@ -188,7 +188,7 @@ fn outcome(name: &str) -> Result<(String, String), Box<dyn Error>> {
 }
 
 impl Example {
-    /// Judges the clients of the language at the same time: most of what they do is waiting.
+    /// Judges the clients of the language concurrently: they mostly wait.
     fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
         let source = root().join(FOLDER).join(self.language);
         let built = root().join(BUILT).join(self.language);
@@ -203,7 +203,7 @@ impl Example {
                     scope.spawn(move || judge(program, (name, title), &start)),
                 )
             });
-            // All of them are started before the first is waited for.
+            // Starts all of them before the first join.
             let judged: Vec<_> = judged.collect();
             let ended = judged.into_iter().filter_map(|(name, judged)| {
                 let why = match judged.join() {
@@ -221,7 +221,7 @@ impl Example {
     }
 }
 
-/// Judges a client behind its adapter, by what it is known to break.
+/// Judges a client through its adapter, with its list of known deviations.
 fn judge(program: &Path, (name, title): (&str, &str), adapter: &Command) -> Result<(), String> {
     let file = |ending: &str| root().join(BUILT).join(format!("{name}.{ending}"));
     let log = File::create(file("log")).map_err(|error| error.to_string())?;
@@ -263,7 +263,7 @@ fn java(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     done(command.args(adapters.iter().filter(is_java)))
 }
 
-/// The class path: libraries and adapters.
+/// Class path of the libraries and adapters.
 fn jars(built: &Path) -> String {
     let built = built.display();
     format!("{built}/jars/*:{built}/classes")
@@ -278,10 +278,10 @@ mod tests {
     use super::{EXAMPLES, FOLDER, KNOWN};
     use crate::{examples, root};
 
-    /// So many bytes behind its name a lock file has the version.
+    /// Maximum distance of the version from the name in a lock file, in bytes.
     const VERSION_WITHIN: usize = 60;
 
-    /// A folder that nobody runs proves nothing, nor does a list that nobody reads.
+    /// Every folder must be tested, and every list of known deviations must be used.
     #[test]
     fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
         let mut folders = examples::folders(FOLDER)?;
@@ -298,13 +298,13 @@ mod tests {
         Ok(())
     }
 
-    /// The table names the versions that are installed.
+    /// The table must contain the versions of the lock files.
     #[test]
     fn versions_are_those_of_the_lock_files() -> Result<(), Box<dyn Error>> {
         for one in EXAMPLES {
             let locks = match one.language {
                 "javascript" => vec!["package-lock.json"],
-                // The first says that it needs the second.
+                // The first one is installed on top of the second.
                 "python" => vec![
                     "requirements.txt",
                     "../../../xtask/verification/clients/python/requirements.txt",
@@ -318,7 +318,7 @@ mod tests {
                 lock += &fs::read_to_string(file)?.to_lowercase();
             }
             for (_, title, _) in one.clients {
-                // What comes with the language has no version.
+                // A client that is part of the language has no version.
                 let Some((name, version)) = title
                     .split_once(' ')
                     .filter(|(_, rest)| rest.starts_with(|first: char| first.is_ascii_digit()))

@@ -27,7 +27,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn failed(what: &str) -> ExitCode {
-    // A closed error stream leaves the exit code to tell.
+    // If standard error is closed, only the exit code reports the error.
     let _ = writeln!(std::io::stderr(), "error: {what}");
     ExitCode::FAILURE
 }

@@ -12,20 +12,20 @@ use flate2::write::GzEncoder;
 
 use crate::root;
 
-/// That of clients, a file each.
+/// Folder of the evidence of clients, with one file each.
 pub(crate) const CLIENTS: &str = "results/clients";
 
-/// That of libraries behind the shim, a file each.
+/// Folder of the evidence of libraries behind the shim, with one file each.
 pub(crate) const LIBRARIES: &str = "results/libraries";
 
 const ENDING: &str = ".ndjson.gz";
 
-/// The file of a name in a folder.
+/// Path of the evidence file with this name.
 pub(crate) fn file(folder: &str, name: &str) -> PathBuf {
     root().join(folder).join(format!("{name}{ENDING}"))
 }
 
-/// All files of a folder, by their names.
+/// Returns all evidence files of a folder, sorted by name.
 ///
 /// # Errors
 /// A folder that cannot be read, or is empty.
@@ -44,7 +44,7 @@ pub(crate) fn files(folder: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     }
 }
 
-/// Compresses the events of a run into a file that is kept.
+/// Compresses the events of a run into an evidence file.
 ///
 /// # Errors
 /// Files that cannot be read or written.
@@ -58,7 +58,7 @@ pub(crate) fn keep(events: &Path, file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The events in a file that is kept, with the verdicts that they had.
+/// Reads the events of an evidence file, with their recorded verdicts.
 ///
 /// # Errors
 /// A file that cannot be read.

@@ -11,7 +11,7 @@ use crate::apt;
 
 const XZ: &str = "/usr/bin/xz";
 
-/// Writes the evidence of these files into one.
+/// Packs the evidence of these files into one.
 ///
 /// # Errors
 /// A file that cannot be read or written, or no `xz`.
@@ -33,10 +33,10 @@ pub(crate) fn pack(files: &[PathBuf], to: &Path) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The events of each run.
+/// Unpacks the events of each run.
 ///
 /// # Errors
-/// A file that cannot be read, a line that is no event, or no `xz`.
+/// A file that cannot be read, a line that is not an event, or no `xz`.
 pub(crate) fn unpack(file: &Path) -> Result<Vec<Vec<Event>>, Box<dyn Error>> {
     apt::require(&[("xz-utils", XZ)])?;
     let unpacked = Command::new(XZ)

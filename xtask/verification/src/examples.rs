@@ -8,10 +8,10 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::{report, root};
 
-/// Builds the program, and tries every example with it.
+/// Builds the program and tests every example with it.
 ///
 /// # Errors
-/// What is wrong with any of them; the others are tried all the same.
+/// The failures of all examples, after every one was tested.
 pub(crate) fn try_all<E>(
     folder: &str,
     examples: &[E],
@@ -42,7 +42,7 @@ pub(crate) fn try_all<E>(
     }
 }
 
-/// The names of the folders in a folder.
+/// Names of the subfolders of a folder.
 #[cfg(test)]
 pub(crate) fn folders(folder: &str) -> std::io::Result<std::collections::BTreeSet<String>> {
     let mut names = std::collections::BTreeSet::new();

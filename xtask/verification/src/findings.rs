@@ -1,9 +1,9 @@
 //! Runs the reproducers of `findings/` on the real servers.
 //!
-//! Below a heading of the second level stand the findings of one server; its name begins with that
-//! of a [`Peer`]. A finding is a heading of the third level, with commands in a block `sh` and what
-//! they show in the block `text` behind it. A block `yaml` before the first finding is the server's
-//! configuration. Each finding has a server of its own.
+//! A heading of the second level starts the findings of one server; it begins with the name of a
+//! [`Peer`]. A finding is a heading of the third level, with commands in a block `sh`, followed by
+//! their expected output in a block `text`. A block `yaml` before the first finding is the server's
+//! configuration. Each finding runs on a separate server.
 
 use std::error::Error;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::servers::{ExternalProcess, free_address};
 use crate::stored_evidence::on_search_path;
 use crate::{apt, real_opa, report, root};
 
-/// The pages that have findings.
+/// Pages with findings.
 const PAGES: [&str; 2] = ["findings/engine.md", "findings/control-plane.md"];
 
-/// Programs that the commands of the page call, with their packages.
+/// Programs that the commands use, with their packages.
 const PROGRAMS: &[(&str, &str)] = &[("curl", "/usr/bin/curl"), ("sqlite3", "/usr/bin/sqlite3")];
 
-/// A server that findings are of.
+/// Server with findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Peer {
     Engine,
@@ -28,7 +28,7 @@ enum Peer {
     Control,
 }
 
-/// One finding.
+/// Reproducible finding.
 #[derive(Debug)]
 struct Finding<'p> {
     peer: Peer,
@@ -37,19 +37,19 @@ struct Finding<'p> {
     shown: &'p str,
 }
 
-/// The page, read.
+/// Parsed page.
 #[derive(Debug, Default)]
 struct Page<'p> {
-    /// The configuration of the control plane.
+    /// Configuration of the control plane.
     config: &'p str,
     findings: Vec<Finding<'p>>,
 }
 
-/// Plays every finding, or those whose title contains a text. What they show must be what the page
-/// says; with `bless` the page comes to say it.
+/// Runs every finding, or those whose title contains a string. The output must match the page; with
+/// `bless` the page is updated.
 ///
 /// # Errors
-/// A server that cannot be started, a page that says otherwise.
+/// A server that cannot be started, or output that does not match.
 pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>> {
     apt::require(PROGRAMS)?;
     let engine = real_opa::build()?;
@@ -72,8 +72,8 @@ pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>>
     }
 }
 
-/// Plays the findings of a page on the programs of the engine, EOPA and the control plane; what they
-/// show otherwise, none with `bless`.
+/// Runs the findings of a page on the programs of the engine, EOPA and the control plane; returns
+/// the mismatches, none with `bless`.
 fn play(
     page: &str,
     [engine, eopa, control]: &[Option<PathBuf>; 3],
@@ -112,12 +112,12 @@ fn play(
 }
 
 impl Finding<'_> {
-    /// How the page says that the commands show this.
+    /// Formats the commands with this output as on the page.
     fn block(&self, shown: &str) -> String {
         format!("```sh\n{}```\n\n```text\n{shown}```\n", self.commands)
     }
 
-    /// What the commands show on a new server.
+    /// Runs the commands on a new server; returns their output.
     fn play(&self, program: &Path, config: &str, folder: &Path) -> Result<String, Box<dyn Error>> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
@@ -180,10 +180,10 @@ impl Finding<'_> {
     }
 }
 
-/// Reads the page.
+/// Parses the page.
 ///
 /// # Errors
-/// A finding that lacks a block, or is of no known server.
+/// A finding without one of its blocks.
 fn read(text: &str) -> Result<Page<'_>, Box<dyn Error>> {
     let mut page = Page::default();
     for section in text.split("\n## ").skip(1) {
@@ -215,7 +215,7 @@ fn read(text: &str) -> Result<Page<'_>, Box<dyn Error>> {
     Ok(page)
 }
 
-/// The first block of a language.
+/// Returns the first block of a language.
 fn block<'t>(text: &'t str, language: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("\n```{language}\n"))?;
     let end = rest.find("```")?;

@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use crate::{report, root};
 
-/// How many of a hundred mutants some rule has to notice, of those that a document can speak of.
+/// Minimum percentage of mutants that a rule must notice, of those that the documents cover.
 const DETECTED: usize = 95;
 
-/// Mutants that no rule notices, with the reason.
+/// Surviving mutants, with reasons.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Survivors {
@@ -28,14 +28,14 @@ struct Survivors {
 struct Survivor {
     mutants: Vec<String>,
     reason: String,
-    /// Whether the document says nothing of such answers, so that no rule could: they do not count
-    /// among those of which nearly all have to be noticed.
+    /// Whether the documents do not cover such responses, so that no rule can notice the mutants;
+    /// these do not count for the percentage.
     #[serde(default)]
     beyond_document: bool,
 }
 
-/// Fills the matrix, tries the mutants, judges vacuous servers. With `bless`, the matrix is
-/// written down instead of compared.
+/// Fills the matrix, tries the mutants, judges trivial servers. With `bless`, the matrix is written
+/// instead of compared.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     matrix(bless)?;
     clients(bless)?;
@@ -83,8 +83,8 @@ fn matrix(bless: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same of the rules for clients, on their model. What else notices a fault is found out when it
-/// is written down only, as that takes some minutes.
+/// Fills the matrix of the rules for clients on their model. The other rules that notice a fault
+/// are determined only when it is written, as that takes some minutes.
 fn clients(bless: bool) -> Result<(), Box<dyn Error>> {
     let rules = Rules::embedded()?;
     let count = rules.all().len();
@@ -106,8 +106,8 @@ fn clients(bless: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The faults and the rules that they are aimed at. What else notices a fault is held to what the
-/// fault says it concerns; on servers that scenarios share it is not the same every time.
+/// Faults and the rules that they target. The other rules that notice a fault are checked against
+/// the fault's stated scope; on servers that scenarios share they vary.
 fn aimed(matrix: &str) -> Vec<&str> {
     let other = |line: &&str| line.starts_with("  ");
     matrix.lines().filter(|line| !other(line)).collect()
@@ -140,13 +140,13 @@ fn mutants() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many survivors are explained, and how many of these no document speaks of.
+/// Number of explained survivors, and how many of these the documents do not cover.
 struct Explained {
     explained: usize,
     beyond_document: usize,
 }
 
-/// All survivors have to be explained, and nothing else.
+/// Checks that the list contains exactly the survivors.
 fn explained(mutations: &Mutations) -> Result<Explained, Box<dyn Error>> {
     let text = fs::read_to_string(root().join("faults/survivors.toml"))?;
     let known: Survivors = toml::from_str(&text)?;

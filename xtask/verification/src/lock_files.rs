@@ -10,19 +10,19 @@ use crate::postgres::done;
 use crate::report;
 use crate::stored_evidence::on_search_path;
 
-/// Written into a folder when all is there: the lock file that it was installed by.
+/// Name of the file that marks a complete installation: a copy of its lock file.
 const DONE: &str = "installed";
 
-/// Programs, and the Debian packages that bring them.
+/// Programs, and their Debian packages.
 const NPM: &[(&str, &str)] = &[("node", "nodejs"), ("npm", "npm")];
 const PYTHON: &[(&str, &str)] = &[("python3", "python3")];
 const MAVEN: &[(&str, &str)] = &[("javac", "default-jdk-headless"), ("mvn", "maven")];
 
-/// Copies the files of a folder to where its `package-lock.json` is installed: Node.js looks for
-/// libraries from where a program is.
+/// Copies a folder's files and installs its `package-lock.json` next to them: Node.js resolves
+/// libraries relative to the program.
 ///
 /// # Errors
-/// When something cannot be had.
+/// When something is not available.
 pub(crate) fn npm(source: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     programs(NPM)?;
     fs::create_dir_all(folder)?;
@@ -39,16 +39,16 @@ pub(crate) fn npm(source: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     report("installing", "the npm packages");
     let mut command = Command::new("npm");
     command.current_dir(folder);
-    // Nothing of the packages runs before the programs that use them do.
+    // Install scripts of packages must not run.
     command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
     done(command.args(["--loglevel", "error"]))?;
     installed(folder, &lock)
 }
 
-/// Makes an environment of Python with what a lock file names, in a folder of its own.
+/// Creates a Python environment with the packages of a lock file, in a separate folder.
 ///
 /// # Errors
-/// When something cannot be had.
+/// When something is not available.
 pub(crate) fn python(lock: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     programs(PYTHON)?;
     if is_installed(folder, lock)? {
@@ -58,7 +58,7 @@ pub(crate) fn python(lock: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut looked = Command::new("python3");
     let looked = looked.args(["-c", "import ensurepip"]);
     if !looked.stderr(Stdio::null()).status()?.success() {
-        // Debian takes it out of Python.
+        // Debian packages this module separately.
         apt::install(&["python3-venv"])?;
     }
     let mut command = Command::new("python3");
@@ -72,10 +72,10 @@ pub(crate) fn python(lock: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     installed(folder, lock)
 }
 
-/// Puts the jars that a `pom.xml` names, and those that they need, into a folder of their own.
+/// Copies the jars of a `pom.xml` and their dependencies into a separate folder.
 ///
 /// # Errors
-/// When something cannot be had.
+/// When something is not available.
 pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     programs(MAVEN)?;
     if is_installed(folder, pom)? {
@@ -89,7 +89,7 @@ pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     installed(folder, pom)
 }
 
-/// Installs those of the programs that are not there.
+/// Installs the programs that are missing.
 pub(crate) fn programs(wanted: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     let missing = wanted
         .iter()
@@ -101,7 +101,7 @@ pub(crate) fn programs(wanted: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Whether a folder has all that this lock file names.
+/// Whether the folder was installed from this version of the lock file.
 fn is_installed(folder: &Path, lock: &Path) -> Result<bool, Box<dyn Error>> {
     let by = fs::read(folder.join(DONE)).unwrap_or_default();
     Ok(by == fs::read(lock)?)

@@ -1,4 +1,4 @@
-//! Checks that take long or need other programs, started by `cargo xtask`.
+//! Checks that take a long time or need other programs, started by `cargo xtask`.
 
 mod apt;
 mod attack;
@@ -203,7 +203,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    // The client of the measurements takes the process's provider; only a second one could fail.
+    // The HTTP client uses the process's default provider; only a second installation could fail.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let result = match Cli::parse().task {
         Task::Peers { keep } => real_opa::run(keep),
@@ -250,13 +250,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace.
+/// Root folder of the workspace.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// Says one line of what a task does.
+/// Prints one line about the progress of a task.
 #[expect(clippy::print_stdout, reason = "a task speaks to its user")]
 fn report(what: &str, of: &str) {
     println!("{what}: {of}");
@@ -268,7 +268,7 @@ mod tests {
 
     use super::{Cli, check_names};
 
-    /// `cargo xtask --help` shows them without this program.
+    /// `cargo xtask --help` lists the checks without this program.
     #[test]
     fn every_proof_is_listed_as_it_is_described() {
         let command = Cli::command();

@@ -10,21 +10,21 @@ use crate::cargo::cargo;
 use crate::stored_evidence::on_search_path;
 use crate::{examples, root};
 
-/// Where the examples are, each in a folder named after its language.
+/// Folder of the examples, each in a folder named after its language.
 const FOLDER: &str = "examples/mock";
 
-/// Where what they compile to is left.
+/// Folder of the compiled examples.
 const BUILT: &str = "target/mock-examples";
 
-/// An example is given up when it has not ended after so long; compilers take most of it.
+/// Time limit of an example; compilers use most of it.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// The tests of one language.
+/// Tests of one language.
 struct Example {
     language: &'static str,
-    /// The programs that it cannot do without, each with the package of Debian that has it.
+    /// Required programs, each with its Debian package.
     needs: &'static [(&'static str, &'static str)],
-    /// Commands that are run in its folder, one after the other.
+    /// Commands that run one by one in its folder.
     commands: fn(built: &Path) -> Vec<Command>,
 }
 
@@ -37,7 +37,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         language: "python",
         needs: &[("python3", "python3")],
-        // `-B`: nothing is left beside the tests.
+        // `-B` writes no bytecode next to the tests.
         commands: |_| vec![command("python3", &["-B", "-m", "unittest"])],
     },
     Example {
@@ -76,8 +76,8 @@ fn command(program: &str, arguments: &[&str]) -> Command {
 /// Builds the program, and runs the tests of every language.
 ///
 /// # Errors
-/// A language whose programs are not there, and tests that fail or do not come to their end. The
-/// others are run all the same.
+/// A language whose programs are missing, and tests that fail or do not end, after all others have
+/// run.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     examples::try_all(FOLDER, EXAMPLES, |one| one.language, Example::run)
 }
@@ -101,7 +101,7 @@ impl Example {
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command to completion.
 fn ended(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let name = command.get_program().to_string_lossy().into_owned();
@@ -130,7 +130,7 @@ mod tests {
     use super::{EXAMPLES, FOLDER};
     use crate::examples;
 
-    /// A folder that nobody runs proves nothing.
+    /// Every folder must be tested.
     #[test]
     fn every_folder_is_run() -> Result<(), Box<dyn Error>> {
         let mut folders = examples::folders(FOLDER)?;

@@ -38,7 +38,7 @@ const CONFIG: &str = r#"{
   "labels": {"region": "west"}
 }"#;
 
-/// Requests: method, path, what is accepted, body.
+/// Requests: method, path, `Accept` header, body.
 const REQUESTS: &[(&str, &str, &str, &str)] = &[
     ("GET", "/v1/data/p/allow", "*/*", ""),
     (
@@ -96,7 +96,7 @@ const REQUESTS: &[(&str, &str, &str, &str)] = &[
     ("GET", "/v1/nowhere", "*/*", ""),
 ];
 
-/// The messages of the lines that are compared.
+/// Messages of the compared lines.
 const MESSAGES: &[&str] = &[
     "Initializing server.",
     "Received request.",
@@ -106,10 +106,10 @@ const MESSAGES: &[&str] = &[
     "Status Log",
 ];
 
-/// Starts both, asks both the same, and compares what they log.
+/// Starts both servers, sends them the same requests, and compares their logs.
 ///
 /// # Errors
-/// A server that does not start; with every difference.
+/// A server that does not start; every difference.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
     done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
@@ -139,7 +139,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The events that a server writes about all requests.
+/// Returns the events that a server logs for all requests.
 fn logged(program: &Path, command: &[&str], format: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let mut paths = Vec::new();
@@ -185,13 +185,13 @@ fn logged(program: &Path, command: &[&str], format: &str) -> Result<Vec<Value>, 
     }
 }
 
-/// The events of a log, as far as they are there.
+/// Parses the complete events of a log.
 fn events(log: &str) -> Vec<Value> {
     let events = serde_json::Deserializer::from_str(log).into_iter::<Value>();
     events.map_while(Result::ok).collect()
 }
 
-/// A line in the order of what it is about.
+/// Types of the members of each line, in order of the requests.
 type Shapes = Vec<BTreeMap<String, &'static str>>;
 
 fn compare(theirs: &[Value], ours: &[Value]) -> Vec<String> {
@@ -210,7 +210,7 @@ fn compare(theirs: &[Value], ours: &[Value]) -> Vec<String> {
             for key in keys {
                 let [theirs, ours] =
                     [their, our].map(|shape| shape.get(key).copied().unwrap_or("absent"));
-                // OPA tells it only when there has been an upload.
+                // OPA reports this member only after an upload.
                 let later = *message == "Status Log" && key.as_str() == "decision_logs";
                 if theirs != ours && !later {
                     differences.push(format!("{message} {at}: `{key}` is {theirs}, ours {ours}"));
@@ -221,9 +221,9 @@ fn compare(theirs: &[Value], ours: &[Value]) -> Vec<String> {
     differences
 }
 
-/// The keys and types of the lines with a message, in the order of the requests. Of OPA's first
-/// lines `fields.time` is left out, which only comes of how they are kept until its log is set up.
-/// Of requests only those of the table count, not those that wait for the start.
+/// Keys and types of the lines with a message, in order of the requests. `fields.time` is ignored:
+/// OPA's first lines have it only because they are buffered until its log is set up. Health
+/// requests before the first request of the table are ignored.
 fn shapes(events: &[Value], message: &str) -> Shapes {
     let mut events: Vec<&Value> = events
         .iter()
@@ -232,7 +232,7 @@ fn shapes(events: &[Value], message: &str) -> Shapes {
     if message == "Status Log" {
         events.drain(..events.len().saturating_sub(1));
     } else if !matches!(message, "Initializing server." | "loud") {
-        // The lines of different requests may be written in another order than these were made.
+        // Lines of different requests may be logged in another order than that of the requests.
         events.sort_by_key(|event| event["req_id"].as_u64());
         let health = |event: &&Value| event["req_path"] == "/health";
         let waits = events.iter().take_while(|event| health(event)).count();

@@ -17,14 +17,14 @@ use crate::releases::{self, Releases};
 use crate::stored_evidence::{self, RuleResults};
 use crate::{client_examples, evidence, evidence_pack, program, report, root};
 
-/// The page that the table stands on.
+/// Page that contains the table.
 pub(crate) const PAGE: &str = "COMPATIBILITY.md";
 
-/// Judges the usual versions and the reference, and what is kept of other servers. With `bless`,
-/// the page and the evidence of the releases are written; else the page has to say the same.
+/// Judges the usual versions and the reference, and stored evidence of other servers. With `bless`,
+/// writes the page and the evidence of the releases; otherwise the page must match.
 ///
 /// # Errors
-/// A version that cannot be had or started, a page that says otherwise.
+/// A version that is not available or does not start, or a page that does not match.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     let folder = root().join("target/peers");
     let versions = Releases::read()?.usual;
@@ -49,17 +49,17 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
         evidence_pack::pack(&files, &root().join(releases::EVIDENCE))?;
     }
     let mut page = page(&columns)?;
-    // Clients are judged by a check of their own.
+    // Clients are judged by a separate check.
     page += client_examples::part(&fs::read_to_string(root().join(PAGE))?);
     said(PAGE, &page, bless)?;
     told_in_readme(&page)
 }
 
-/// Judges every release, or with `built` those that need no building, by the rules of the documents
-/// and by those about regressions; the page about them is written with `bless`, else it has to say the same.
+/// Judges every release, or with `built` those already built, by the rules of the documents and by
+/// those about regressions. With `bless`, writes the page; otherwise the page must match.
 ///
 /// # Errors
-/// A version that cannot be had or started, a page that says otherwise.
+/// A version that is not available or does not start, or a page that does not match.
 pub(crate) fn run_all(bless: bool, built: bool) -> Result<(), Box<dyn Error>> {
     let releases = Releases::read()?;
     let mut versions = releases.all.clone();
@@ -93,7 +93,7 @@ fn judge_all(
     Ok(columns)
 }
 
-/// Holds that a page says this, or writes it.
+/// Checks that a page has this content, or writes it.
 fn said(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
     let file = root().join(path);
     if bless {
@@ -105,7 +105,7 @@ fn said(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The figures for all rules of the engine stand in the README, too.
+/// Checks that the README contains the totals for the engine.
 fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
     let all = page.lines().rfind(|line| line.starts_with("| **all** |"));
     let all = all.ok_or("the page has no figures")?;
@@ -115,7 +115,7 @@ fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The rules of the documents, or of a pack, on a target; the evidence goes to a file.
+/// Judges a target by the rules of the documents, or of a pack, and writes the evidence to a file.
 fn judge(
     target: Target,
     evidence: &Path,
@@ -134,7 +134,7 @@ fn judge(
             Event::Judged(judged) => match judged.verdict {
                 Verdict::Pass => drop(kept.insert(judged.rule, true)),
                 Verdict::Fail(_) => drop(kept.insert(judged.rule, false)),
-                // Of an open clause of a pack it counts whether the requests were answered at all.
+                // For an open clause of a pack, it counts whether any request was answered.
                 Verdict::Recorded if pack.is_some() => {
                     let is_fact = |line: &str| line.starts_with("  ") && line.contains(" = ");
                     let answered = judged.transcript.lines().any(is_fact);
@@ -153,7 +153,7 @@ fn judge(
     }
 }
 
-/// The libraries that are judged behind the shim, by the evidence that is kept of them.
+/// Appends the libraries judged behind the shim, from their stored evidence.
 fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(
         page,
@@ -181,7 +181,7 @@ fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One page of HTML with every version side by side, in `target/peers/compatibility.html`.
+/// HTML page with every version side by side, at `target/peers/compatibility.html`.
 fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>> {
     let page = folder.join("compatibility.html");
     let report = format!("--report=html={}", page.display());
@@ -194,7 +194,7 @@ fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>
     program::conformance(&arguments.collect::<Vec<_>>())
 }
 
-/// The page: rules passed by section, then the rules whose verdict changes between versions.
+/// Page with the satisfied rules by section, then the rules whose verdict changes between versions.
 fn page(columns: &[(String, RuleResults)]) -> Result<String, Box<dyn Error>> {
     let catalogue = Catalogue::embedded()?;
     let mut page = String::from(
@@ -265,7 +265,7 @@ fn table(
     row("**all**", &rules.iter().collect::<Vec<_>>())
 }
 
-/// The rules that some version of OPA keeps and another breaks, with those that keep them.
+/// Rules that some versions of OPA satisfy and others violate, with those that satisfy them.
 fn changes(
     page: &mut String,
     rules: &[&Clause],
@@ -300,7 +300,7 @@ fn changes(
     Ok(())
 }
 
-/// `since 1.3.0`, `until 1.6.0`, or the versions one by one.
+/// `since 1.3.0`, `until 1.6.0`, or the list of versions.
 fn span(verdicts: &[(&str, bool)]) -> String {
     let short = |name: &str| name.trim_start_matches("OPA ").to_owned();
     let first = verdicts
@@ -326,7 +326,7 @@ fn span(verdicts: &[(&str, bool)]) -> String {
     names.join(", ")
 }
 
-/// What OPA Control Plane is known to do otherwise, from definitions to bundles.
+/// Appends the known deviations of OPA Control Plane, from definitions to bundles.
 fn otherwise(page: &mut String, catalogue: &Catalogue) -> Result<(), Box<dyn Error>> {
     let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     let lists = ["ocp", "ocp-opa"].map(|target| KnownList::embedded(target, ids.clone()));

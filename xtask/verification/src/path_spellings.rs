@@ -1,5 +1,5 @@
-//! Compares what the authorization policies of the engine and of OPA see and decide, for every
-//! route and spelling of a path.
+//! Compares the paths that the authorization policies of the engine and of OPA get, and their
+//! decisions, for every route and spelling of a path.
 
 use std::error::Error;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::release_build::PACKAGES;
 use crate::servers::{Client, Server};
 use crate::{real_opa, report, root};
 
-/// Methods and paths; `A` and `B` are the segments that are spelled in many ways.
+/// Methods and paths; `A` and `B` are segments with many spellings.
 const ROUTES: &[(&str, &str)] = &[
     ("GET", "/v1/data/A/B"),
     ("POST", "/v1/data/A/B"),
@@ -30,7 +30,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("GET", "/v1/nowhere/A/B"),
 ];
 
-/// Spellings of what stands behind the last literal segment of a route, and of that segment's slash.
+/// Spellings of the rest after the last literal segment of a route, including the slash.
 const SPELLINGS: &[&str] = &[
     "/a/b",
     "/a%2Fb",
@@ -82,7 +82,7 @@ const SPELLINGS: &[&str] = &[
     "/#/a/b",
 ];
 
-/// Other spellings of whole targets: what stands before the path, and a change of its beginning.
+/// Other spellings of whole targets: a prefix of the path, and a replacement in it.
 const TARGETS: &[(&str, &str, &str)] = &[
     ("", "/v1/", "/v1%2F"),
     ("", "/v1/", "/V1/"),
@@ -97,8 +97,8 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("http://elsewhere.example:1", "/v1/", "/v1/"),
 ];
 
-/// A policy whose reason is the path that it was shown. The health is shown to everybody, so that it
-/// is seen when a server is ready.
+/// Policy whose reason is its input path. Health requests are always allowed, to detect when a
+/// server is ready.
 const SHOWN: &str = r#"package system.authz
 
 allow if input.path == ["health"]
@@ -106,7 +106,7 @@ allow if input.path == ["health"]
 allow := {"allowed": false, "reason": json.marshal(input.path)} if input.path != ["health"]
 "#;
 
-/// Forbids what the path with the segments `a` and `b` at its end names, and nothing else.
+/// Denies paths that end with the segments `a` and `b`, and allows all others.
 const FORBIDS: &str = r#"package system.authz
 
 default allow := true
@@ -114,7 +114,7 @@ default allow := true
 allow := false if array.slice(input.path, count(input.path) - 2, count(input.path)) == ["a", "b"]
 "#;
 
-/// Permits that, and nothing else but the health.
+/// Allows these paths and health requests, and denies all others.
 const PERMITS: &str = r#"package system.authz
 
 default allow := false
@@ -124,17 +124,17 @@ allow if array.slice(input.path, count(input.path) - 2, count(input.path)) == ["
 allow if input.path == ["health"]
 "#;
 
-/// A difference that has a reason.
+/// Difference with a reason.
 struct KnownDifference {
-    /// A part of the targets that differ.
+    /// Substring of the targets that differ.
     part: &'static str,
-    /// The only answers of ours that the reason explains.
+    /// Prefixes of our results that the reason explains.
     ours: &'static [&'static str],
-    /// The only answer of OPA that it explains; any if there is none.
+    /// The only result of OPA that it explains; any if there is none.
     theirs: Option<&'static str>,
 }
 
-/// Segments are text: 400, before any policy is asked.
+/// Segments must be UTF-8: 400 without evaluating a policy.
 const fn not_utf8(part: &'static str) -> KnownDifference {
     KnownDifference {
         part,
@@ -147,19 +147,19 @@ const KNOWN: &[KnownDifference] = &[
     not_utf8("%ff"),
     not_utf8("%c0%af"),
     not_utf8("%ed%a0%80"),
-    // The policy is asked before anybody is told of another form of a path.
+    // The policy decides before a client learns of another form of a path.
     KnownDifference {
         part: "/a/b/",
         ours: &["refused"],
         theirs: Some("redirect"),
     },
-    // There is no other form of a path that has no route.
+    // A path without a route has no other form.
     KnownDifference {
         part: "/v1/nowhere/a/b/",
         ours: &["let through"],
         theirs: Some("redirect"),
     },
-    // An escaped slash at the end is not the end: the path has that segment.
+    // An escaped trailing slash is part of the last segment.
     KnownDifference {
         part: "/a/b%2F",
         ours: &["refused", "let through"],
@@ -175,7 +175,7 @@ impl KnownDifference {
     }
 }
 
-/// Asks both servers for every route in every spelling under each policy.
+/// Sends both servers every route in every spelling under each policy.
 ///
 /// # Errors
 /// A server that does not start; every difference without a reason.
@@ -232,7 +232,7 @@ fn requests() -> Vec<(&'static str, String)> {
     requests
 }
 
-/// The statuses of the answers, and what a policy said it was shown.
+/// Returns the result of each request: its status, and the path in the policy's reason.
 fn answers(
     program: &Path,
     arguments: &[&str],
@@ -247,7 +247,7 @@ fn answers(
     let server = Server::start(program, &arguments, folder.path())?;
     let mut answers = Vec::new();
     for (method, target) in requests {
-        // One request may end its connection.
+        // A request may close its connection.
         let mut client: Client = server.client()?;
         let answer = client.exchange(&Client::request(method, target, body(method, target)));
         answers.push(match answer {
@@ -258,7 +258,7 @@ fn answers(
     Ok(answers)
 }
 
-/// A body that the route takes, so that a request that is permitted does something.
+/// Valid body for the route, so that a permitted request has an effect.
 fn body(method: &str, target: &str) -> &'static str {
     match method {
         "PUT" if target.contains("olici") => "package q",
@@ -269,8 +269,8 @@ fn body(method: &str, target: &str) -> &'static str {
     }
 }
 
-/// Whether the policy let a request through. What a handler makes of it is another matter, but for
-/// redirects and broken targets, which no handler sees.
+/// Formats whether the policy permitted a request. The handler's response does not matter, except
+/// for redirects and invalid targets, which never reach a handler.
 fn shown(status: u16, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = body

@@ -1,4 +1,4 @@
-//! A PostgreSQL server.
+//! PostgreSQL server for checks.
 
 use std::{
     error::Error,
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 use crate::apt;
 
-/// The Debian package that brings the server.
+/// Debian package of the server.
 const PACKAGE: &str = "postgresql";
 
-/// The account that package makes; the server refuses to run as root.
+/// Account that the package creates; the server refuses to run as root.
 const ACCOUNT: &str = "postgres";
 
-/// A running server with an empty database; stopped and removed when dropped.
+/// Running server with an empty database; stopped and removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     programs: PathBuf,
@@ -27,8 +27,8 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server on a free port of the loopback interface, in a folder of its own.
-    /// Where the machine has no server, Debian's package is installed first.
+    /// Starts a server on a free loopback port, in a separate folder. If the machine has no server,
+    /// the Debian package is installed first.
     ///
     /// # Errors
     /// When it cannot be installed, initialised or started.
@@ -63,8 +63,8 @@ impl Postgres {
                 .arg("-D")
                 .arg(&data),
         )?;
-        // What the server has given to the system survives the crashes of the server that are
-        // played; a crash of the machine is not.
+        // Without fsync, data still survives the simulated crashes of the server, but not a crash
+        // of the machine.
         let options = format!(
             "-p {port} -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories={}",
             server.folder.path().display()
@@ -82,24 +82,24 @@ impl Postgres {
         Ok(server)
     }
 
-    /// Stops the server and starts it again, with its data. `immediate` is as after a crash.
+    /// Restarts the server with its data. The mode `immediate` simulates a crash.
     ///
     /// # Errors
-    /// When it does not come back.
+    /// When it does not restart.
     pub(crate) fn restart(&self, mode: &str) -> Result<(), Box<dyn Error>> {
         let mut command = self.program("pg_ctl")?;
         command.arg("-D").arg(self.data()).args(["-w", "-m", mode]);
-        // The server inherits what it logs to, as at its start.
+        // The restarted server needs the log file again.
         command.arg("-l").arg(self.folder.path().join("log"));
         done(command.arg("restart"))
     }
 
-    /// Where the server listens.
+    /// Returns the address of the server.
     pub(crate) fn address(&self) -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], self.port))
     }
 
-    /// The address of the server's database.
+    /// Returns the URL of the server's database.
     pub(crate) fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
@@ -134,12 +134,12 @@ impl Drop for Postgres {
                 .args(["-m", "immediate", "stop"])
                 .status()
         });
-        // The folder goes away either way; a server that did not stop ends when its files do.
+        // The folder is removed in any case; a server still running then ends without its files.
         drop(stopped);
     }
 }
 
-/// The folder of the newest installed server programs.
+/// Folder of the newest installed server programs.
 fn programs() -> Option<PathBuf> {
     let installed = fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut versions: Vec<PathBuf> = installed
@@ -155,7 +155,7 @@ fn is_root() -> io::Result<bool> {
     Ok(output.stdout.trim_ascii() == b"0")
 }
 
-/// Runs a command to its end.
+/// Runs a command to completion.
 ///
 /// # Errors
 /// When it cannot be started or does not succeed; the message names it.

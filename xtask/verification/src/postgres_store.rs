@@ -6,11 +6,11 @@ use crate::cargo::cargo;
 use crate::postgres::{Postgres, done};
 use crate::{report, root};
 
-/// Starts a server and runs the suite on it. The suite makes its cases on PostgreSQL only where a
-/// server is named, so none at all would pass: their number is asked for first.
+/// Starts a server and runs the suite on it. The suite has cases on PostgreSQL only if a server is
+/// configured, and a run without cases would pass, so their number is checked first.
 ///
 /// # Errors
-/// When there is no server, no case, or one fails.
+/// When no server is available, there is no case, or one fails.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let server = Postgres::start()?;
     let suite = |last: &str| {

@@ -1,4 +1,4 @@
-//! The program of the suite, in this process.
+//! In-process execution of the suite's program.
 
 use std::error::Error;
 
@@ -6,10 +6,10 @@ use conformance::cli::{self, Console};
 
 use crate::report;
 
-/// Runs `conformance` for the reports that it writes: of what passes (0) and of what fails (1).
+/// Runs `conformance` for its reports, whether the rules pass (0) or fail (1).
 ///
 /// # Errors
-/// With what it said, when it ends in any other way.
+/// The output, for any other exit code.
 pub(crate) fn conformance(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     report("running", &format!("conformance {}", arguments.join(" ")));
     let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Random cases by seed.
+//! Random test cases from a seed.
 
 use std::error::Error;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-/// A source of cases that is the same for the same seed.
+/// Creates a test runner whose cases depend only on the seed.
 pub(crate) fn runner(config: Config, seed: u64) -> TestRunner {
     let mut start = [0; 32];
     let (first, _) = start.split_at_mut(8);
@@ -16,11 +16,11 @@ pub(crate) fn runner(config: Config, seed: u64) -> TestRunner {
     TestRunner::new_with_rng(config, rng)
 }
 
-/// Judges so many cases, each made from some number of bytes. A case that is refused is made
-/// smaller in at most `shrinks` attempts.
+/// Judges `cases` cases, each generated from a number of random bytes. A failing case is shrunk in
+/// at most `shrinks` attempts.
 ///
 /// # Errors
-/// With what the judge says of the smallest case that it refuses.
+/// The judge's error for the smallest failing case.
 pub(crate) fn judge(
     (cases, shrinks): (u32, u32),
     seed: u64,

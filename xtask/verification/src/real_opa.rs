@@ -4,20 +4,20 @@ use std::{error::Error, path::PathBuf, process::Command};
 
 use crate::{cargo::cargo, postgres::done, report, root, stored_evidence};
 
-/// The module that pins the peer and its checksums, and the program it holds.
+/// Go module that pins the peer and its checksums, and the package of its program.
 const MODULE: &str = "xtask/verification/opa";
 const PROGRAM: &str = "github.com/open-policy-agent/opa";
 
-/// How it is started as a server, beside its address.
+/// Arguments that start it as a server, in addition to its address.
 pub(crate) const SERVE: &[&str] = &["run", "--server", "--skip-version-check"];
 
 /// Runs the whole suite on the real OPA, and on those servers of `results/` that are on the search
-/// path. The suite itself compares the result with the list below `conformance/known/`: a failure
-/// that is not listed fails, and so does a listed one that passes. With `keep` the evidence of the
-/// other servers replaces what `results/` has of them.
+/// path. The suite compares the result with the list below `conformance/known/`: an unlisted
+/// failure is an error, and so is a listed rule that passes. With `keep`, the new evidence of the
+/// other servers replaces that in `results/`.
 ///
 /// # Errors
-/// When the peer cannot be built or the suite does not end well on it.
+/// When the peer cannot be built, or a run of the suite fails.
 pub(crate) fn run(keep: bool) -> Result<(), Box<dyn Error>> {
     let program = build()?;
     report("judging", "the real OPA by the whole suite");
@@ -36,19 +36,19 @@ pub(crate) fn run(keep: bool) -> Result<(), Box<dyn Error>> {
         .try_for_each(|server| server.run(keep))
 }
 
-/// Builds the real OPA; where it is.
+/// Builds the real OPA; returns its path.
 ///
 /// # Errors
-/// When there is no Go, or the module cannot be had.
+/// When Go is not installed, or the module is not available.
 pub(crate) fn build() -> Result<PathBuf, Box<dyn Error>> {
     report("building", "the real OPA at its pinned version");
     go_program("opa", MODULE, PROGRAM)
 }
 
-/// Builds a program of a pinned Go module in a folder of the repository; where it is.
+/// Builds a program of a pinned Go module in a folder of the repository; returns its path.
 ///
 /// # Errors
-/// When there is no Go, or the module cannot be had.
+/// When Go is not installed, or the module is not available.
 pub(crate) fn go_program(
     name: &str,
     module: &str,

@@ -7,8 +7,8 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::root;
 
-/// What is built of the workspace: the program, and the suite only so that the dependencies of
-/// both have the same features as everywhere.
+/// Packages of the build: the program, and the suite only so that their dependencies have the same
+/// features as in other builds.
 pub(crate) const PACKAGES: &[&str] = &[
     "--package",
     "reference",
@@ -20,7 +20,7 @@ pub(crate) const PACKAGES: &[&str] = &[
     "conformance/embedded",
 ];
 
-/// Builds the program with the profile of released programs; where it is.
+/// Builds the program with the release profile; returns its path.
 ///
 /// # Errors
 /// When it does not build.

@@ -12,52 +12,52 @@ use serde::Deserialize;
 use crate::stored_evidence::RuleResults;
 use crate::{postgres::done, report, root};
 
-/// The module of the real OPA.
+/// Go module of the real OPA.
 const MODULE: &str = "github.com/open-policy-agent/opa";
-/// The first minor release of version 0 that reads the language of the scenarios, if it is told to;
-/// version 1 need not be told.
+/// First minor release of version 0 that supports the language of the scenarios, with a flag;
+/// version 1 needs no flag.
 const TOLD_V1: u32 = 61;
-/// The setups that older ones do not start in: a module of the newer language, and a configuration
-/// that they take only without discovery.
+/// Setups in which older releases do not start: one has a module in the newer language, the other a
+/// configuration that they accept only without discovery.
 const NEWER: [&str; 2] = ["token-auth", "discovery"];
-/// The releases.
+/// File with the list of releases.
 const LIST: &str = "xtask/verification/opa-releases.toml";
-/// What was seen of those of COMPATIBILITY.md.
+/// Evidence of the releases in COMPATIBILITY.md.
 pub(crate) const EVIDENCE: &str = "results/opa.ndjson.xz";
-/// The page about all of them.
+/// Page about all releases.
 pub(crate) const PAGE: &str = "results/opa-releases.md";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Releases {
-    /// Those of COMPATIBILITY.md, oldest first.
+    /// Releases in COMPATIBILITY.md, oldest first.
     pub(crate) usual: Vec<String>,
     pub(crate) all: Vec<String>,
-    /// Those before, whose language is older than that of the scenarios: the rules of the pack that
-    /// need no newer one are played on them.
+    /// Earlier releases, whose language is older than that of the scenarios: only rules of the pack
+    /// that do not need the newer one run on them.
     pub(crate) older: Vec<String>,
     bad: Vec<Bad>,
 }
 
-/// A release that hurt people.
+/// Release with a harmful regression.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bad {
-    /// The last release that is bad, and the first that is not.
+    /// Last bad release, and the first that is fixed.
     last: String,
     mended: Option<String>,
-    /// The last good one before it, where none mended it.
+    /// Last good release before it, if no release fixed it.
     before: Option<String>,
     wrong: String,
-    /// Where that is told.
+    /// URL of the report.
     told: String,
-    /// Why no rule can show it, of the documents or of the pack.
+    /// Reason why no rule, of the documents or of the pack, can show it.
     cannot: Option<String>,
 }
 
 impl Releases {
     /// # Errors
-    /// A list that cannot be read, or that names a release which the suite is not run on.
+    /// A list that cannot be read, or that names a release on which the suite does not run.
     pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
         let releases: Self = toml::from_str(&fs::read_to_string(root().join(LIST))?)?;
         let bad = releases.bad.iter().filter(|bad| bad.cannot.is_none());
@@ -76,8 +76,8 @@ impl Releases {
         Ok(releases)
     }
 
-    /// The page about all releases: how much each keeps of the documents, and what of that, or of
-    /// the rules about regressions, tells the bad ones.
+    /// Page about all releases: the rules that each satisfies, and which of these, or of the rules
+    /// about regressions, show the bad releases.
     pub(crate) fn page(
         &self,
         columns: &[(String, RuleResults)],
@@ -150,13 +150,13 @@ impl Releases {
 }
 
 impl Bad {
-    /// The good release beside it.
+    /// Returns the good release to compare with.
     fn good(&self) -> Option<&String> {
         self.before.as_ref().or(self.mended.as_ref())
     }
 }
 
-/// What two versions keep, of each set of columns that has both.
+/// Pairs the results of two versions, for each set of columns that contains both.
 fn pairs<'k>(
     columns: &[&'k [(String, RuleResults)]],
     one: &str,
@@ -174,19 +174,19 @@ fn pairs<'k>(
     both.flatten().collect()
 }
 
-/// The name of a version in tables.
+/// Name of a version in tables.
 pub(crate) fn name(version: &str) -> String {
     format!("OPA {version}")
 }
 
-/// The rules that one breaks and the other keeps.
+/// Rules that the first violates and the second satisfies.
 fn better<'k>(one: &'k RuleResults, other: &RuleResults) -> Vec<&'k str> {
     let broken = one.iter().filter(|(_, kept)| !**kept);
     let mended = broken.filter(|(rule, _)| other.get(*rule) == Some(&true));
     mended.map(|(rule, _)| rule.as_str()).collect()
 }
 
-/// What changed from one to the other.
+/// Differences between consecutive releases.
 fn change(before: &RuleResults, kept: &RuleResults) -> String {
     let (gained, lost) = (better(before, kept), better(kept, before));
     let mut parts = Vec::new();
@@ -199,7 +199,7 @@ fn change(before: &RuleResults, kept: &RuleResults) -> String {
     parts.join("; ")
 }
 
-/// A few rules by their ids, more by their number.
+/// Lists a few rules by id, more by number.
 fn listed(rules: &[&str]) -> String {
     match rules {
         [.., _] if rules.len() <= 6 => format!("`{}`", rules.join("`, `")),
@@ -207,16 +207,16 @@ fn listed(rules: &[&str]) -> String {
     }
 }
 
-/// Where a version is, once it is built.
+/// Path of a version's built program.
 pub(crate) fn program(version: &str) -> PathBuf {
     root().join(format!("target/peers/opa-v{version}/opa"))
 }
 
-/// Builds a version, unless it is there; where it is. It is built as what an empty module requires,
-/// since `go install` refuses modules that replace others, as 0.68.0 and 0.42.0 do.
+/// Builds a version if it is missing; returns its path. It is built as a dependency of an empty
+/// module, since `go install` refuses modules with replacements, such as 0.68.0 and 0.42.0.
 ///
 /// # Errors
-/// When it cannot be had.
+/// When it is not available.
 pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
     let program = program(version);
     if let Some(folder) = program.parent()
@@ -239,13 +239,13 @@ pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(program)
 }
 
-/// The number of a minor release of version 0.
+/// Minor release number of version 0.
 fn minor_of_0(version: &str) -> Option<u32> {
     let (minor, _) = version.strip_prefix("0.")?.split_once('.')?;
     minor.parse().ok()
 }
 
-/// The target `opa`, started by this program, in the language of the scenarios.
+/// Returns the target `opa` started with this program, in the language of the scenarios.
 ///
 /// # Errors
 /// A target file that cannot be read.

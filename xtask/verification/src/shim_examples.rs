@@ -10,23 +10,23 @@ use crate::cargo::cargo;
 use crate::postgres::done;
 use crate::{evidence, examples, lock_files, real_opa, root};
 
-/// Where the examples are, each in a folder that is named as its target.
+/// Folder of the examples, each in a folder named after its target.
 const FOLDER: &str = "examples/shim";
 
-/// Where they are installed, and what they compile to.
+/// Folder of the installed libraries and compiled adapters.
 const BUILT: &str = "target/shim-examples";
 
-/// Where the adapters are, named `shim-` and their target.
+/// Folder of the adapter programs, named `shim-` and their target.
 const PROGRAMS: &str = "target/shim-examples/bin";
 
 type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
 
-/// A library and what makes its adapter.
+/// Library and the installation of its adapter.
 struct Example {
     target: &'static str,
-    /// The version that its lock file names.
+    /// Version in its lock file.
     version: &'static str,
-    /// Installs the library and the adapter; `built` is a folder of its own.
+    /// Installs the library and the adapter; `built` is a separate folder.
     install: Install,
 }
 
@@ -48,12 +48,12 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// Builds the program, installs every library by its registry, and judges it; with `bless` what
-/// was seen of them is kept in `results/`.
+/// Builds the program, installs every library from its registry, and judges it; with `bless` the
+/// evidence is stored in `results/`.
 ///
 /// # Errors
-/// A library that cannot be had, or that does not do as its list of known deviations says. The
-/// others are judged all the same.
+/// A library that is not available, or does not match its list of known deviations, after all
+/// others are judged.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(root().join(PROGRAMS))?;
     examples::try_all(
@@ -90,7 +90,7 @@ impl Example {
     }
 }
 
-/// Compiled with the library as a crate.
+/// Compiles the adapter, which depends on the crate.
 fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     done(
         cargo()
@@ -102,14 +102,14 @@ fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In an environment of its own.
+/// Installs the library in a separate Python environment.
 fn regopy(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     lock_files::python(&source.join("requirements.txt"), built)?;
     let (python, program) = (built.join("bin/python"), source.join("adapter.py"));
     starter("regopy", &[python, "-B".into(), program])
 }
 
-/// Policies are compiled by the real OPA.
+/// Installs the library; the adapter compiles policies with the real OPA.
 fn opa_wasm(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     lock_files::npm(source, built)?;
     let opa = format!("OPA={}", real_opa::build()?.display());
@@ -120,12 +120,12 @@ fn opa_wasm(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Where the adapter of a target is.
+/// Path of a target's adapter.
 fn adapter(target: &str) -> PathBuf {
     root().join(PROGRAMS).join(format!("shim-{target}"))
 }
 
-/// Writes the adapter of a target as a script that starts this command.
+/// Writes the adapter of a target as a script that runs this command.
 fn starter(target: &str, command: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     let words = command.iter().map(|word| {
         let word = word.display().to_string();
@@ -146,7 +146,7 @@ mod tests {
     use super::{EXAMPLES, FOLDER};
     use crate::examples;
 
-    /// A folder that nobody runs proves nothing.
+    /// Every folder must be tested.
     #[test]
     fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
         let folders = examples::folders(FOLDER)?;

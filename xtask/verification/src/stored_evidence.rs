@@ -1,4 +1,4 @@
-//! Servers that no registry offers: stored evidence in `results/` is judged again by the current
+//! Servers that are not in a registry: stored evidence in `results/` is judged again by the current
 //! rules.
 
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use serde::Deserialize;
 
 use crate::{cargo::cargo, evidence, postgres::done, report, root};
 
-/// Where evidence is kept, and what it is of.
+/// Folder of the evidence, and the list of its servers.
 pub(crate) const FOLDER: &str = "results";
 const LIST: &str = "servers.toml";
 
-/// Which rules a server keeps, by id; rules that were not judged are left out.
+/// Whether a server satisfies each rule, by id; rules that were not judged are left out.
 pub(crate) type RuleResults = BTreeMap<String, bool>;
 
-/// Notes what a verdict says of a rule.
+/// Records the verdict of a rule.
 pub(crate) fn note(kept: &mut RuleResults, rule: String, verdict: &Verdict) {
     match verdict {
         Verdict::Pass => drop(kept.insert(rule, true)),
@@ -32,29 +32,29 @@ pub(crate) fn note(kept: &mut RuleResults, rule: String, verdict: &Verdict) {
     }
 }
 
-/// One server, in one version.
+/// One version of a server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Server {
     pub(crate) name: String,
-    /// What the name does not say of the version.
+    /// Details of the version that are not in the name.
     version: String,
     commit: String,
-    /// The repository, and how the program is built in a checkout of it.
+    /// Repository, and the command that builds the program in a checkout of it.
     source: String,
     build: String,
-    /// Its name on the search path.
+    /// Name of the program on the search path.
     program: String,
     run: Vec<Run>,
 }
 
-/// One run of the suite on a server.
+/// Run of the suite on a server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
-    /// The target file, without its ending.
+    /// Name of the target file, without its extension.
     target: String,
-    /// Further options of `conformance run`.
+    /// Additional options of `conformance run`.
     options: Vec<String>,
     evidence: String,
 }
@@ -65,7 +65,7 @@ struct List {
     server: Vec<Server>,
 }
 
-/// All servers.
+/// Returns all servers.
 ///
 /// # Errors
 /// A list that cannot be read.
@@ -74,10 +74,10 @@ pub(crate) fn servers() -> Result<Vec<Server>, Box<dyn Error>> {
     Ok(toml::from_str::<List>(&text)?.server)
 }
 
-/// Judges all evidence again; what fails must be what the targets are known to break.
+/// Judges all evidence again; failures must match the known deviations of the targets.
 ///
 /// # Errors
-/// Evidence that cannot be read, and verdicts that are not known.
+/// Evidence that cannot be read, and verdicts that do not match.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let mut wrong = Vec::new();
     for server in servers()? {
@@ -96,7 +96,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
 }
 
 impl Server {
-    /// What the kept evidence says by the rules of today.
+    /// Results of the stored evidence by the current rules.
     ///
     /// # Errors
     /// Evidence that cannot be read.
@@ -108,7 +108,7 @@ impl Server {
         Ok(kept)
     }
 
-    /// The runs on it, with the verdicts of today.
+    /// Runs on the server, with the verdicts of the current rules.
     ///
     /// # Errors
     /// Evidence that cannot be read.
@@ -116,7 +116,7 @@ impl Server {
         self.run.iter().map(Run::events).collect()
     }
 
-    /// Where it comes from, and how it was judged, in sentences.
+    /// Sentences about its origin, and how it was judged.
     pub(crate) fn about(&self) -> Vec<String> {
         let mut about = vec![format!(
             "Source: {} at `{}` ({}); built by `{}`.",
@@ -129,11 +129,11 @@ impl Server {
         about
     }
 
-    /// Runs the suite on the program of the search path, if it is there; with `keep` its evidence
-    /// replaces what is kept.
+    /// Runs the suite on the program if it is on the search path; with `keep` the new evidence
+    /// replaces the stored one.
     ///
     /// # Errors
-    /// A run that does not end as the list of known deviations says.
+    /// A run that does not match the list of known deviations.
     pub(crate) fn run(&self, keep: bool) -> Result<(), Box<dyn Error>> {
         let Some(program) = on_search_path(&self.program) else {
             let (program, source, commit) = (&self.program, &self.source, &self.commit);
@@ -172,7 +172,7 @@ impl Run {
         root().join(FOLDER).join(&self.evidence)
     }
 
-    /// The evidence with the verdicts of today.
+    /// Evidence with the verdicts of the current rules.
     fn events(&self) -> Result<Vec<Event>, Box<dyn Error>> {
         let events = evidence::read(&self.file())?;
         Ok(Suite::judge_again(events).map_err(|why| format!("{}: {why}", self.evidence))?)
@@ -188,7 +188,7 @@ impl Run {
         Ok(kept)
     }
 
-    /// Sentences on verdicts that are not those of the list of known deviations.
+    /// Messages about verdicts that do not match the list of known deviations.
     fn unknown(&self, kept: &RuleResults) -> Result<Vec<String>, Box<dyn Error>> {
         let catalogue = Catalogue::embedded()?;
         let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
@@ -219,7 +219,7 @@ impl Run {
     }
 }
 
-/// Where a program is on the search path.
+/// Path of a program on the search path.
 pub(crate) fn on_search_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));

@@ -10,23 +10,22 @@ use conformance::visible_line;
 
 use crate::{evidence, report, root, stored_evidence};
 
-/// Of submissions that are not accepted, so many are told.
+/// Maximum number of rejected submissions in the output.
 const TOLD: usize = 100;
 
-/// What was found below a folder.
+/// Result of scanning a folder.
 #[derive(Debug, Default)]
 pub(crate) struct FoundSubmissions {
-    /// The folders `PROFILE/NAME/VERSION`.
+    /// Folders `PROFILE/NAME/VERSION`.
     pub(crate) folders: Vec<PathBuf>,
-    /// A line on everything that is no part of a submission, and cannot be read.
+    /// Messages about entries that are not part of a submission or cannot be read.
     pub(crate) wrong: Vec<String>,
 }
 
-/// Checks every submission below `results/`, or those that are named.
+/// Checks every submission below `results/`, or those in these folders.
 ///
 /// # Errors
-/// With every submission that is not accepted, and with folders that are none; the others are
-/// judged all the same.
+/// Every rejected submission, and folders without one, after all others are judged.
 pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     let mut found = FoundSubmissions::default();
     match folders.is_empty() {
@@ -42,7 +41,7 @@ pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     told(found.wrong)
 }
 
-/// A submission that is accepted; otherwise a line that names its folder and says why.
+/// Checks a submission; returns an error that names its folder if it is rejected.
 pub(crate) fn accepted(folder: &Path) -> Result<Accepted, String> {
     let checked = match placed(folder) {
         Ok(folder) => submission::check(&folder).map_err(|why| why.to_string()),
@@ -51,7 +50,7 @@ pub(crate) fn accepted(folder: &Path) -> Result<Accepted, String> {
     checked.map_err(|why| format!("{}: {}", shown(folder), visible_line(&why)))
 }
 
-/// The path of a folder, whose last three parts name what was judged. Its parents may be links.
+/// Canonical path of a folder, whose last three segments name the target. Parents may be links.
 fn placed(folder: &Path) -> io::Result<PathBuf> {
     match (folder.parent(), folder.file_name()) {
         (Some(parent), Some(name)) if parent.as_os_str().is_empty() => {
@@ -75,8 +74,8 @@ pub(crate) fn told(mut wrong: Vec<String>) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The folders `PROFILE/NAME/VERSION` below a folder: all that hold no evidence of our own runs.
-/// Links are not followed.
+/// Folders `PROFILE/NAME/VERSION` below a folder, except those with evidence of our own runs. Links
+/// are not followed.
 pub(crate) fn all(below: &Path) -> FoundSubmissions {
     let mut found = FoundSubmissions::default();
     let own = [evidence::CLIENTS, evidence::LIBRARIES].map(|folder| root().join(folder));
@@ -92,7 +91,7 @@ pub(crate) fn all(below: &Path) -> FoundSubmissions {
 }
 
 impl FoundSubmissions {
-    /// The folders in a folder, by name; only the outermost may hold files beside them.
+    /// Returns the subfolders by name; only the outermost folder may also contain files.
     fn within(&mut self, folder: &Path, files: bool) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         let entries = match fs::read_dir(folder) {

@@ -9,7 +9,7 @@ use conformance::variants::{OverStrict, Variant};
 
 use crate::report;
 
-/// Plays every rule on every variant that touches it.
+/// Runs every rule on every variant that affects it.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let suite = Suite::builder(Target::embedded()?).for_selftest().build()?;
     let tolerance = suite

@@ -2,15 +2,15 @@
 
 use crate::Value;
 
-/// What a variable has while a query is evaluated.
+/// Binding of a variable during evaluation.
 #[derive(Debug, Clone)]
 pub(super) enum Binding<'p> {
     /// No value yet.
     Unbound,
-    /// A value of its own.
+    /// An owned value.
     Owned(Value),
-    /// A part of the base documents or a constant of the policy, which outlive the evaluation.
-    /// Threads that hand on the same part would wait for each other if they counted who has it.
+    /// Part of the base documents or constant of the policy, which outlive the evaluation.
+    /// Reference counting would make threads that share it contend for its counter.
     Borrowed(&'p Value),
 }
 
@@ -21,7 +21,7 @@ impl From<Option<Value>> for Binding<'_> {
 }
 
 impl Binding<'_> {
-    /// The value, if there is one.
+    /// Returns the value, if the variable is bound.
     #[inline]
     pub(super) fn get(&self) -> Option<&Value> {
         match self {

@@ -10,11 +10,11 @@ use crate::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use crate::meter::Ended;
 use crate::value::Array;
 
-/// What a call gives.
+/// Result of a call.
 type Outcome = Result<Option<Value>, Failure>;
 
 impl<'p> Machine<'p> {
-    /// Calls a built-in function, for each result what remains.
+    /// Calls a built-in function, and the continuation for each result.
     pub(super) fn builtin(
         &mut self,
         frame: &Frame<'_>,
@@ -30,7 +30,7 @@ impl<'p> Machine<'p> {
         self.call_builtin(frame, expr, call.builtin, &call.args, next)
     }
 
-    /// Calls a built-in function that stands in the place of another.
+    /// Calls a built-in function that replaces another one.
     pub(super) fn call_named(
         &mut self,
         frame: &Frame<'_>,
@@ -68,7 +68,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The result of a call of small operands, without one.
+    /// Computes a call of two small operands on the fast path, without a call of the function.
     #[inline]
     pub(super) fn quickly(
         &self,
@@ -84,7 +84,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The result of a call that has one at most. What has none by its nature gives any.
+    /// Returns the result of a call with at most one result. A void function returns `null`.
     pub(super) fn computed(
         &mut self,
         frame: &Frame<'_>,
@@ -165,7 +165,7 @@ impl<'p> Machine<'p> {
         if let Some(value) = answer.as_ref().filter(|_| builtin.makes) {
             meter.make_value(value);
             if value.is_composite() {
-                // What is read from a text is made with all of its parts.
+                // A value parsed from a string is allocated with all of its parts.
                 let texts = args.iter().filter_map(Value::as_str);
                 meter.make(texts.map(|text| text.len() / 8).sum());
             }
@@ -177,7 +177,7 @@ impl<'p> Machine<'p> {
         Ok(answer)
     }
 
-    /// Deals with a failure: it makes the call undefined, and is an error only if asked for.
+    /// Handles a failure: it makes the call undefined, and is an error only on request.
     fn failed(&mut self, frame: &Frame<'_>, expr: &Expr, name: &str, failure: Failure) -> Flow {
         let (code, message) = match failure {
             Failure::Type(message) => (EvalCode::Type, message),
@@ -218,8 +218,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Prints the parts with spaces between them: a line for each choice of members, where parts
-    /// are the sets of what expressions gave.
+    /// Prints the parts with spaces between them. The parts are the sets of values of expressions:
+    /// one line is printed for each combination of their members.
     fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&Array>) -> Flow {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());
@@ -261,10 +261,10 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// One call prints no more lines than this.
+/// Maximum number of lines that one call prints.
 const MAX_LINES: usize = 10_000;
 
-/// A value as `print` shows it: strings without quotes.
+/// Formats a value for `print`: strings without quotes.
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),

@@ -7,35 +7,35 @@ use crate::eval::Prepared;
 use crate::hash::HashMap;
 use crate::syntax::{Term, Var};
 
-/// So many searches with different unknowns, or at the same time, leave something.
+/// Maximum number of cached analyses, for concurrent searches or different unknowns.
 const MAX_KEPT: usize = 8;
 
-/// So many names are kept.
+/// Maximum number of generated variable names that an analysis caches.
 const MAX_NAMES: usize = 1000;
 
-/// What a search has found out. Addresses are those of nodes of the policy and of the query,
-/// which stay where they are as long as the query does.
+/// Analysis of the policy and the query for one set of unknowns. Keys that are addresses point to
+/// nodes of the policy and of the query, which do not move while the query exists.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     unknowns: References,
     hold: bool,
     /// Whether expressions and terms depend on something unknown, by their addresses.
     pub(super) dependent: HashMap<usize, bool>,
-    /// The same of the rules of a place.
+    /// Whether rules depend on something unknown, by the addresses of their rule sets.
     pub(super) rules: HashMap<usize, bool>,
-    /// Whether the modifiers of expressions replace all that is unknown.
+    /// Whether the `with` modifiers of expressions replace everything that is unknown.
     pub(super) replaced: HashMap<usize, bool>,
-    /// Expressions in the form that is evaluated.
+    /// Expressions prepared for the evaluator, by their addresses.
     pub(super) prepared: HashMap<usize, Arc<Prepared>>,
-    /// References into unknown parts of the input as terms of a residual, by the addresses and
-    /// the lengths of those they come from; none for others.
+    /// References into unknown parts of the input as residual terms, by the address and the length
+    /// of the source reference; `None` for other references.
     pub(super) inputs: HashMap<(usize, usize), Option<Arc<Term>>>,
     /// Generated variables in the order of their numbers.
     pub(super) names: Vec<Var>,
 }
 
 impl Analysis {
-    /// Nothing yet. `hold` tells whether functions that are not deterministic count as unknown.
+    /// Creates an empty analysis. `hold`: whether nondeterministic functions count as unknown.
     pub(super) fn new(unknowns: &References, hold: bool) -> Self {
         Self {
             unknowns: unknowns.clone(),
@@ -45,12 +45,12 @@ impl Analysis {
     }
 }
 
-/// What the searches of one query have left. Each takes it for itself while it lasts.
+/// Cached analyses of one query. A search takes exclusive ownership of one while it runs.
 #[derive(Debug, Default)]
 pub(super) struct AnalysisPool(Mutex<Vec<Analysis>>);
 
 impl AnalysisPool {
-    /// What an earlier search with the same unknowns left.
+    /// Removes and returns the newest analysis with the same options, or creates an empty one.
     pub(super) fn take(&self, unknowns: &References, hold: bool) -> Analysis {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |kept: &Analysis| kept.hold == hold && kept.unknowns == *unknowns;
@@ -60,7 +60,7 @@ impl AnalysisPool {
         }
     }
 
-    /// Keeps what a search leaves; what was left long ago makes room.
+    /// Returns an analysis to the cache and evicts the oldest one if the cache is full.
     pub(super) fn put(&self, mut kept: Analysis) {
         kept.names.truncate(MAX_NAMES);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

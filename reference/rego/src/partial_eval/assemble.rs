@@ -8,13 +8,12 @@ use super::terms;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};
 
-/// A body in which what must have a value is compared with itself, so that it has no variables
-/// more than it had.
+/// Builds a body that introduces no variables: a term that must be defined is compared with itself.
 pub(super) fn closed(saved: &[Saved]) -> Body {
     body(saved.to_vec(), &mut |term| term.clone())
 }
 
-/// A body in which what must have a value gives it to a variable.
+/// Builds a body in which a term that must be defined is unified with a fresh variable.
 pub(super) fn open(saved: Vec<Saved>, bindings: &mut Bindings) -> Body {
     body(saved, &mut |term| {
         let name: Var = bindings.fresh();
@@ -43,7 +42,7 @@ fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
     body
 }
 
-/// Of each part whether it says what no other does.
+/// Returns for each part whether it adds a condition that no other part implies.
 fn said(saved: &[Saved]) -> Vec<bool> {
     let demanded = Demanded::of(saved);
     let mut exprs: BTreeSet<(bool, &ExprTerms, &[With])> = BTreeSet::new();
@@ -56,12 +55,12 @@ fn said(saved: &[Saved]) -> Vec<bool> {
     parts.collect()
 }
 
-/// Of the terms that must have values, those without which expressions could hold.
+/// Required terms that no saved expression implies to be defined.
 #[derive(Debug, Default)]
 struct Demanded<'t> {
     terms: BTreeSet<&'t TermValue>,
     references: BTreeSet<&'t [Term]>,
-    /// Calls, where expressions have them with a result.
+    /// Calls that do not occur, with a result operand, in a saved expression.
     calls: BTreeSet<&'t [Term]>,
 }
 
@@ -98,12 +97,12 @@ impl<'t> Demanded<'t> {
         left
     }
 
-    /// Whether expressions demand all of them.
+    /// Whether expressions imply that all of the terms are defined.
     fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.references.is_empty()
     }
 
-    /// Whether some expression holds only if a term has a value.
+    /// Whether some expression is satisfied only if the term is defined.
     fn has(&self, term: &Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => !self.references.contains(steps.as_slice()),
@@ -117,7 +116,7 @@ impl<'t> Visit<'t> for Demanded<'t> {
     fn term(&mut self, term: &'t Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => {
-                // Mostly the whole of it is demanded, and nothing is left to be looked for.
+                // Usually the whole reference is demanded, and the search ends early.
                 for beginning in (1..=steps.len()).rev().filter_map(|end| steps.get(..end)) {
                     self.references.remove(beginning);
                 }

@@ -11,17 +11,17 @@ use crate::syntax::terms::constant;
 use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{Expr, Term, TermValue, Var};
 
-/// A query or rule that is evaluated, by its number.
+/// Identifier of a query or rule under evaluation.
 pub(super) type Frame = usize;
 
-/// What a variable stands for. One that stands for nothing yet is free.
+/// Binding of a residual variable. A variable without an entry is free.
 #[derive(Debug, Clone)]
 enum Binding {
     /// A value.
     Known(Value),
-    /// A term of other variables.
+    /// A term with other variables.
     Is(Term),
-    /// Saved expressions give it a value.
+    /// Saved expressions bind the variable.
     Saved,
 }
 
@@ -32,18 +32,18 @@ enum Undo {
     Chosen(usize),
 }
 
-/// What is known of a variable of a frame.
+/// State of a variable of a frame.
 #[derive(Debug)]
 pub(super) enum VarState {
-    /// Nothing is said of it yet.
+    /// Not bound yet.
     Free,
-    /// It has a value.
+    /// Bound to a known value.
     Known(Value),
-    /// It stands for something that is not known.
+    /// Bound to something that is not known.
     Unknown,
 }
 
-/// How far something had come, to go back there.
+/// Position in the undo trail and in the saved expressions, to backtrack to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Checkpoint {
     trail: usize,
@@ -57,7 +57,7 @@ pub(super) struct Bindings<'m> {
     meter: &'m Meter,
     names: HashMap<(Frame, Var), Var>,
     bindings: HashMap<Var, Binding>,
-    /// The value of rules that was chosen on the way, by their address.
+    /// Values chosen for complete rules on the current path, by the address of the rule set.
     pub(super) chosen: HashMap<usize, Sym>,
     pub(super) saved: Vec<Saved>,
     trail: Vec<Undo>,
@@ -68,7 +68,7 @@ pub(super) struct Bindings<'m> {
 }
 
 impl<'m> Bindings<'m> {
-    /// An empty store. Generated variables have these names, the first of all that there are.
+    /// Creates an empty store that first uses the given names for generated variables.
     pub(super) fn new(meter: &'m Meter, generated: Vec<Var>) -> Self {
         Self {
             meter,
@@ -83,7 +83,7 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// The names of generated variables.
+    /// Returns the names of the generated variables.
     pub(super) fn into_names(self) -> Vec<Var> {
         self.generated
     }
@@ -117,13 +117,13 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// A frame of its own.
+    /// Allocates a new frame.
     pub(super) fn frame(&mut self) -> Frame {
         self.frames += 1;
         self.frames
     }
 
-    /// A variable that nothing else has. Its name cannot be one that compilers make, which end
+    /// Returns an unused variable. Its name cannot be one that the compiler generates: those end
     /// with the number.
     pub(super) fn fresh(&mut self) -> Var {
         let place = self.next;
@@ -136,14 +136,14 @@ impl<'m> Bindings<'m> {
         name
     }
 
-    /// The number of something that needs one of its own.
+    /// Returns a unique number.
     pub(super) fn number(&mut self) -> usize {
-        // Each number has its name, at its place.
+        // Each number has a generated name at its position.
         self.fresh();
         self.next
     }
 
-    /// The variable of the residual that a variable of a frame is.
+    /// Returns the residual variable for a variable of a frame, allocated on first use.
     pub(super) fn name(&mut self, frame: Frame, own: &Var) -> Var {
         if let Some(name) = self.names.get(&(frame, own.clone())) {
             return name.clone();
@@ -153,28 +153,28 @@ impl<'m> Bindings<'m> {
         name
     }
 
-    /// Says which variable of the residual a variable of a frame is.
+    /// Assigns a residual variable to a variable of a frame.
     pub(super) fn give(&mut self, frame: Frame, own: &Var, name: Var) {
         let before = self.names.insert((frame, own.clone()), name);
         self.trail.push(Undo::Name(frame, own.clone(), before));
     }
 
-    /// The variable of the residual that a variable of a frame is, if it is one already.
+    /// Returns the residual variable for a variable of a frame, if one is assigned.
     pub(super) fn named(&self, frame: Frame, own: &Var) -> Option<&Var> {
         self.names.get(&(frame, own.clone()))
     }
 
-    /// Whether nothing is said of a variable yet.
+    /// Whether a variable is unbound.
     pub(super) fn is_free(&self, name: &Var) -> bool {
         !self.bindings.contains_key(name)
     }
 
-    /// Whether saved expressions give the variable its value.
+    /// Whether saved expressions bind the variable.
     pub(super) fn is_saved(&self, name: &Var) -> bool {
         matches!(self.bindings.get(name), Some(Binding::Saved))
     }
 
-    /// Whether saved expressions gave the variable its value before a mark.
+    /// Whether saved expressions bound the variable before a checkpoint.
     pub(super) fn is_older_than(&self, name: &Var, mark: Checkpoint) -> bool {
         let newer = self.trail.get(mark.trail..).unwrap_or_default();
         let is_own = |undo: &Undo| matches!(undo, Undo::Bound(bound) if bound == name);
@@ -195,27 +195,27 @@ impl<'m> Bindings<'m> {
         self.trail.push(Undo::Bound(name.clone()));
     }
 
-    /// Keeps the value that rules have on this way.
+    /// Records the value of a complete rule on the current path.
     pub(super) fn choose(&mut self, rules: usize, value: Sym) {
         if self.chosen.insert(rules, value).is_none() {
             self.trail.push(Undo::Chosen(rules));
         }
     }
 
-    /// What a variable of a frame stands for.
+    /// Returns the value or term to which a variable of a frame is bound.
     pub(super) fn lookup(&mut self, frame: Frame, own: &Var) -> Sym {
         let name = self.name(frame, own);
         self.variable(&name)
     }
 
-    /// What is known of a variable of a frame, which gets no name by that.
+    /// Returns the state of a variable of a frame without assigning it a residual variable.
     pub(super) fn var_state(&self, frame: Frame, own: &Var) -> VarState {
         let name = self.named(frame, own);
         match name.and_then(|name| self.bindings.get(name)) {
             None => VarState::Free,
             Some(Binding::Known(value)) => VarState::Known(value.clone()),
             Some(Binding::Saved) => VarState::Unknown,
-            // Whatever the variables in it stand for, it stays what it is.
+            // Substitution of its variables cannot turn it into a value.
             Some(Binding::Is(term)) if is_asked(&term.value) => VarState::Unknown,
             Some(Binding::Is(term)) => match self.resolved(Sym::Term(term.clone())) {
                 Sym::Known(value) => VarState::Known(value),
@@ -235,7 +235,7 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// The same with what its variables stand for.
+    /// Substitutes the bindings of the variables of a term.
     pub(super) fn resolved(&self, sym: Sym) -> Sym {
         let Sym::Term(mut term) = sym else {
             return sym;
@@ -252,7 +252,7 @@ impl<'m> Bindings<'m> {
         visit::rewrite_term(term, &mut Resolve(self));
     }
 
-    /// Saves an expression. Its variables have values from now on.
+    /// Saves an expression. Its variables count as bound from now on.
     pub(super) fn save(&mut self, expr: Expr) {
         let mut expr = Shared::new(expr);
         if !expr.is_ground() {
@@ -262,26 +262,26 @@ impl<'m> Bindings<'m> {
         self.saved.push(Saved::Expr(expr));
     }
 
-    /// Demands that a term has a value.
+    /// Requires that a term is defined.
     pub(super) fn demand(&mut self, term: Term) {
         each_var(&term, |name| self.settle(name));
         self.saved.push(Saved::defined(term));
     }
 
-    /// Notes that saved expressions give a variable its value, if it has none.
+    /// Marks a free variable as bound by saved expressions.
     fn settle(&mut self, name: &Var) {
         if self.is_free(name) {
             self.insert(name, Binding::Saved);
         }
     }
 
-    /// Whether it is demanded that a term has a value.
+    /// Whether a term is already required to be defined.
     pub(super) fn is_required(&self, term: &Term) -> bool {
         let is = |part: &Saved| matches!(part, Saved::Defined(other) if **other == *term);
         self.saved.iter().any(is)
     }
 
-    /// Saves what was saved elsewhere.
+    /// Adds expressions and required terms that were saved elsewhere.
     pub(super) fn add(&mut self, saved: Vec<Saved>) {
         for part in saved {
             match part {
@@ -296,7 +296,7 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// What was saved since then, with what its variables stand for.
+    /// Returns the parts saved since a checkpoint, with bindings substituted.
     pub(super) fn since(&self, mark: Checkpoint) -> Vec<Saved> {
         let saved = self.saved.get(mark.saved..).unwrap_or_default();
         let mut saved = saved.to_vec();
@@ -314,7 +314,7 @@ impl<'m> Bindings<'m> {
         saved
     }
 
-    /// Whether something stands for a variable of what is looked at.
+    /// Whether a variable that the visited nodes use is bound.
     fn concerns<'t>(&'t self, visit: impl FnOnce(&mut Bound<'t>)) -> bool {
         let mut look = Bound {
             bindings: self,
@@ -325,12 +325,12 @@ impl<'m> Bindings<'m> {
     }
 }
 
-/// Whether a term has its value from elsewhere.
+/// Whether a term is a reference or a call.
 fn is_asked(value: &TermValue) -> bool {
     matches!(value, TermValue::Ref(_) | TermValue::Call(_))
 }
 
-/// Looks for variables that stand for something.
+/// Searches for variables that are bound.
 struct Bound<'s> {
     bindings: &'s Bindings<'s>,
     found: bool,
@@ -346,8 +346,7 @@ impl<'t> Visit<'t> for Bound<'_> {
     }
 }
 
-/// Puts what variables stand for in their place, and joins references that then begin with
-/// references.
+/// Replaces bound variables by their bindings, and joins references whose head is then a reference.
 struct Resolve<'s>(&'s Bindings<'s>);
 
 impl Resolve<'_> {
@@ -377,7 +376,7 @@ impl Rewrite for Resolve<'_> {
                 false
             }
             TermValue::Ref(parts) => {
-                // The head of a head may stand for something, too.
+                // The new head may be bound as well.
                 while let Some(head) = parts.first_mut() {
                     self.variable(head);
                     if !matches!(head.value, TermValue::Ref(_)) {
@@ -392,7 +391,7 @@ impl Rewrite for Resolve<'_> {
     }
 }
 
-/// Joins references that begin with references.
+/// Joins references whose head is a reference.
 pub(super) struct Flatten;
 
 impl Rewrite for Flatten {
@@ -404,7 +403,7 @@ impl Rewrite for Flatten {
     }
 }
 
-/// Puts the steps of a reference in the place of the head that it is.
+/// Replaces the head of a reference by its steps if it is itself a reference.
 fn join(parts: &mut ThinVec<Term>) {
     while let Some(Term {
         value: TermValue::Ref(inner),

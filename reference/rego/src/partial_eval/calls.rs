@@ -14,7 +14,7 @@ use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue};
 use crate::types::{Signature, signature};
 
 impl<'p> Solver<'p> {
-    /// Calls a built-in function, or leaves the call in the residual.
+    /// Calls a built-in function, or saves the call in the residual.
     pub(super) fn builtin(
         &mut self,
         frame: Frame,
@@ -44,7 +44,7 @@ impl<'p> Solver<'p> {
         self.left(signature, args, output, location, next)
     }
 
-    /// Leaves a call of a built-in function in the residual.
+    /// Saves a call of a built-in function in the residual.
     fn left(
         &mut self,
         signature: &Signature,
@@ -84,7 +84,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Unifies the result of a call with its output, or tests it.
+    /// Unifies the result of a call with its output, or tests that it is not `false`.
     fn result(
         &mut self,
         value: Sym,
@@ -135,7 +135,7 @@ impl<'p> Solver<'p> {
         self.inlined(set, args, output, location, next)
     }
 
-    /// Puts the rules of a function in the place of its call.
+    /// Replaces a call of a function by the solutions of its rules.
     fn inlined(
         &mut self,
         set: &'p RuleSet,
@@ -167,7 +167,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Leaves a call of a function that is not to be inlined.
+    /// Saves a call of a function that must not be inlined.
     fn call_support(
         &mut self,
         path: &[Value],

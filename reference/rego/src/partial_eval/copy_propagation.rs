@@ -1,7 +1,7 @@
 //! Copy propagation: replaces variables that only stand for a reference by the reference.
 //!
-//! `eq(x, data.reports[i].level); gt(x, 4)` says the same as `gt(data.reports[i].level, 4)`, and
-//! readers of residuals that look at one expression at a time understand only the second form.
+//! `eq(x, data.reports[i].level); gt(x, 4)` means the same as `gt(data.reports[i].level, 4)`, and
+//! consumers of residuals that read one expression at a time understand only the second form.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::hash::HashMap;
 use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{ExprTerms, Term, TermValue, Var};
 
-/// A residual grows by at most this many terms for each variable that goes.
+/// Maximum number of terms that the elimination of one variable may add to a residual.
 const MAX_GROWTH: usize = 200;
 
-/// The same, in which a reference stands wherever a variable had its value: if nobody named the
-/// variable, and all that uses it demands that it has a value.
+/// Replaces generated variables that are bound to a reference by the reference, where every use
+/// requires the variable to be defined.
 pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
     if !saved.iter().any(|part| given(part).is_some()) {
         return saved;
@@ -61,7 +61,7 @@ pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
     parts.into_iter().flatten().collect()
 }
 
-/// The variable that an expression gives a reference to, and the reference.
+/// Returns the variable that an expression binds to a reference, and the reference.
 fn given(part: &Saved) -> Option<(Var, Term)> {
     let Saved::Expr(expr) = part else {
         return None;
@@ -93,7 +93,7 @@ fn mentions(term: &Term, name: &Var) -> bool {
     all_term_vars(term).contains(name)
 }
 
-/// Whether a part of a residual does not hold where a variable of it has no value.
+/// Whether a part of a residual is undefined if the variable is undefined.
 fn demands(part: &Saved, name: &Var) -> bool {
     let mut inner = Inner { name, found: false };
     let expr = match part {
@@ -130,7 +130,7 @@ fn put(part: &mut Saved, name: &Var, to: &Term) {
     }
 }
 
-/// Looks for a variable in what may have a value where the variable has none.
+/// Searches for a variable in nodes that may be defined even if the variable is not.
 struct Inner<'n> {
     name: &'n Var,
     found: bool,

@@ -9,15 +9,15 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 use crate::types::signature;
 
-/// Answers by the constant steps of references: what they reach may depend on something unknown,
-/// what is said not to depend on it does not.
+/// Dependency analysis by the constant steps of references. The answer is conservative: a positive
+/// one may be wrong, a negative one never is.
 #[derive(Debug)]
 pub(super) struct Depends<'p> {
     module_set: &'p ModuleSet,
     unknowns: References,
     /// Whether functions that are not deterministic count as unknown.
     hold: bool,
-    /// What was found of rules, by their addresses.
+    /// Results for rules, by the addresses of their rule sets.
     pub(super) rules: HashMap<usize, bool>,
 }
 
@@ -36,7 +36,7 @@ impl<'p> Depends<'p> {
         }
     }
 
-    /// Whether an expression does, what it calls and refers to included.
+    /// Whether an expression, or anything that it calls or refers to, depends on an unknown.
     pub(super) fn expr(&mut self, expr: &Expr) -> bool {
         let mut look = DependencyVisitor {
             depends: self,
@@ -46,7 +46,7 @@ impl<'p> Depends<'p> {
         look.found
     }
 
-    /// Whether a term does.
+    /// Whether a term depends on something unknown.
     pub(super) fn term(&mut self, term: &Term) -> bool {
         let mut look = DependencyVisitor {
             depends: self,
@@ -56,8 +56,8 @@ impl<'p> Depends<'p> {
         look.found
     }
 
-    /// Whether the rules of a place do. With rules below and references with variables, those
-    /// are part of them.
+    /// Whether the rules of a node depend on something unknown. Rules of descendants are included
+    /// if references with variables extend a partial object.
     pub(super) fn rules(&mut self, node: &Node, set: &RuleSet) -> bool {
         if set.kind == RuleKind::PartialObject && !node.is_leaf() {
             return node.extent().into_iter().any(|set| self.set(set));
@@ -133,7 +133,7 @@ impl<'t> Visit<'t> for DependencyVisitor<'_, '_> {
         if let ExprTerms::Call(call) = &expr.terms {
             self.found |= self.depends.call(call);
         }
-        // The name of a function that takes another's place may be called.
+        // A function that replaces another one may be called.
         for with in &expr.with {
             self.found |= self.depends.call(std::slice::from_ref(&with.value));
         }
@@ -148,7 +148,7 @@ impl<'t> Visit<'t> for DependencyVisitor<'_, '_> {
             TermValue::Ref(reference) => {
                 let found = visit::deep(|| self.depends.reference(reference));
                 self.found |= found;
-                // The head alone is no reference to the whole of its document.
+                // The head alone is not a reference to the whole root document.
                 for step in reference.iter().skip(1) {
                     visit::term(step, self);
                 }

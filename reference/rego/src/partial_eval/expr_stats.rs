@@ -10,9 +10,9 @@ use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 /// A part of a residual.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Saved {
-    /// This must hold.
+    /// An expression that must be satisfied.
     Expr(Shared<Expr>),
-    /// This must have a value.
+    /// A term that must be defined.
     Defined(Shared<Term>),
 }
 
@@ -25,7 +25,7 @@ impl Saved {
         Self::Defined(Shared::new(term))
     }
 
-    /// The number of its terms.
+    /// Returns the number of terms.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Expr(expr) => expr.size,
@@ -33,8 +33,8 @@ impl Saved {
         }
     }
 
-    /// Whether it has no variables, so that it is the same whatever variables stand for, and is in
-    /// the form in which terms are saved.
+    /// Whether the part has no variables and is already in canonical form, so that substitution
+    /// does not change it.
     pub(super) fn is_ground(&self) -> bool {
         match self {
             Self::Expr(expr) => expr.is_ground,
@@ -43,7 +43,7 @@ impl Saved {
     }
 }
 
-/// A node that others have, too.
+/// Shared node, with its size and groundness.
 #[derive(Debug, Clone)]
 pub(super) struct Shared<T> {
     node: Rc<T>,
@@ -62,7 +62,7 @@ impl<T: Node> Shared<T> {
         }
     }
 
-    /// Changes the node, which becomes one of its own if others have it.
+    /// Changes the node, copying it first if it is shared.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         let node = Rc::make_mut(&mut self.node);
         change(node);
@@ -76,7 +76,7 @@ impl<T: Node> Shared<T> {
         self.is_ground
     }
 
-    /// The node, or a copy if others have it.
+    /// Returns the node, or a copy if it is shared.
     pub(super) fn into_node(self) -> T {
         Rc::unwrap_or_clone(self.node)
     }
@@ -113,7 +113,7 @@ impl<T: Ord> Ord for Shared<T> {
     }
 }
 
-/// A node of the syntax tree that can be a part of a residual.
+/// Syntax tree node that can be a part of a residual.
 pub(super) trait Node: Clone {
     fn look(&self, look: &mut ExprStats);
 }
@@ -130,7 +130,7 @@ impl Node for Term {
     }
 }
 
-/// Counts terms, and looks for variables and for what is to be sorted or joined.
+/// Counts terms, and detects variables and nodes that must be sorted or joined.
 #[derive(Debug, Default)]
 pub(super) struct ExprStats {
     size: usize,
@@ -138,7 +138,7 @@ pub(super) struct ExprStats {
 }
 
 impl ExprStats {
-    /// The name of a function is no variable.
+    /// Visits a call. A function name does not count as a variable.
     fn call(&mut self, parts: &[Term]) {
         if let Some((name, operands)) = parts.split_first() {
             let before = self.is_open;
@@ -176,7 +176,7 @@ impl<'t> Visit<'t> for ExprStats {
                 false
             }
             _ => {
-                // What declares or replaces something is left to whoever looks at all of it.
+                // Declarations and replacements are not analysed here.
                 self.is_open |= !matches!(expr.terms, ExprTerms::Term(_)) || !expr.with.is_empty();
                 true
             }

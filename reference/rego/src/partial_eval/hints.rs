@@ -11,27 +11,27 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::{Policy, Value};
 
-/// Names that differ in so many characters may be meant for each other.
+/// Maximum edit distance, in characters, between a name and its suggested correction.
 const MOST_APART: usize = 3;
 
-/// So many rules are looked at.
+/// Maximum number of rules to examine.
 const MAX_RULES: usize = 1000;
 
-/// A guess about a reference to nothing.
+/// Suggested correction of an undefined reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// The reference, and what may be meant.
+    /// Names the reference and the suggested correction.
     pub message: String,
-    /// The expression that cannot hold without it.
+    /// Location of the expression that requires the reference.
     pub location: Location,
 }
 
-/// The references to parts of the input, by names, from which expressions of some rules start.
+/// References to parts of the input in the expressions of some rules.
 #[derive(Debug, Default)]
 pub struct InputReferences(Vec<(Vec<Value>, Location)>);
 
 impl Policy {
-    /// The references of the rules at a path below `data` and of all rules that they read.
+    /// Collects references of the rules at a path below `data` and of all rules that they read.
     pub fn input_references(&self, path: &[Value]) -> InputReferences {
         let module_set = self.module_set();
         let node = module_set.root().find(path);
@@ -61,8 +61,8 @@ impl Policy {
 }
 
 impl InputReferences {
-    /// What may be meant by those that are not in the input, where something unknown has nearly
-    /// their name.
+    /// Suggests corrections for references that are missing in the input and whose name is similar
+    /// to that of an unknown.
     pub fn hints(&self, unknowns: &References, input: Option<&Value>) -> Vec<Hint> {
         let mut hints = Vec::new();
         for (path, location) in &self.0 {
@@ -96,7 +96,7 @@ impl<'t> Visit<'t> for InputReferences {
             ExprTerms::Call(call) => call.get(1..).unwrap_or_default(),
             _ => &[],
         };
-        // What is negated holds without it.
+        // A negated expression is satisfied if the reference is undefined.
         if !expr.negated {
             let paths = operands.iter().filter_map(input_path);
             self.0
@@ -106,7 +106,7 @@ impl<'t> Visit<'t> for InputReferences {
     }
 }
 
-/// The names from which a reference to a part of the input starts.
+/// Returns the constant steps at the beginning of a reference to a part of the input.
 fn input_path(term: &Term) -> Option<Vec<Value>> {
     let TermValue::Ref(reference) = &term.value else {
         return None;
@@ -122,20 +122,20 @@ fn is_there(path: &[Value], input: Option<&Value>) -> bool {
     input.is_some_and(|input| names.try_fold(input, Value::get).is_some())
 }
 
-/// How many characters two names differ in, if they may be meant for each other.
+/// Returns the edit distance of two paths, if it is small enough for a suggestion.
 fn distance(one: &[Value], other: &[Value]) -> Option<usize> {
     let apart = levenshtein(&dotted(one), &dotted(other));
     (1..=MOST_APART).contains(&apart).then_some(apart)
 }
 
-/// The reference to a part of the input, as an author writes it.
+/// Formats the reference to a part of the input in Rego syntax.
 fn written(names: &[Value]) -> String {
     let head = terms::var(&Var("input".into()), &terms::nowhere());
     let steps = names.iter().map(term_of_value);
     TermValue::Ref(std::iter::once(head).chain(steps).collect()).to_string()
 }
 
-/// Names with dots between them, to compare them with others.
+/// Joins names with dots, for comparison.
 fn dotted(names: &[Value]) -> String {
     let names = names.iter().filter_map(Value::as_str);
     names.collect::<Vec<_>>().join(".")

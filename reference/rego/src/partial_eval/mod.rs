@@ -52,28 +52,28 @@ use expr_stats::Saved;
 use solver::Solver;
 use watch::TraceContext;
 
-/// What a partial evaluation does not know, and what it leaves alone.
+/// Unknowns and limits of inlining of a partial evaluation.
 #[derive(Debug, Clone)]
 pub struct PartialOptions {
-    /// The documents that are unknown. They are so even where the evaluation has a value.
+    /// Unknown documents. They are unknown even if the evaluation has a value for them.
     pub unknowns: References,
-    /// Rules that stay references, to copies of the rules in the support modules; also all that
-    /// are below.
+    /// Rules that are not inlined, including all rules below: the residual refers to copies of them
+    /// in the support modules.
     pub disable_inlining: References,
-    /// Whether functions that are not deterministic, such as `http.send`, are evaluated. If not,
-    /// calls of them stay in the residual.
+    /// Whether nondeterministic functions, such as `http.send`, are evaluated. If not, calls of
+    /// them remain in the residual.
     pub nondeterministic_builtins: bool,
 }
 
 impl PartialOptions {
-    /// Whether functions that are not deterministic are left alone.
+    /// Whether calls of nondeterministic functions remain in the residual.
     fn holds(&self) -> bool {
         !self.nondeterministic_builtins
     }
 }
 
 impl Default for PartialOptions {
-    /// The input is unknown, everything is inlined.
+    /// The input is unknown, and everything is inlined.
     fn default() -> Self {
         Self {
             unknowns: References::input(),
@@ -83,29 +83,29 @@ impl Default for PartialOptions {
     }
 }
 
-/// What is left of a query.
+/// Residual of a query.
 ///
 /// For all values of the unknowns, the query holds if one of the bodies does, evaluated with the
-/// same base documents and the support modules. (A conflict between rules, which is a failure of
-/// the query, may go unnoticed.) Variables that the author of the query named have the values
-/// that the query gives them.
+/// same base documents and the support modules. (A conflict between rules, which makes the query
+/// fail, may go unnoticed.) Variables that the author of the query named have the same values as in
+/// the query.
 #[derive(Debug, Clone)]
 pub struct Residual {
-    /// The ways in which the query can hold. A body without expressions always holds; without
-    /// bodies the query never does. Expressions have the locations of those they come from.
+    /// Alternative residual bodies. A body without expressions is always satisfied; without bodies
+    /// the query never is. Expressions have the locations of their sources.
     pub queries: Vec<Body>,
-    /// The modules that the bodies refer to: they are in the package `partial` and below.
+    /// Modules that the bodies refer to, in the package `partial` and below.
     pub support: Vec<Module>,
 }
 
 impl Residual {
-    /// The residual as the Compile API answers with it: `queries` and `support`, which are left
-    /// out when they are empty.
+    /// Returns the residual in the format of the Compile API: `queries` and `support`, which are
+    /// omitted if they are empty.
     pub fn to_json(&self) -> Value {
         ValueSink::filled(|out| self.write(out))
     }
 
-    /// Appends the text of [`to_json`](Self::to_json), on one line.
+    /// Appends the compact JSON encoding of [`to_json`](Self::to_json).
     pub fn append_text(&self, out: &mut Vec<u8>) {
         TextSink::append(out, |out| self.write(out));
     }
@@ -124,7 +124,7 @@ impl Residual {
     }
 }
 
-/// A query that is evaluated partially: compiled once, evaluated as often as wanted.
+/// Compiled query for partial evaluation, which can be evaluated any number of times.
 ///
 /// ```
 /// use rego::value::from_json;
@@ -144,16 +144,16 @@ pub struct PartialQuery {
     policy: Policy,
     body: Body,
     written: HashMap<Var, Var>,
-    /// The variables that the author of the query named.
+    /// Variables that the author of the query named.
     named: Vec<Var>,
     shelf: AnalysisPool,
 }
 
 impl PartialQuery {
-    /// Reads and compiles a query.
+    /// Parses and compiles a query.
     ///
     /// # Errors
-    /// All mistakes of the first step that finds any.
+    /// All errors of the first compilation step that fails.
     pub fn parse(policy: &Policy, text: &str, options: &QueryOptions<'_>) -> Result<Self, Errors> {
         Self::compile(policy, crate::Query::read(text)?, options)
     }
@@ -161,8 +161,8 @@ impl PartialQuery {
     /// Compiles a query.
     ///
     /// # Errors
-    /// All mistakes of the first step that finds any: variables without a value, functions that
-    /// are not there or forbidden, types that do not fit.
+    /// All errors of the first compilation step that fails: unsafe variables, undefined or
+    /// forbidden functions, type errors.
     pub fn compile(
         policy: &Policy,
         body: Body,
@@ -182,12 +182,12 @@ impl PartialQuery {
         })
     }
 
-    /// Evaluates the query as far as it can be without what is unknown. Of the evaluation,
-    /// `print` is not used: what is printed may never be reached.
+    /// Evaluates the query as far as the unknowns permit. `print` of the evaluation is not used,
+    /// because a printed expression may never be reached.
     ///
     /// # Errors
-    /// A conflict between rules of which nothing is unknown, that the result would be too large
-    /// or take too long to find, or that the evaluation was cancelled.
+    /// A conflict between rules that do not depend on unknowns, a result that is too large or takes
+    /// too long to compute, or the cancellation of the evaluation.
     pub fn evaluate(
         &self,
         evaluation: &mut Evaluation<'_>,
@@ -201,7 +201,7 @@ impl PartialQuery {
         }
         let found = self.search(&mut solver);
         self.shelf.put(solver.into_analysis());
-        // A value that was too large to become a term is missing in what was found.
+        // A value that was too large to become a term is missing in the result.
         meter.sound().map_err(Ended::error)?;
         found.map_err(|error| *error)
     }
@@ -231,7 +231,7 @@ impl PartialQuery {
             Ok(())
         })?;
         let found = rules::distinct(found);
-        // From here on nobody else has what was saved, so that it need not be copied.
+        // The saved parts are not shared from here on, so that they need not be copied.
         solver.solved.clear();
         let queries = found.into_iter();
         let queries = queries.map(|saved| assemble::open(saved, &mut solver.bindings));
@@ -244,7 +244,7 @@ impl PartialQuery {
     }
 }
 
-/// The variables that the author of a query named.
+/// Returns the variables that the author of a query named.
 fn named(body: &[Expr]) -> Vec<Var> {
     let names = body.iter().flat_map(terms::expr_vars);
     let names: BTreeSet<_> = names

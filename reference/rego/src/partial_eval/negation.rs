@@ -15,14 +15,14 @@ use crate::syntax::{
     Body, Connective, Every, Expr, ExprTerms, Location, Logic, Term, TermValue, Var,
 };
 
-/// So many ways are written out; more become a rule.
+/// Maximum number of alternatives to expand inline; more become a support rule.
 const MAX_WAYS: usize = 16;
 
-/// A domain of more members is not unrolled.
+/// Maximum number of members of a domain that is unrolled.
 const MAX_MEMBERS: usize = 32;
 
 impl<'p> Solver<'p> {
-    /// Goes on if an expression does not hold, without its `not`.
+    /// Continues if an expression without its `not` is not satisfied.
     pub(super) fn negated(
         &mut self,
         frame: Frame,
@@ -33,7 +33,7 @@ impl<'p> Solver<'p> {
         self.none_of(&bodies, next)
     }
 
-    /// The ways in which something holds, each as what it saves.
+    /// Returns the solutions of a search, each as the parts that it saves.
     pub(super) fn bodies(
         &mut self,
         run: impl FnOnce(&mut Self, Continuation<'_, 'p>) -> Flow,
@@ -55,7 +55,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Goes on if none of several bodies holds.
+    /// Continues if none of several bodies is satisfied.
     pub(super) fn none_of(&mut self, bodies: &[Vec<Saved>], next: Continuation<'_, 'p>) -> Flow {
         let mut negated_terms = Vec::new();
         let mut supported = Vec::new();
@@ -87,7 +87,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Goes on for each choice of an expression of each body, none of which may hold.
+    /// Continues for each choice of one expression per body, with those negated.
     fn each_turned(&mut self, bodies: &[Body], next: Continuation<'_, 'p>) -> Flow {
         let Some((first, rest)) = bodies.split_first() else {
             return next(self);
@@ -105,8 +105,8 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Whether an expression may be negated as it is. Compilers evaluate the operands of calls in
-    /// front of the expression, outside of its `not`, so that they must have values there.
+    /// Whether an expression may be negated in place. Compilers evaluate the operands of a call
+    /// ahead of the expression, outside of its `not`, so that they must be defined there.
     fn turns(&self, expr: &Expr) -> bool {
         if !expr.with.is_empty() {
             return false;
@@ -124,7 +124,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// A call of a rule that holds if one of several bodies does.
+    /// Returns a call of a new support rule that is true if one of several bodies is.
     fn any_rule(&mut self, name: &str, bodies: &[Vec<Saved>]) -> Expr {
         let location = first_location(bodies);
         let mut args: Vec<Var> = Vec::new();
@@ -149,7 +149,7 @@ impl<'p> Solver<'p> {
         terms::expr(ExprTerms::Call(parts), &location)
     }
 
-    /// Goes on if one of several bodies holds.
+    /// Continues for each of several bodies that may be satisfied.
     fn any_solution(&mut self, bodies: Vec<Vec<Saved>>, next: Continuation<'_, 'p>) -> Flow {
         if bodies.iter().any(Vec::is_empty) {
             return next(self);
@@ -165,7 +165,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Goes on if a condition holds for every member of a domain. A known one is unrolled.
+    /// Continues if a condition holds for every member of a domain. A known domain is unrolled.
     pub(super) fn every(
         &mut self,
         frame: Frame,
@@ -218,7 +218,7 @@ impl<'p> Solver<'p> {
         self.all_of(&all, next)
     }
 
-    /// Goes on if bodies hold as a connective wants them to.
+    /// Continues if the operands satisfy a connective.
     pub(super) fn logic(
         &mut self,
         frame: Frame,
@@ -251,7 +251,7 @@ fn is_collection(value: &Value) -> bool {
     value.as_array().is_some() || value.as_object().is_some() || value.as_set().is_some()
 }
 
-/// Whether a term can be looked at where it stands.
+/// Whether a term needs no evaluation ahead of the expression that contains it.
 fn is_flat(term: &Term) -> bool {
     match &term.value {
         TermValue::Ref(steps) => steps.iter().all(|step| match &step.value {

@@ -22,7 +22,7 @@ use crate::syntax::{
 use crate::types::signature;
 
 impl<'p> Solver<'p> {
-    /// Saves an expression as it is.
+    /// Saves an expression unevaluated.
     pub(super) fn preserve_whole(
         &mut self,
         frame: Frame,
@@ -40,8 +40,8 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Gives variables that stand for something unknown a value outside of an expression, in
-    /// which what they stand for may mean something else.
+    /// Binds variables that are bound to unknown terms ahead of an expression, within which those
+    /// terms may have a different meaning.
     fn settle(&mut self, frame: Frame, expr: &Expr) {
         for own in all_vars(expr) {
             if self.bindings.named(frame, &own).is_none() {
@@ -110,7 +110,7 @@ impl<'p> Solver<'p> {
                 let operands = logic.operands.iter().map(|operand| {
                     let body = &operand.body;
                     let body = self.closed_in(|s| visit::deep(|| s.preserve_body(frame, body)));
-                    // What compilers put in front of an operand is a part of it.
+                    // Expressions that the compiler moves ahead of an operand are part of it.
                     let explicit = operand.explicit || body.len() > 1;
                     Operand { body, explicit }
                 });
@@ -147,7 +147,7 @@ impl<'p> Solver<'p> {
         kept
     }
 
-    /// The modifiers that do the same for what is kept: rules and their copies are replaced
+    /// Translates a modifier for the preserved expression: rules and their copies are replaced
     /// alike.
     fn preserve_with(&mut self, frame: Frame, with: &With, kept: &mut ThinVec<With>) {
         let value = match function(&with.value) {
@@ -195,7 +195,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Modifiers that supply what is known of the input.
+    /// Returns modifiers that supply the known part of the input.
     fn known_input(&self, location: &Location) -> ThinVec<With> {
         let Some(input) = &self.input else {
             return ThinVec::new();
@@ -224,7 +224,7 @@ impl<'p> Solver<'p> {
         found
     }
 
-    /// A term with what is known of its variables.
+    /// Copies a term with the known values of its variables.
     pub(super) fn preserve_term(&mut self, frame: Frame, term: &Term) -> Term {
         let location = &term.location;
         visit::deep(|| match &term.value {
@@ -294,8 +294,8 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Keeps a closure: the variables that it is the first to have are its own. Bodies are kept
-    /// before what is made of them, in the order of their evaluation.
+    /// Preserves a closure: variables that first occur in it are local to it. Bodies are preserved
+    /// before the terms built from them, in the order of their evaluation.
     fn closed_in<T>(&mut self, keep: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.bindings.checkpoint();
         let kept = keep(self);
@@ -320,8 +320,8 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// A reference into `data`: to the copy of rules, or, for base documents and what is
-    /// unknown, as it is.
+    /// Returns a reference into `data`: to the copies of rules, or unchanged for base documents and
+    /// unknowns.
     pub(super) fn preserve_document(&mut self, steps: &[Term], location: &Location) -> Term {
         let path = constants(steps);
         let mut node = Some(self.policy.module_set().root());
@@ -350,7 +350,7 @@ impl<'p> Solver<'p> {
         terms::reference("data", steps.iter().cloned(), location)
     }
 
-    /// A reference into the input: what is known of it is put in.
+    /// Returns a reference into the input with the known part substituted.
     pub(super) fn preserve_input(&mut self, steps: &[Term], location: &Location) -> Term {
         let plain = || terms::reference("input", steps.iter().cloned(), location);
         if self.raw {
@@ -383,7 +383,7 @@ impl<'p> Solver<'p> {
     }
 }
 
-/// A reference into a value.
+/// Returns a reference into a known value.
 fn known(value: &Value, steps: &[Term], location: &Location, meter: &Meter) -> Term {
     let mut value = value.clone();
     let mut steps = steps;
@@ -407,13 +407,13 @@ fn known(value: &Value, steps: &[Term], location: &Location, meter: &Meter) -> T
     }
 }
 
-/// A reference to a document that nobody has.
+/// Returns a reference to a document that is never defined.
 fn undefined(location: &Location) -> Term {
     let steps = ["partial", "__undefined__"].map(|step| terms::string(step, location));
     terms::reference("data", steps, location)
 }
 
-/// The document that a modifier replaces, if it replaces one.
+/// Returns the document that a modifier replaces, if it replaces one.
 pub(super) fn target(with: &With) -> Option<(Root, Vec<Value>)> {
     let parts = match &with.target.value {
         TermValue::Ref(parts) => parts.as_slice(),

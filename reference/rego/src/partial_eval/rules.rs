@@ -17,23 +17,23 @@ use crate::hash::HashMap;
 use crate::syntax::visit::{self, Rewrite};
 use crate::syntax::{Rule, Term, TermValue, Var};
 
-/// One way in which a rule gives something.
+/// One residual solution of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Solution {
-    /// What must hold.
+    /// Conditions of the solution.
     pub(super) saved: Vec<Saved>,
-    /// The steps from the place of the rules to what it gives, for partial objects.
+    /// Steps from the rules to the value, for partial objects.
     path: Vec<Sym>,
-    /// What it gives: a value, or a member of a set.
+    /// The value, or a member of a set.
     value: Sym,
-    /// Whether it is a member of a set.
+    /// Whether the value is a member of a set.
     is_member: bool,
 }
 
 type RuleResult = Result<Vec<Solution>, Box<EvalError>>;
 
 impl<'p> Solver<'p> {
-    /// Visits the values of the steps behind a place that has rules.
+    /// Visits the values that a reference reaches through the rules of a node.
     pub(super) fn rules(
         &mut self,
         path: &[Value],
@@ -62,12 +62,12 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Whether the rules of a place are not to be inlined.
+    /// Whether the rules at a path must not be inlined.
     fn is_opaque(&self, path: &[Value]) -> bool {
         self.opaque.cover(Root::Data, path) || self.opaque.below(Root::Data, path)
     }
 
-    /// Visits the values behind rules that depend on nothing unknown.
+    /// Visits the values that a reference reaches through rules that do not depend on unknowns.
     fn known_rules(&mut self, path: &[Value], walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let mut path = path.to_vec();
         let mut rest = walk;
@@ -86,7 +86,7 @@ impl<'p> Solver<'p> {
     /// Visits the value of complete rules.
     fn complete(&mut self, set: &'p RuleSet, walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let address = std::ptr::from_ref(set).addr();
-        // Rules have one value, so what was chosen before on this way is chosen again.
+        // Complete rules have one value, so the value chosen earlier on this path is used again.
         if let Some(value) = self.bindings.chosen.get(&address).cloned() {
             return self.walk(value, walk, each);
         }
@@ -97,7 +97,7 @@ impl<'p> Solver<'p> {
             }
             Ok(distinct(found))
         })?;
-        // What is found once can be used several times on one way, once under `not`.
+        // A solution can be used several times on one path, for example under `not`.
         let solutions = solutions.iter().map(|one| self.renamed(one)).collect();
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast().head.value.clone());
@@ -108,7 +108,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Goes on with each of several values, or with the one by default if none of them is given.
+    /// Continues with each of several values, or with the default if none is defined.
     pub(super) fn choose(
         &mut self,
         solutions: Vec<Solution>,
@@ -138,7 +138,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Goes on with what a solution demands.
+    /// Continues with the conditions of a solution.
     pub(super) fn apply(
         &mut self,
         saved: Vec<Saved>,
@@ -152,7 +152,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Visits the values behind partial rules.
+    /// Visits the values that a reference reaches through partial rules.
     fn parts(
         &mut self,
         path: &[Value],
@@ -172,11 +172,11 @@ impl<'p> Solver<'p> {
             }
             Ok(distinct(found))
         })?;
-        // Behind the path to a set one step more names a member.
+        // After the path to a set, one more step names a member.
         let steps = |one: &Solution| one.path.len() + usize::from(one.is_member);
         let longest = solutions.iter().map(steps).max();
         if longest.is_some_and(|longest| longest > walk.steps.len()) {
-            // A document is asked for to which several rules add.
+            // The reference denotes a document to which several rules contribute.
             let whole = self.supported(path, walk.location);
             return self.walk(Sym::Term(whole), walk, each);
         }
@@ -190,7 +190,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Takes the steps to what a partial rule gives.
+    /// Matches the remaining steps with the path and the value of a solution.
     fn part(
         &mut self,
         solution: &Solution,
@@ -221,8 +221,8 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// What rules give, looked for when it is first asked for, and independently of the way on
-    /// which it is.
+    /// Returns the solutions of rules, which are computed on first use and independently of the
+    /// current path.
     fn solutions(
         &mut self,
         address: usize,
@@ -239,9 +239,9 @@ impl<'p> Solver<'p> {
         Ok(found)
     }
 
-    /// Adds what a rule gives, and what each `else` behind it gives where those before it give
-    /// nothing. `depth` is the number of steps to the place of the rules, `data` among them; 0
-    /// if the rule gives a value as a whole.
+    /// Adds the solutions of a rule, and those of each `else` branch for the case that the
+    /// preceding branches are undefined. `depth` is the number of steps to the rules, including
+    /// `data`; 0 if the rule defines the whole value.
     pub(super) fn chain(
         &mut self,
         rule: &'p CompiledRule,
@@ -314,7 +314,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// The same with variables of its own.
+    /// Returns a copy of a solution with fresh variables.
     fn renamed(&mut self, solution: &Solution) -> Solution {
         let mut renaming = Renaming {
             bindings: &mut self.bindings,
@@ -339,7 +339,7 @@ impl<'p> Solver<'p> {
     }
 }
 
-/// Each of these once, where it comes first.
+/// Removes duplicates and preserves the order of first occurrence.
 pub(super) fn distinct<T: Ord>(mut found: Vec<T>) -> Vec<T> {
     if found.len() < 2 {
         return found;
@@ -351,7 +351,7 @@ pub(super) fn distinct<T: Ord>(mut found: Vec<T>) -> Vec<T> {
     found
 }
 
-/// The rules of a place, and those below where they are part of them.
+/// Returns the rules of a node, including those below if they extend a partial object.
 pub(super) fn extent<'n>(node: &'n Node, set: &'n RuleSet) -> Vec<&'n RuleSet> {
     if set.kind == RuleKind::PartialObject && !node.is_leaf() {
         return node.extent().into_iter().map(AsRef::as_ref).collect();
@@ -359,7 +359,7 @@ pub(super) fn extent<'n>(node: &'n Node, set: &'n RuleSet) -> Vec<&'n RuleSet> {
     vec![set]
 }
 
-/// Gives the variables that are the evaluation's own other names.
+/// Renames the generated variables of a solution.
 struct Renaming<'s, 'm> {
     bindings: &'s mut Bindings<'m>,
     names: HashMap<Var, Var>,
@@ -382,7 +382,7 @@ impl Rewrite for Renaming<'_, '_> {
     }
 }
 
-/// Every variable of what was saved.
+/// Returns every variable of the saved parts.
 pub(super) fn saved_vars(saved: &[Saved]) -> BTreeSet<Var> {
     let mut found = BTreeSet::new();
     for part in saved {

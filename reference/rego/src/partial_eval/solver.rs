@@ -1,8 +1,8 @@
-//! The solver of partial evaluation: searches all ways in which a body can hold.
+//! The solver of partial evaluation: searches all ways to satisfy a body.
 //!
-//! It is written like the machine of plain evaluation: what remains to be done is a function that
-//! is called for each way, and taking back a binding is returning from a call. Whatever does not
-//! depend on something unknown is left to that machine.
+//! It is written in continuation-passing style, like the machine of plain evaluation: the rest of
+//! the search is a function that is called for each solution, and backtracking is a return.
+//! Everything that does not depend on something unknown is evaluated by that machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -29,28 +29,28 @@ use crate::syntax::terms::{constant, dotted, is_var, operator};
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::trace::Op;
 
-/// How a search goes on.
+/// Outcome of a search step.
 pub(super) type Flow = Result<(), Box<EvalError>>;
 
-/// What remains to be done.
+/// Continuation: the rest of the search.
 pub(super) type Continuation<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n);
 
-/// What remains to be done with each value.
+/// Continuation that receives each value.
 pub(super) type OnValue<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
 
-/// A step of the search takes about as long as so many of an evaluation.
+/// Cost of a step of the search, in evaluation steps.
 const STEP: usize = 16;
 
-/// So many expressions are looked at.
+/// Maximum number of steps of a search.
 const MAX_STEPS: usize = 200_000;
 
-/// A residual has so many terms, over all of its queries.
+/// Maximum number of terms of a residual, over all of its queries.
 const MAX_TERMS: usize = 500_000;
 
-/// A term that is put in the place of a variable has at most this many parts.
+/// Maximum number of parts of a term that replaces a variable.
 const MAX_INLINED: usize = 200;
 
-/// The search.
+/// Search state.
 pub(super) struct Solver<'p> {
     pub(super) policy: &'p Policy,
     pub(super) documents: &'p Value,
@@ -58,14 +58,14 @@ pub(super) struct Solver<'p> {
     pub(super) unknowns: References,
     /// Rules that are not inlined.
     pub(super) opaque: References,
-    /// Whether functions that are not deterministic are left alone.
+    /// Whether calls of nondeterministic functions remain in the residual.
     pub(super) hold: bool,
     pub(super) bindings: Bindings<'p>,
     pub(super) depends: Depends<'p>,
     pub(super) supports: Supports,
-    /// Whether something takes the place of the input where terms are kept.
+    /// Whether a modifier replaces the input in the nodes being preserved.
     pub(super) raw: bool,
-    /// What rules give, by their address.
+    /// Solutions of rules, by the address of the rule set.
     pub(super) solved: HashMap<usize, Rc<Vec<Solution>>>,
     pub(super) watch: Option<super::watch::TraceContext<'p>>,
     pub(super) meter: &'p Meter,
@@ -108,7 +108,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// What the search leaves for those with the same unknowns.
+    /// Returns the analysis, for later searches with the same unknowns.
     pub(super) fn into_analysis(self) -> Analysis {
         let mut kept = self.kept;
         kept.rules = self.depends.rules;
@@ -116,7 +116,7 @@ impl<'p> Solver<'p> {
         kept
     }
 
-    /// Looks for all ways in which expressions hold.
+    /// Searches all solutions of a list of expressions.
     pub(super) fn body(
         &mut self,
         frame: Frame,
@@ -160,7 +160,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Counts what becomes part of the residual.
+    /// Charges parts that are added to the residual.
     pub(super) fn grow(&mut self, saved: &[Saved]) -> Flow {
         let sizes = saved.iter().map(Saved::size);
         self.terms += 1 + sizes.sum::<usize>();
@@ -190,7 +190,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Looks for the ways in which what an expression says holds, without its `not`.
+    /// Searches the solutions of an expression without its `not`.
     pub(super) fn kind(
         &mut self,
         frame: Frame,
@@ -256,7 +256,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// The value that a term has, if it is known without evaluation.
+    /// Returns the value that a term must have, if it is known without evaluation.
     fn wanted(&mut self, frame: Frame, term: &Term) -> Option<Expectation> {
         match &term.value {
             TermValue::Ref(_)
@@ -299,7 +299,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// The value of a comprehension, if it is known; if not, it is kept as it is.
+    /// Returns the value of a comprehension, or a variable bound to the preserved comprehension.
     fn comprehension(
         &mut self,
         frame: Frame,
@@ -327,7 +327,7 @@ impl<'p> Solver<'p> {
         Ok(Some(Sym::Term(own)))
     }
 
-    /// A term with what its variables stand for.
+    /// Substitutes the bindings of the variables of a term.
     pub(super) fn plug(&mut self, frame: Frame, term: &Term) -> Sym {
         if let Some(value) = constant(term) {
             return Sym::Known(value);
@@ -345,7 +345,7 @@ impl<'p> Solver<'p> {
         self.bindings.resolved(Sym::Term(plugged))
     }
 
-    /// Goes on if a value is not `false`.
+    /// Continues if a value is not `false`.
     pub(super) fn holds(
         &mut self,
         sym: Sym,
@@ -378,15 +378,15 @@ impl<'p> Solver<'p> {
         *known.or_insert_with(|| depends.expr(expr))
     }
 
-    /// An expression in the form that the machine evaluates.
+    /// Returns an expression prepared for the machine.
     fn prepared(&mut self, address: usize, expr: &Expr) -> Arc<Prepared> {
         let known = self.kept.prepared.entry(address);
         let prepared = known.or_insert_with(|| Arc::new(Prepared::new(expr)));
         prepared.clone()
     }
 
-    /// The variables of an expression that have values, and those that are free; absent if one
-    /// has something else.
+    /// Returns the slots of an expression with known values and those that are free; `None` if a
+    /// variable is bound to something unknown.
     fn given(&mut self, frame: Frame, prepared: &Prepared) -> Option<Args> {
         let mut known = SmallVec::new();
         let mut free = SmallVec::new();
@@ -400,7 +400,7 @@ impl<'p> Solver<'p> {
         Some((known, free))
     }
 
-    /// An expression of which nothing is unknown in the form that the machine evaluates.
+    /// Prepares an expression that does not depend on unknowns for the machine.
     fn concrete_form(&mut self, frame: Frame, expr: &'p Expr) -> Option<(Arc<Prepared>, Args)> {
         let address = std::ptr::from_ref(expr).addr();
         if self.depends(address, expr) && !self.is_replaced(expr) {
@@ -411,8 +411,7 @@ impl<'p> Solver<'p> {
         Some((prepared, given))
     }
 
-    /// Whether the modifiers of an expression put something known in the place of all that is
-    /// not.
+    /// Whether the modifiers of an expression replace everything unknown by known values.
     fn is_replaced(&mut self, expr: &'p Expr) -> bool {
         if expr.with.is_empty() {
             return false;
@@ -426,7 +425,7 @@ impl<'p> Solver<'p> {
         found
     }
 
-    /// The same, when it is asked for the first time.
+    /// Computes [`Self::is_replaced`] without the cache.
     fn replaces(&mut self, expr: &Expr) -> bool {
         let mut unknowns = self.unknowns.clone();
         for with in &expr.with {
@@ -441,7 +440,7 @@ impl<'p> Solver<'p> {
         !depends.expr(&bare) && !expr.with.iter().any(|with| self.depends.term(&with.value))
     }
 
-    /// Lets the machine evaluate an expression.
+    /// Evaluates an expression with the machine.
     fn concrete(
         &mut self,
         frame: Frame,
@@ -479,7 +478,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// The values that a call gives, all of whose operands are known.
+    /// Returns the results of a call whose operands are all known.
     pub(super) fn results(
         &mut self,
         operator: Term,
@@ -495,8 +494,8 @@ impl<'p> Solver<'p> {
         self.values_of(&terms::expr(ExprTerms::Call(parts), location), &known)
     }
 
-    /// The values of the variable `$value` in the answers of an expression, of which these variables
-    /// are known.
+    /// Returns the values of the variable `$value` in the solutions of an expression, given the
+    /// values of other variables.
     pub(super) fn values_of(
         &mut self,
         expr: &Expr,
@@ -512,20 +511,20 @@ impl<'p> Solver<'p> {
         Ok(answers.into_iter().flatten().flatten().collect())
     }
 
-    /// Whether a term may stand in the place of a variable, wherever that is used: it means the
-    /// same everywhere, and is small.
+    /// Whether a term may replace a variable at every use: it has the same meaning everywhere, and
+    /// is small.
     pub(super) fn is_inlined(&self, term: &Term) -> bool {
         terms::size(term) <= MAX_INLINED
             && !terms::any_var(term, |name| self.bindings.is_free(name))
     }
 }
 
-/// What an expression accepts as the value of a term.
+/// Constraint of an expression on the value of a term.
 #[derive(Debug)]
 pub(super) enum Expectation {
-    /// All but `false`.
+    /// Any value but `false`.
     Truthy,
-    /// This one.
+    /// Exactly this value.
     Is(Value),
 }
 
@@ -538,10 +537,10 @@ impl Expectation {
     }
 }
 
-/// Slots that have values, and slots that have none yet.
+/// Slots that have values, and slots that are free.
 type Args = (SmallVec<[(usize, Value); 4]>, SmallVec<[usize; 4]>);
 
-/// The modules that support a residual, by their packages.
+/// Rules of the support modules of a residual, by package.
 pub(super) type Packages = BTreeMap<Vec<Value>, Vec<crate::syntax::Rule>>;
 
 pub(super) fn failure(code: EvalCode, message: &str) -> Box<EvalError> {

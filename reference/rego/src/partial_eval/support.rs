@@ -1,5 +1,5 @@
 //! Support modules of a residual: copies of rules that are not inlined, rules for alternatives of
-//! which one is enough, and partially known documents.
+//! which one suffices, and partially known documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,37 +20,36 @@ use crate::syntax::{
     Body, Expr, Head, Location, Module, Package, Ref, Rule, Term, TermValue, Var, Version,
 };
 
-/// The package of what supports a residual.
+/// Package of the support modules of a residual.
 const PACKAGE: &str = "partial";
 
-/// The package of copies for expressions in which something takes the place of the input, of
-/// which a part is known.
+/// Subpackage of the copies for expressions in which a modifier replaces a partially known input.
 const REPLACED: &str = "__replaced__";
 
-/// What can be asked for.
+/// Document that residual bodies can refer to.
 #[derive(Debug, Clone)]
 enum Entry {
-    /// Rules that are made already, of the package of all support.
+    /// Generated rules in the package of support modules.
     Rules(Vec<Rule>),
-    /// Copies of the rules at a place.
+    /// Copies of the rules at a path.
     Copy(Vec<Value>, bool),
-    /// The document at a place, none of which is a rule, or the input there.
+    /// Document at a path without rules, or part of the input.
     Whole(PartialDocument, Vec<Value>, bool),
 }
 
-/// A document that is known in part.
+/// Kind of a partially known document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PartialDocument {
-    /// One below `data`.
+    /// Document below `data`.
     Document,
-    /// A part of the input.
+    /// Part of the input.
     Input,
-    /// A part of the input that is known.
+    /// Known part of the input.
     Known,
 }
 
-/// What a residual may refer to, by the steps below `data`. Only what it does refer to becomes a
-/// part of it.
+/// Documents that a residual may refer to, by their paths below `data`. Only those that it does
+/// refer to are emitted.
 #[derive(Debug, Default)]
 pub(super) struct Supports {
     entries: BTreeMap<Vec<Value>, Entry>,
@@ -59,7 +58,7 @@ pub(super) struct Supports {
 }
 
 impl Supports {
-    /// Adds a body to the rule of this name, which is true if one of its bodies holds.
+    /// Adds a body to the rule of this name, which is true if one of its bodies is satisfied.
     pub(super) fn add(&mut self, name: &str, args: &[Term], body: Body, location: &Location) {
         let head = head(
             thin_vec![var(&Var(name.into()), location)],
@@ -74,7 +73,7 @@ impl Supports {
         }
     }
 
-    /// The reference to a rule, in the place of one to its copy.
+    /// Returns the reference to a rule for a reference to its copy.
     pub(super) fn original(&self, reference: &[Term], meter: &Meter) -> Option<ThinVec<Term>> {
         let (head, steps) = reference.split_first()?;
         if !is_var(head, "data")
@@ -99,7 +98,7 @@ impl Supports {
 }
 
 impl<'p> Solver<'p> {
-    /// The steps to the copies of rules.
+    /// Returns the path to the copies of rules.
     pub(super) fn copies(&self) -> Vec<Value> {
         match self.raw && self.input.is_some() && !self.unknowns.cover(Root::Input, &[]) {
             true => vec![Value::from(PACKAGE), Value::from(REPLACED)],
@@ -107,7 +106,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// A reference to the copies of the rules at a place.
+    /// Returns a reference to the copies of the rules at a path.
     pub(super) fn supported(&mut self, path: &[Value], location: &Location) -> Term {
         let mut copy = self.copies();
         copy.extend(path.iter().cloned());
@@ -121,7 +120,7 @@ impl<'p> Solver<'p> {
         reference
     }
 
-    /// A reference to a document that is known in part.
+    /// Returns a reference to a partially known document.
     pub(super) fn whole(
         &mut self,
         made: PartialDocument,
@@ -146,8 +145,8 @@ impl<'p> Solver<'p> {
         terms::reference("data", steps, location)
     }
 
-    /// The modules that bodies refer to, and those that these refer to, in the order of their
-    /// packages.
+    /// Returns the modules that bodies refer to, directly or through other support modules, in the
+    /// order of their packages.
     pub(super) fn modules(&mut self, bodies: &[Body]) -> Vec<Module> {
         if self.supports.entries.is_empty() {
             return Vec::new();
@@ -182,7 +181,7 @@ impl<'p> Solver<'p> {
             .collect()
     }
 
-    /// The rules of an entry with their packages.
+    /// Returns the rules of an entry with their packages.
     fn made(&mut self, place: &[Value], entry: Entry) -> Vec<(Vec<Value>, Rule)> {
         let partial = vec![Value::from(PACKAGE)];
         let mark = self.bindings.checkpoint();
@@ -214,7 +213,7 @@ impl<'p> Solver<'p> {
         made
     }
 
-    /// The copy of a rule, with its package.
+    /// Copies a rule and returns it with its package.
     fn copy(&mut self, rule: &'p CompiledRule) -> (Vec<Value>, Rule) {
         let frame = self.bindings.frame();
         let mut chain = Vec::new();
@@ -276,7 +275,7 @@ impl<'p> Solver<'p> {
         found.cloned()
     }
 
-    /// The rule for a known part of the input.
+    /// Returns the rule for a known part of the input.
     fn known(&mut self, path: &[Value], name: &Var) -> Vec<Rule> {
         let location = &terms::nowhere();
         match self.input_at(path) {
@@ -285,8 +284,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// A rule that gives a value in a way that compilers take it for a document of which they
-    /// know nothing, as they know nothing of the input.
+    /// Returns a rule whose value has an unknown type for the compiler, like the input.
     fn untyped(&mut self, name: &Var, value: Term) -> Rule {
         let location = &terms::nowhere();
         let found = var(&self.bindings.fresh(), location);
@@ -307,7 +305,7 @@ impl<'p> Solver<'p> {
         rule(head, body, location)
     }
 
-    /// The rules for the members of a document.
+    /// Returns the rules for the members of a document.
     fn members(&mut self, made: PartialDocument, path: &[Value], name: &Var) -> Vec<Rule> {
         let location = &terms::nowhere();
         if made == PartialDocument::Known {

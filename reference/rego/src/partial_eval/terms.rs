@@ -11,17 +11,17 @@ use crate::syntax::terms::{self as compile, constant, of_value};
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Term, TermValue, Var};
 
-/// A term of which as much is known as can be.
+/// Term that is evaluated as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sym {
     /// A value.
     Known(Value),
-    /// Something that has its value only when the unknowns have theirs.
+    /// Term whose value depends on unknowns.
     Term(Term),
 }
 
 impl Sym {
-    /// As a term of a residual.
+    /// Converts to a residual term.
     pub(super) fn into_term(self, location: &Location, meter: &Meter) -> Term {
         match self {
             Self::Known(known) => value(&known, location, meter),
@@ -46,7 +46,7 @@ impl From<Term> for Sym {
     }
 }
 
-/// The place of what stands nowhere.
+/// Returns the location of generated nodes.
 pub(super) fn nowhere() -> Location {
     static NOWHERE: LazyLock<Location> = LazyLock::new(|| Location {
         file: "".into(),
@@ -73,7 +73,7 @@ pub(super) fn string(text: &str, location: &Location) -> Term {
     term(TermValue::String(text.into()), location)
 }
 
-/// A reference from a root document.
+/// Builds a reference from a root document.
 pub(super) fn reference(
     root: &str,
     steps: impl IntoIterator<Item = Term>,
@@ -84,7 +84,7 @@ pub(super) fn reference(
     term(TermValue::Ref(parts.collect()), location)
 }
 
-/// A variable of this name. Those with which most references and calls begin are there already.
+/// Returns a variable of this name. Those at the start of most references and calls are cached.
 fn name(text: &str) -> Var {
     static USUAL: LazyLock<[Var; 3]> =
         LazyLock::new(|| ["input", "data", "eq"].map(|name| Var(name.into())));
@@ -92,8 +92,8 @@ fn name(text: &str) -> Var {
     known.cloned().unwrap_or_else(|| Var(text.into()))
 }
 
-/// A value as a term, charged for what it unfolds to: terms share nothing. A value that is too large
-/// becomes `null`, and the evaluation fails at its next step.
+/// Converts a value to a term, charged for its expanded size: terms share nothing. A value that is
+/// too large becomes `null`, and the evaluation fails at its next step.
 pub(super) fn value(value: &Value, location: &Location, meter: &Meter) -> Term {
     let made = match meter.unfolds(value) {
         true => of_value(value, location),
@@ -102,7 +102,7 @@ pub(super) fn value(value: &Value, location: &Location, meter: &Meter) -> Term {
     term(made, location)
 }
 
-/// More steps behind a term.
+/// Appends steps to a term.
 pub(super) fn extended(
     base: Term,
     steps: impl IntoIterator<Item = Term>,
@@ -116,7 +116,7 @@ pub(super) fn extended(
     term(TermValue::Ref(parts), location)
 }
 
-/// The operator of a function of this name, which may have dots.
+/// Builds the operator of a function of this name, which may contain dots.
 pub(super) fn operator(name: &str, location: &Location) -> Term {
     let mut parts = name.split('.');
     let head = parts.next().unwrap_or_default();
@@ -135,7 +135,7 @@ pub(super) fn expr(terms: ExprTerms, location: &Location) -> Expr {
     }
 }
 
-/// A call as an expression.
+/// Builds a call expression.
 pub(super) fn call<const N: usize>(name: &str, operands: [Term; N], location: &Location) -> Expr {
     let mut parts = ThinVec::with_capacity(1 + N);
     parts.push(operator(name, location));
@@ -143,7 +143,7 @@ pub(super) fn call<const N: usize>(name: &str, operands: [Term; N], location: &L
     expr(ExprTerms::Call(parts), location)
 }
 
-/// The two terms that a call says are equal.
+/// Returns the two operands of an `eq` call.
 pub(super) fn sides(call: &[Term]) -> Option<(&Term, &Term)> {
     let [_, left, right] = call else {
         return None;
@@ -154,7 +154,7 @@ pub(super) fn sides(call: &[Term]) -> Option<(&Term, &Term)> {
     }
 }
 
-/// A term as an expression.
+/// Converts a term to an expression.
 pub(super) fn holds(term: Term) -> Expr {
     let location = term.location.clone();
     match term.value {
@@ -166,7 +166,7 @@ pub(super) fn holds(term: Term) -> Expr {
 /// Visits the variables of nodes outside of comprehensions and the bodies of `every`.
 struct Vars<F> {
     each: F,
-    /// Whether closures count as well.
+    /// Whether to visit closures as well.
     closures: bool,
 }
 
@@ -228,14 +228,14 @@ pub(super) fn each_expr_var<'t>(expr: &'t Expr, each: impl FnMut(&'t Var)) {
     visit::expr(expr, &mut Vars { each, closures });
 }
 
-/// Whether one of the variables of a term outside of its closures is of a kind.
+/// Whether a variable of a term outside of its closures satisfies a predicate.
 pub(super) fn any_var(term: &Term, is: impl Fn(&Var) -> bool) -> bool {
     let mut found = false;
     each_var(term, |name| found |= is(name));
     found
 }
 
-/// The variables of a term outside of its closures.
+/// Returns the variables of a term outside of its closures.
 pub(super) fn vars(term: &Term) -> BTreeSet<Var> {
     let mut found = BTreeSet::new();
     each_var(term, |name| {
@@ -244,7 +244,7 @@ pub(super) fn vars(term: &Term) -> BTreeSet<Var> {
     found
 }
 
-/// The variables of an expression outside of its closures.
+/// Returns the variables of an expression outside of its closures.
 pub(super) fn expr_vars(expr: &Expr) -> BTreeSet<Var> {
     let mut found = BTreeSet::new();
     each_expr_var(expr, |name| {
@@ -253,7 +253,7 @@ pub(super) fn expr_vars(expr: &Expr) -> BTreeSet<Var> {
     found
 }
 
-/// Every variable of an expression.
+/// Returns every variable of an expression.
 pub(super) fn all_vars(expr: &Expr) -> BTreeSet<Var> {
     let mut found = BTreeSet::new();
     let each = |name: &Var| {
@@ -264,7 +264,7 @@ pub(super) fn all_vars(expr: &Expr) -> BTreeSet<Var> {
     found
 }
 
-/// Every variable of a term.
+/// Returns every variable of a term.
 pub(super) fn all_term_vars(term: &Term) -> BTreeSet<Var> {
     let mut found = BTreeSet::new();
     let each = |name: &Var| {
@@ -286,14 +286,14 @@ impl<'t> Visit<'t> for Size {
     }
 }
 
-/// The number of terms of a term.
+/// Returns the number of nodes of a term.
 pub(super) fn size(term: &Term) -> usize {
     let mut size = Size::default();
     visit::term(term, &mut size);
     size.0
 }
 
-/// Whether the term may have a value that is not known, so that it is no pattern of other terms.
+/// Whether a term is a collection, which can be a pattern that other terms are matched with.
 pub(super) fn is_composite(value: &TermValue) -> bool {
     matches!(
         value,

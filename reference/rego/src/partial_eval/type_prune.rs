@@ -20,7 +20,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
 use crate::types::Type;
 use crate::types::signature;
 
-/// What a glance at an expression shows.
+/// Result of a quick type check of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Glance {
     Fits,
@@ -29,8 +29,8 @@ enum Glance {
 }
 
 impl Solver<'_> {
-    /// What was saved since then, without what its types make always true; nothing if they show
-    /// that it cannot hold.
+    /// Returns the parts saved since a checkpoint, without those that their types make always true;
+    /// `None` if the types rule out any solution.
     pub(super) fn typed(&self, mark: Checkpoint) -> Option<Vec<Saved>> {
         let saved = self.bindings.since(mark);
         let mut unclear = false;
@@ -47,7 +47,7 @@ impl Solver<'_> {
         }
     }
 
-    /// The same, as the compiler finds it.
+    /// Prunes the saved parts with the type checker of the compiler.
     fn judged(&self, saved: Vec<Saved>, mark: Checkpoint) -> Option<Vec<Saved>> {
         let around = self.around(&saved, mark);
         if self.compiles(&around, &saved) {
@@ -62,7 +62,7 @@ impl Solver<'_> {
         if !self.compiles(&around, &sure) {
             return None;
         }
-        // What is a mistake beside the others cannot hold, so that its negation does.
+        // An expression with a type error never holds, so that its negation does.
         let fits = |part: &Saved| {
             let mut beside = sure.clone();
             beside.push(part.clone());
@@ -72,8 +72,8 @@ impl Solver<'_> {
         Some(kept.cloned().collect())
     }
 
-    /// Expressions that give the variables which have their values outside of a body something of
-    /// which nothing is known.
+    /// Returns expressions that bind the variables bound outside of a body to terms of unknown
+    /// type.
     fn around(&self, saved: &[Saved], mark: Checkpoint) -> Body {
         let names = saved_vars(saved).into_iter();
         let names = names.filter(|name| self.bindings.is_older_than(name, mark));
@@ -85,8 +85,8 @@ impl Solver<'_> {
         names.map(equal).collect()
     }
 
-    /// Whether the compiler accepts the types of a body. Those of copied rules are those of the
-    /// rules.
+    /// Whether a body passes the type checker. References to copied rules are checked as references
+    /// to the rules.
     fn compiles(&self, around: &[Expr], saved: &[Saved]) -> bool {
         let mut body = Body::from(around);
         for (at, part) in saved.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Whether an expression calls a rule that was made for the residual, which takes anything.
+    /// Whether an expression calls a generated support rule, which accepts any arguments.
     fn is_own(&self, expr: &Expr) -> bool {
         let ExprTerms::Call(call) = &expr.terms else {
             return false;
@@ -159,7 +159,7 @@ impl Solver<'_> {
             let wanted = wanted.and_then(|wanted| wanted.of.as_ref());
             if wanted.is_some() && !fits(Some(&Type::of(&value)), wanted) {
                 return match value {
-                    // The type of a value takes sets for arrays; the compiler tells them apart.
+                    // The type of a value accepts sets for arrays, unlike the compiler.
                     Value::Array(_) | Value::Object(_) | Value::Set(_) => Glance::Unclear,
                     _ => Glance::Never,
                 };
@@ -168,7 +168,7 @@ impl Solver<'_> {
         Glance::Fits
     }
 
-    /// Whether a term is a variable, or a reference of whose type nothing is known.
+    /// Whether a term is a variable, or a reference of unknown type.
     fn is_open(&self, term: &Term) -> bool {
         match &term.value {
             TermValue::Var(_) => true,
@@ -182,7 +182,7 @@ impl Solver<'_> {
     }
 }
 
-/// Puts references to rules in the place of those to their copies.
+/// Replaces references to copies of rules by references to the rules.
 struct Originals<'s>(&'s Supports, &'s Meter);
 
 impl Rewrite for Originals<'_> {

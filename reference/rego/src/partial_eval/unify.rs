@@ -8,8 +8,8 @@ use crate::syntax::{ExprTerms, Location, Term, TermValue, Var};
 use crate::types::signature;
 
 impl Solver<'_> {
-    /// Makes two terms equal: binds what variables are free, and saves what cannot be decided.
-    /// Tells whether they can be equal at all.
+    /// Unifies two terms: binds free variables, and saves what cannot be decided. Returns whether
+    /// the terms can be equal at all.
     pub(super) fn unify(&mut self, left: Sym, right: Sym, location: &Location) -> bool {
         match (self.bindings.resolved(left), self.bindings.resolved(right)) {
             (Sym::Known(left), Sym::Known(right)) => left == right,
@@ -113,7 +113,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Lets a free variable stand for a term.
+    /// Binds a free variable to a term.
     fn bind(&mut self, name: &Var, to: Term, location: &Location) -> bool {
         let composite = is_composite(&to.value);
         if let TermValue::Var(_) = &to.value {
@@ -121,7 +121,7 @@ impl Solver<'_> {
             return true;
         }
         if any_var(&to, |other| other == name) {
-            // Nothing is a part of itself.
+            // A term is never a proper part of itself.
             return !composite && self.equate(terms::var(name, location), to, true);
         }
         let is_call = matches!(to.value, TermValue::Ref(_) | TermValue::Call(_));
@@ -137,7 +137,7 @@ impl Solver<'_> {
         self.equate(terms::var(name, location), to, true)
     }
 
-    /// Saves that two terms are equal. A call gets the other side as its result.
+    /// Saves that two terms are equal. A call receives the other side as its result.
     fn equate(&mut self, left: Term, right: Term, ordered: bool) -> bool {
         let (left, right) = match ordered {
             true => (left, right),
@@ -162,7 +162,7 @@ impl Solver<'_> {
     }
 }
 
-/// Whether a call has all of its operands and no result.
+/// Whether a call has all of its operands but no result.
 fn is_complete(call: &[Term]) -> bool {
     let name = operator(call).and_then(dotted);
     let signature = name.and_then(|name| signature(&name));

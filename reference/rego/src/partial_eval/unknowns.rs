@@ -7,7 +7,7 @@ use crate::error::{Code, Errors, LanguageError};
 use crate::syntax::terms::{constant, is_var};
 use crate::syntax::{ExprTerms, Term, TermValue, Version, is_keyword, parse_query};
 
-/// Where a document begins.
+/// Root document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Root {
     /// `input`
@@ -16,17 +16,17 @@ pub(super) enum Root {
     Data,
 }
 
-/// A place of a document.
+/// Path of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct UnknownPath {
     pub(super) root: Root,
     pub(super) steps: Vec<Value>,
 }
 
-/// References to what is not known, or to rules that are not to be inlined.
+/// References to unknown documents, or to rules that must not be inlined.
 ///
-/// A reference stands for the document there and all that is below it. With a variable in it, it
-/// stands for the document before the variable.
+/// A reference covers the document at its path and everything below. A reference with a variable
+/// covers the document that precedes the variable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct References {
     places: Vec<UnknownPath>,
@@ -42,11 +42,11 @@ impl References {
         }
     }
 
-    /// Reads references: `input.user`, `data.teams["a b"]`. What begins with another name is
-    /// taken, and stands for nothing.
+    /// Parses references: `input.user`, `data.teams["a b"]`. A reference with another head is
+    /// accepted and covers nothing.
     ///
     /// # Errors
-    /// A text that is no reference.
+    /// A string that is not a reference.
     pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Errors> {
         let mut places = Vec::new();
         for text in texts {
@@ -71,23 +71,23 @@ impl References {
         Ok(Self { places })
     }
 
-    /// Whether the document at a place is one of them, or a part of one.
+    /// Whether a document is covered by one of the references.
     pub(super) fn cover(&self, root: Root, path: &[Value]) -> bool {
         let mut places = self.places.iter();
         places.any(|place| place.root == root && path.starts_with(&place.steps))
     }
 
-    /// Whether one of them is below a place.
+    /// Whether one of the references is below a path.
     pub(super) fn below(&self, root: Root, path: &[Value]) -> bool {
         self.under(root, path).next().is_some()
     }
 
-    /// Whether one of them is at a place, above it or below it.
+    /// Whether one of the references is at a path, above it or below it.
     pub(super) fn touch(&self, root: Root, path: &[Value]) -> bool {
         self.cover(root, path) || self.below(root, path)
     }
 
-    /// The next steps from a place to those that are below it.
+    /// Returns the next steps from a path to the references below it.
     pub(super) fn under<'r>(
         &'r self,
         root: Root,
@@ -99,8 +99,8 @@ impl References {
         })
     }
 
-    /// Of those that are no longer than a path the one nearest to the path's beginning, as far as
-    /// `distance` tells of the steps of both.
+    /// Returns the reference that is closest to a prefix of a path of the same length, according to
+    /// `distance`.
     pub(super) fn nearest(
         &self,
         root: Root,
@@ -116,7 +116,7 @@ impl References {
             .map(|(_, steps)| steps)
     }
 
-    /// The same without what a place and all below it holds.
+    /// Returns the references without those at a path and below it.
     pub(super) fn without(&self, root: Root, path: &[Value]) -> Self {
         let kept = self
             .places
@@ -128,8 +128,8 @@ impl References {
     }
 }
 
-/// The place that names with dots between them say, as most references are written. What may be
-/// a word of the language is left to the parser.
+/// Parses the usual notation, names with dots between them. Names that may be keywords are left to
+/// the parser.
 fn plain(text: &str) -> Option<UnknownPath> {
     let mut names = text.split('.');
     let root = match names.next()? {
@@ -149,7 +149,7 @@ fn plain(text: &str) -> Option<UnknownPath> {
     Some(UnknownPath { root, steps })
 }
 
-/// The reference that a text is.
+/// Parses a string as a reference.
 fn reference(text: &str) -> Result<ThinVec<Term>, Errors> {
     let body = parse_query(text)?;
     if let [expr] = body.as_slice()

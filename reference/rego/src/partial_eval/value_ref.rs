@@ -15,7 +15,7 @@ use crate::meter::Meter;
 use crate::syntax::terms::{constant, is_var};
 use crate::syntax::{Location, Term, TermValue};
 
-/// The steps that are still to be taken, and what is wanted at their end.
+/// Remaining steps of a reference, and the expected value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Sym],
@@ -29,13 +29,13 @@ impl<'w> Walk<'w> {
         Some((first, Self { steps, ..self }))
     }
 
-    /// The steps as terms.
+    /// Returns the steps as terms.
     fn terms(self, meter: &'w Meter) -> impl Iterator<Item = Term> + 'w {
         let steps = self.steps.iter().cloned();
         steps.map(|step| step.into_term(self.location, meter))
     }
 
-    /// Whether nothing more is asked of a value than is wanted of the whole.
+    /// Whether a value satisfies the expectation; always true if steps remain.
     pub(super) fn accepts(self, value: &Sym) -> bool {
         match (value, self.wanted) {
             (Sym::Known(value), Some(wanted)) if self.steps.is_empty() => wanted.accepts(value),
@@ -78,7 +78,7 @@ impl<'p> Solver<'p> {
         self.walk(base, walk, each)
     }
 
-    /// A reference with constant steps into an unknown part of the input, as a term of a residual.
+    /// Returns the residual term for a constant reference into an unknown part of the input.
     fn unknown_input(&mut self, reference: &'p [Term]) -> Option<Arc<Term>> {
         let place = (reference.as_ptr().addr(), reference.len());
         if let Some(known) = self.kept.inputs.get(&place) {
@@ -102,7 +102,7 @@ impl<'p> Solver<'p> {
         made
     }
 
-    /// Takes steps in a value.
+    /// Follows steps into a value.
     pub(super) fn walk(&mut self, base: Sym, walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let Some((step, rest)) = walk.split() else {
             return each(self, base);
@@ -168,7 +168,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Goes on if a step can be equal to a key.
+    /// Continues if a step can be equal to a key.
     pub(super) fn fits(
         &mut self,
         step: &Sym,
@@ -185,7 +185,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Takes steps from a place below `data`.
+    /// Follows steps from a path below `data`.
     fn data(
         &mut self,
         path: &mut Vec<Value>,
@@ -240,7 +240,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Takes steps in a base document, whose members are found by the text of numbers too.
+    /// Follows steps into a base document, where the text of a number also finds a member.
     fn stored(
         &mut self,
         base: &'p Value,
@@ -261,7 +261,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// The keys of all that is below a place.
+    /// Returns the keys of all documents below a path.
     pub(super) fn keys(
         &self,
         path: &[Value],
@@ -283,7 +283,7 @@ impl<'p> Solver<'p> {
         keys
     }
 
-    /// The whole document at a place without rules.
+    /// Visits the whole document at a path without rules.
     fn extent(
         &mut self,
         path: &[Value],
@@ -315,7 +315,7 @@ impl<'p> Solver<'p> {
         each(self, Sym::Term(whole))
     }
 
-    /// The document at a place, none of which is unknown.
+    /// Returns the document at a path that does not depend on unknowns.
     pub(super) fn document(
         &mut self,
         path: &[Value],
@@ -330,7 +330,7 @@ impl<'p> Solver<'p> {
         Ok(self.values_of(&expr, &[])?.pop())
     }
 
-    /// Goes on with a reference into something unknown.
+    /// Continues with a reference into something unknown.
     fn unknown(
         &mut self,
         root: &str,
@@ -345,7 +345,7 @@ impl<'p> Solver<'p> {
         each(self, Sym::Term(reference))
     }
 
-    /// Takes steps from a place of the input.
+    /// Follows steps from a path of the input.
     fn input(
         &mut self,
         path: &mut Vec<Value>,
@@ -385,7 +385,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// The keys of all that is below a place of the input.
+    /// Returns the keys of all documents below a path of the input.
     pub(super) fn input_keys(&self, path: &[Value], value: Option<&Value>) -> Vec<Value> {
         let own = value.into_iter().flat_map(members).map(|(key, _)| key);
         let mut keys: Vec<_> = own.collect();
@@ -394,7 +394,7 @@ impl<'p> Solver<'p> {
     }
 }
 
-/// Adds the keys that are not there yet, in time that hardly grows with those that are.
+/// Adds the keys that are missing, in time that hardly depends on the number of existing keys.
 fn add_new<'k>(keys: &mut Vec<Value>, others: impl Iterator<Item = &'k Value>) {
     let mut known: BTreeSet<Value> = keys.iter().cloned().collect();
     for key in others {
@@ -408,7 +408,7 @@ fn base_is_object(value: &Value) -> bool {
     value.as_object().is_some() || value.as_array().is_some()
 }
 
-/// The members of a value with their keys.
+/// Returns the members of a value with their keys.
 pub(super) fn members(value: &Value) -> Vec<(Value, Value)> {
     if let Some(items) = value.as_array() {
         let items = items.iter().enumerate();
@@ -426,7 +426,7 @@ pub(super) fn members(value: &Value) -> Vec<(Value, Value)> {
     members.map(|item| (item.clone(), item.clone())).collect()
 }
 
-/// The constant steps at the beginning of a reference's steps.
+/// Returns the constant steps at the beginning of a list of steps.
 pub(super) fn constants(steps: &[Term]) -> Vec<Value> {
     steps.iter().map_while(constant).collect()
 }

@@ -8,13 +8,13 @@ use crate::syntax::terms::{dotted, operator};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, Var};
 use crate::trace::{Event, Node, Op, Tracer};
 
-/// Whoever watches, and the queries that were told of.
+/// Tracer, and the hierarchy of queries reported to it.
 pub(super) struct TraceContext<'p> {
     tracer: &'p mut dyn Tracer,
     written: &'p HashMap<Var, Var>,
-    /// The queries that asked the others.
+    /// Parent of each query.
     parents: HashMap<Frame, Frame>,
-    /// The query that is worked on.
+    /// Query under evaluation.
     current: Frame,
 }
 
@@ -46,7 +46,7 @@ impl<'p> TraceContext<'p> {
 }
 
 impl Solver<'_> {
-    /// Tells about an expression of a query.
+    /// Reports an event for an expression of a query.
     pub(super) fn tell(&mut self, frame: Frame, op: Op, expr: &Expr) {
         if let Some(watch) = &mut self.watch {
             watch.current = frame;
@@ -54,7 +54,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Tells what a policy says by `trace`.
+    /// Reports a note that the policy emits with `trace`.
     pub(super) fn trace_note(&mut self, frame: Frame, expr: &Expr) {
         if self.watch.is_none() {
             return;
@@ -73,7 +73,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Tells that a rule begins or has an answer, which is a query of its own.
+    /// Reports that a rule is entered or exited, as a separate query.
     pub(super) fn trace_rule(&mut self, frame: Frame, op: Op, rule: &Rule) {
         if let Some(watch) = &mut self.watch {
             if op == Op::Enter {
@@ -84,7 +84,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Tells about the whole query.
+    /// Reports an event for the whole query.
     pub(super) fn trace_query(&mut self, op: Op, body: &Body) {
         if let (Some(watch), Some(first)) = (&mut self.watch, body.first()) {
             watch.send(op, 0, Node::Body(body), &first.location, "");

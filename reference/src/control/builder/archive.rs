@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
-/// Names of up to this many bytes stand in the header of an entry.
+/// Maximum length of a name that fits in the header of an entry, in bytes.
 const SHORT: usize = 100;
 
-/// Writes files, in the order given, under their names with a slash before them.
+/// Writes files, in the order given, under their names with a leading slash.
 ///
 /// # Errors
-/// When a name is too long to be written.
+/// When a name is too long.
 pub(super) fn write<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
 ) -> io::Result<Vec<u8>> {
@@ -30,7 +30,7 @@ pub(super) fn write<'f>(
     archive.into_inner()?.finish()
 }
 
-/// A header without times and owners. A long name is cut; its whole is in the entry before.
+/// Creates a header without times and owners. A truncated name is in full in the entry before.
 fn header(name: &str, kind: EntryType, bytes: &[u8]) -> io::Result<Header> {
     let mut header = Header::new_gnu();
     let mut field = header.as_old_mut().name.as_mut_slice();

@@ -4,21 +4,21 @@ use std::fmt;
 
 use crate::control::model::{BuildResult, Phase};
 
-/// Why a bundle could not be built.
+/// Reason why a bundle could not be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuildError {
-    /// The step.
+    /// Phase of the build.
     pub(crate) phase: Phase,
-    /// The kind.
+    /// Result of the build.
     pub(crate) result: BuildResult,
-    /// What is wrong and where, for people.
+    /// Human-readable description of the error and its location.
     pub(crate) message: String,
-    /// Whether its evaluations have used up what they may use: the same again comes to the same.
+    /// Whether its evaluations exhausted their budget: a retry would fail the same way.
     pub(crate) exhausted: bool,
 }
 
 impl BuildError {
-    /// A source could not be had.
+    /// A source could not be fetched.
     pub(super) fn sync(message: impl Into<String>) -> Self {
         Self::new(Phase::Sync, BuildResult::SyncFailed, message)
     }
@@ -28,17 +28,17 @@ impl BuildError {
         Self::new(Phase::Transform, BuildResult::TransformFailed, message)
     }
 
-    /// The sources do not make a bundle.
+    /// The sources do not form a valid bundle.
     pub(super) fn build(message: impl Into<String>) -> Self {
         Self::new(Phase::Build, BuildResult::BuildFailed, message)
     }
 
-    /// The definitions contradict each other or ask for what is not there.
+    /// The definitions contradict each other or reference something that does not exist.
     pub(super) fn config(message: impl Into<String>) -> Self {
         Self::new(Phase::Sync, BuildResult::ConfigError, message)
     }
 
-    /// The server failed.
+    /// Internal error of the server.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(Phase::Build, BuildResult::InternalError, message)
     }

@@ -11,32 +11,32 @@ use rego::value::from_json;
 use super::Limits;
 use crate::bundle::Versions;
 
-/// The name of the manifest that a source comes with.
+/// Name of the manifest of a source.
 const MANIFEST: &str = ".manifest";
 
-/// The files of one origin by their paths, whose segments are neither empty nor `.` or `..`.
+/// Files of one origin by their paths, whose segments are neither empty nor `.` or `..`.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A module.
+    /// Module.
     Policy,
-    /// A JSON document.
+    /// JSON document.
     Json,
-    /// A YAML document.
+    /// YAML document.
     Yaml,
-    /// The manifest that a source comes with.
+    /// Manifest of a source.
     Manifest,
 }
 
 impl Kind {
-    /// What a path names; `None` for what bundles leave out.
+    /// Returns the kind of a file by its path; `None` for files that are not part of bundles.
     pub(super) fn of(path: &str) -> Option<Self> {
         if path == MANIFEST {
             return Some(Self::Manifest);
         }
-        // Signatures are of the archive that the files came in, not of the one they go to.
+        // Signatures are for the original archive, not for the built one.
         if path == ".signatures.json" {
             return None;
         }
@@ -50,10 +50,10 @@ impl Kind {
     }
 }
 
-/// What the manifest among the files of an origin says of the versions of its modules.
+/// Parses the Rego versions of modules in the manifest of an origin.
 ///
 /// # Errors
-/// What is wrong with the manifest.
+/// When the manifest is invalid.
 pub(super) fn versions(files: &Files) -> Result<Versions, String> {
     let Some(bytes) = files.get(MANIFEST) else {
         return Ok(Versions::default());
@@ -68,7 +68,7 @@ pub(super) fn versions(files: &Files) -> Result<Versions, String> {
     }
 }
 
-/// Patterns of paths, in which `*` also stands for slashes.
+/// Path patterns, in which `*` also matches slashes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Patterns {
     texts: Vec<String>,
@@ -76,10 +76,10 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Reads patterns. None at all match nothing.
+    /// Parses patterns. An empty list matches nothing.
     ///
     /// # Errors
-    /// Which pattern is no glob.
+    /// When a pattern is not a valid glob; the error names it.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         if texts.is_empty() {
             return Ok(Self::default());
@@ -97,7 +97,7 @@ impl Patterns {
         })
     }
 
-    /// Whether there is a pattern.
+    /// Whether there are no patterns.
     pub(super) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
@@ -107,13 +107,13 @@ impl Patterns {
         self.set.as_ref().is_some_and(|set| set.is_match(path))
     }
 
-    /// Whether one of the patterns may match a path in a folder, which ends in a slash.
+    /// Whether one of the patterns may match a path in a folder, whose name ends in a slash.
     fn may_match_in(&self, folder: &str) -> bool {
         self.texts.iter().any(|text| reaches(text, folder))
     }
 
-    /// Whether one of the patterns surely matches every path in a folder, which ends in a slash:
-    /// it matches the folder, and whatever follows.
+    /// Whether one of the patterns certainly matches every path in a folder, whose name ends in a
+    /// slash: it matches the folder and ends in `*`.
     fn match_all_in(&self, folder: &str) -> bool {
         let matches = self.set.iter().flat_map(|set| set.matches(folder));
         let texts = matches.filter_map(|index| self.texts.get(index));
@@ -121,8 +121,8 @@ impl Patterns {
     }
 }
 
-/// Whether a pattern may match a path in a folder, which ends in a slash. Only what stands before
-/// the first wildcard tells that it does not.
+/// Whether a pattern may match a path in a folder, whose name ends in a slash. Only the part in
+/// front of the first wildcard can exclude a match.
 fn reaches(pattern: &str, folder: &str) -> bool {
     let wild = pattern.find(['*', '?', '[', '{', '\\']);
     match wild.and_then(|wild| pattern.get(..wild)) {
@@ -131,21 +131,21 @@ fn reaches(pattern: &str, folder: &str) -> bool {
     }
 }
 
-/// Which files of an origin are taken.
+/// Selection of the files of an origin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
-    /// If any: only these.
+    /// Patterns for files to include; all if empty.
     included: Patterns,
-    /// Not these.
+    /// Patterns for files to exclude.
     excluded: Patterns,
-    /// Which of the patterns of the included files a file has met so far. Clones share it.
+    /// Which of the include patterns have matched a file so far. Shared by clones.
     met: Arc<[AtomicBool]>,
-    /// Whether the manifest is taken, whatever the patterns of the included files say.
+    /// Whether the manifest is selected regardless of the include patterns.
     manifest: bool,
 }
 
 impl Selection {
-    /// Takes the included files, or all if there are no patterns of those, without the excluded.
+    /// Selects the included files, or all without include patterns, minus the excluded ones.
     pub(super) fn new(included: Patterns, excluded: Patterns) -> Self {
         Self {
             met: included
@@ -159,13 +159,13 @@ impl Selection {
         }
     }
 
-    /// Takes the manifest also if no pattern names it: it says how the other files are read.
+    /// Always selects the manifest: it determines how the other files are parsed.
     pub(super) fn with_manifest(mut self) -> Self {
         self.manifest = true;
         self
     }
 
-    /// Whether a file matters to a bundle and is taken.
+    /// Whether a file is selected and relevant to a bundle.
     pub(super) fn takes(&self, path: &str) -> bool {
         let included = match &self.included.set {
             None => true,
@@ -179,13 +179,13 @@ impl Selection {
         Kind::of(path).is_some() && included && !self.excluded.matches(path)
     }
 
-    /// Whether a file may be taken that is in a folder, which ends in a slash.
+    /// Whether files in a folder, whose name ends in a slash, may be selected.
     pub(super) fn reaches(&self, folder: &str) -> bool {
         (self.included.is_empty() || self.included.may_match_in(folder))
             && !self.excluded.match_all_in(folder)
     }
 
-    /// Says that nobody looks into a folder, which ends in a slash: what is in it may meet patterns.
+    /// Records that a folder is skipped, with a trailing slash: its files may match patterns.
     pub(super) fn passes_over(&self, folder: &str) {
         for (text, met) in self.included.texts.iter().zip(self.met.iter()) {
             if reaches(text, folder) {
@@ -194,7 +194,7 @@ impl Selection {
         }
     }
 
-    /// The first pattern of included files that no file has met, after all were looked at.
+    /// Returns the first include pattern that no file has matched, after all files were checked.
     pub(super) fn unmet(&self) -> Option<&str> {
         let mut patterns = self.included.texts.iter().zip(self.met.iter());
         let unmet = patterns.find(|(_, met)| !met.load(Ordering::Relaxed));
@@ -202,20 +202,20 @@ impl Selection {
     }
 }
 
-/// What a build may still take.
+/// Remaining quota of a build.
 #[derive(Debug, Clone)]
 pub(super) struct FileQuota {
     file: u64,
     bytes: u64,
     files: usize,
-    /// How deep folders may be nested.
+    /// Maximum nesting depth of folders.
     pub(super) depth: usize,
-    /// Entries that one walk may look at.
+    /// Maximum number of entries that one walk may visit.
     pub(super) entries: usize,
 }
 
 impl FileQuota {
-    /// All that the limits allow.
+    /// Creates the full quota.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             file: limits.file,
@@ -226,15 +226,15 @@ impl FileQuota {
         }
     }
 
-    /// The most bytes that the next file may have.
+    /// Returns the maximum size of the next file, in bytes.
     pub(super) fn next(&self) -> u64 {
         self.file.min(self.bytes)
     }
 
-    /// Takes a file of this length.
+    /// Deducts a file of this length.
     ///
     /// # Errors
-    /// When it is too much.
+    /// When it exceeds the quota.
     pub(super) fn take(&mut self, path: &str, length: u64) -> Result<(), String> {
         if length > self.file {
             let limit = self.file;

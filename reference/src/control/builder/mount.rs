@@ -3,31 +3,31 @@
 use rego::Query;
 use rego::syntax::{ExprTerms, Term, TermValue};
 
-/// The part of a source below `from`, placed below `to`. Both are paths below `data`.
+/// Part of a source below `from`, mounted below `to`. Both are paths below `data`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mount {
-    /// What is selected; everything if empty.
+    /// Selected path; everything if empty.
     pub(super) from: Vec<String>,
-    /// Where it is placed.
+    /// Mount point.
     pub(super) to: Vec<String>,
 }
 
 impl Mount {
-    /// Where a path is placed, if it is selected.
+    /// Returns the mounted path of a selected path.
     pub(super) fn moved(&self, path: &[String]) -> Option<Vec<String>> {
         let rest = path.strip_prefix(self.from.as_slice())?;
         Some([self.to.as_slice(), rest].concat())
     }
 }
 
-/// Where nested mounts place a path, the innermost one first, if all of them select it.
+/// Applies nested mounts to a path, the innermost one first, if all of them select it.
 pub(super) fn place(mounts: &[Mount], path: Vec<String>) -> Option<Vec<String>> {
     mounts
         .iter()
         .try_fold(path, |path, mount| mount.moved(&path))
 }
 
-/// Reads a path such as `data.a["b-c"]`, of which `data` may be left out.
+/// Parses a path such as `data.a["b-c"]`, in which `data` is optional.
 ///
 /// # Errors
 /// When it is not a reference of constant strings.
@@ -71,14 +71,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
     first.into_iter().map(Ok).chain(rest).collect()
 }
 
-/// A path below `data` as policies write it: `data.a["b-c"]`.
+/// Formats a path below `data` as a reference: `data.a["b-c"]`.
 pub(super) fn display(path: &[String]) -> String {
     let mut text = "data".to_owned();
     path.iter().for_each(|step| push(&mut text, step));
     text
 }
 
-/// A path below `data` as package declarations write it: `a["b-c"]`. The empty one is `data`.
+/// Formats a path below `data` as in a package declaration: `a["b-c"]`. The empty one is `data`.
 pub(super) fn package(path: &[String]) -> String {
     let Some((first, rest)) = path.split_first() else {
         return "data".to_owned();
@@ -99,7 +99,7 @@ fn push(text: &mut String, step: &str) {
     }
 }
 
-/// Whether a step is a name that needs no quotes anywhere.
+/// Whether a segment is a name that never needs quotes.
 pub(super) fn is_name(step: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "and", "as", "contains", "default", "else", "every", "false", "if", "import", "in", "not",

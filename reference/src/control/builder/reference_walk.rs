@@ -2,8 +2,8 @@
 
 use rego::syntax::{Expr, ExprTerms, Location, Module, Rule, Term, TermValue};
 
-/// Shows every term of a module's rules that is not the head of a reference, in no particular
-/// order. A tree may be deeper than a stack, so what is left to look at stands in lists.
+/// Visits every term of a module's rules that is not the head of a reference, in no particular
+/// order. A tree may be deeper than the stack, so pending nodes are in lists.
 pub(super) fn terms<'t>(module: &'t Module, look: impl FnMut(&'t Term)) {
     let mut open = Open::default();
     let mut rules: Vec<&Rule> = module.rules.iter().collect();
@@ -19,15 +19,15 @@ pub(super) fn terms<'t>(module: &'t Module, look: impl FnMut(&'t Term)) {
     open.all(look);
 }
 
-/// Shows every term of a body that is not the head of a reference, in no particular order.
+/// Visits every term of a body that is not the head of a reference, in no particular order.
 pub(super) fn body<'t>(body: &'t [Expr], look: impl FnMut(&'t Term)) {
     let mut open = Open::default();
     open.exprs.extend(body);
     open.all(look);
 }
 
-/// The `else` branches of a module whose body is one expression without braces. The parser gives
-/// all in such a body the place of the `else`; the answer is where the text of the body is.
+/// Returns the byte ranges of the bodies of `else` branches that are one expression without braces.
+/// The parser gives everything in such a body the location of the `else`.
 pub(super) fn bare_branches(module: &Module) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for rule in &module.rules {
@@ -47,7 +47,7 @@ pub(super) fn bare_branches(module: &Module) -> Vec<(usize, usize)> {
     found
 }
 
-/// What is left to look at.
+/// Pending nodes of a walk.
 #[derive(Debug, Default)]
 struct Open<'t> {
     terms: Vec<&'t Term>,

@@ -7,16 +7,16 @@ use percent_encoding::utf8_percent_encode;
 use super::mount;
 use crate::bundle::ESCAPED;
 
-/// What a step of a path without escapes cannot hold.
+/// Characters that an unescaped path segment cannot contain.
 const UNESCAPABLE: [char; 2] = ['/', '%'];
 
-/// As many other roots a conflict names.
+/// Maximum number of other roots that a conflict lists.
 const NAMED: usize = 10;
 
-/// A path below `data`.
+/// Path below `data`.
 pub(super) type Path = Vec<String>;
 
-/// The roots of all sources.
+/// Roots of all sources.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
     owners: BTreeMap<Path, String>,
@@ -31,7 +31,7 @@ impl Roots {
     pub(super) fn claim(&mut self, source: &str, paths: &BTreeSet<Path>) -> Result<(), String> {
         let mut own: Vec<&Path> = Vec::new();
         for path in paths {
-            // In their order a path comes right before those below it.
+            // Sorting places a path directly before those below it.
             if !own.last().is_some_and(|above| path.starts_with(above)) {
                 own.push(path);
             }
@@ -68,8 +68,8 @@ impl Roots {
         above.chain(below).take(NAMED).collect()
     }
 
-    /// The roots as a manifest has them, in the order in which sources came. Engines look for
-    /// the escaped form of packages and for the plain one of documents, so that both are there.
+    /// Returns the roots for a manifest, in the order in which sources were added. Engines match
+    /// the escaped form for packages and the plain one for documents, so both are included.
     pub(super) fn to_strings(&self) -> Vec<String> {
         let forms = self.order.iter().map(|path| (escaped(path), plain(path)));
         let forms = forms.map(
@@ -81,7 +81,7 @@ impl Roots {
         forms.flatten().collect()
     }
 
-    /// A path that lies outside of other roots, and its source.
+    /// Returns a path that no root covers, and its source.
     pub(super) fn outside(&self, roots: &[String]) -> Option<(String, &str)> {
         let covered = |path: &str| {
             let holds = |root: &String| {
@@ -97,17 +97,17 @@ impl Roots {
     }
 }
 
-/// The root of an empty bundle. Engines load none that owns nothing, and would keep what they
-/// had of it; this is a place where nobody else has anything.
+/// Returns the root of an empty bundle. Engines do not load a bundle without roots, and would
+/// retain its previous content; no other bundle uses this path.
 pub(super) fn of_nothing(bundle: &str) -> String {
     escaped(&["system".to_owned(), "empty".to_owned(), bundle.to_owned()])
 }
 
-/// The beginning of a path that a root can name: engines compare the steps of roots as they are
-/// written with packages, and without their escapes with documents.
+/// Returns the longest prefix of a path that a root can name: engines compare the segments of roots
+/// escaped with packages, and unescaped with documents.
 ///
 /// # Errors
-/// When there is none, so that only the root of all documents would do.
+/// When there is none, so that only the root of all documents would match.
 pub(super) fn expressible(path: &[String]) -> Result<Path, String> {
     let steps = path.iter().take_while(|step| !step.contains(UNESCAPABLE));
     let steps: Path = steps.cloned().collect();
@@ -120,13 +120,13 @@ pub(super) fn expressible(path: &[String]) -> Result<Path, String> {
     }
 }
 
-/// A path without escapes, if it can be told from another one.
+/// Joins a path without escapes, if that is unambiguous.
 fn plain(path: &[String]) -> Option<String> {
     let is_clear = path.iter().all(|step| !step.contains(UNESCAPABLE));
     is_clear.then(|| path.join("/"))
 }
 
-/// A path with escapes.
+/// Joins a path with escapes.
 fn escaped(path: &[String]) -> String {
     let steps = path
         .iter()

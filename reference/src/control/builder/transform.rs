@@ -11,33 +11,33 @@ use super::file_selection::{self, Files, Kind};
 use super::modules::PolicyQuota;
 use super::{documents, modules};
 
-/// A file and the query whose result takes its place.
+/// File and the query whose result replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transform {
-    /// The file, among those that were fetched.
+    /// Path among the fetched files.
     pub(super) path: String,
-    /// The query; the document of the file is its input.
+    /// Query; the document of the file is its input.
     pub(super) query: String,
 }
 
-/// What queries see and may use.
+/// Data and limits of queries.
 #[derive(Debug)]
 pub(super) struct TransformContext<'w> {
-    /// The other files of their source.
+    /// Other files of their source.
     pub(super) others: &'w [Files],
-    /// Bytes that their policies may have.
+    /// Maximum size of all policies, in bytes.
     pub(super) policies: u64,
-    /// Bytes that a result may have.
+    /// Maximum size of a result, in bytes.
     pub(super) longest: u64,
     pub(super) budget: &'w Budget,
     pub(super) cancelled: &'w Arc<AtomicBool>,
 }
 
-/// Transforms fetched files, one after the other. Queries see the policies and documents of
-/// their source, and reach no network.
+/// Transforms fetched files, one after the other. Queries see the policies and documents of their
+/// source, and have no network access.
 ///
 /// # Errors
-/// Which query cannot be evaluated and why.
+/// When a query cannot be evaluated; the error names it and the reason.
 pub(super) fn run(
     transforms: &[Transform],
     world: &TransformContext<'_>,
@@ -52,15 +52,15 @@ pub(super) fn run(
         let input = from_json(input.unwrap_or_default()).map_err(|why| refused(why.to_string()))?;
         let result = evaluate(&policy, &transform.query, world, &root, input).map_err(refused)?;
         let text = world.budget.text(&result, longest).map_err(refused)?;
-        // Sets and keys that are no strings become JSON when they are written; numbers that only
-        // policies can make do not.
+        // Sets and non-string keys become valid JSON when serialized; numbers that only policies
+        // can create do not.
         from_json(&text).map_err(|why| refused(why.to_string()))?;
         fetched.insert(transform.path.clone(), text);
     }
     Ok(())
 }
 
-/// The result of a query: that of its one answer, or else the list of all.
+/// Returns the result of a query: the only value, or else the array of all values.
 fn evaluate(
     policy: &Policy,
     query: &str,
@@ -91,7 +91,7 @@ fn evaluate(
     }
 }
 
-/// The policies of a source.
+/// Compiles the policies of a source.
 fn policy(world: &TransformContext<'_>) -> Result<Policy, String> {
     let mut compiler = Compiler::new(&Policy::default());
     let mut quota = PolicyQuota::new(world.policies);
@@ -108,7 +108,7 @@ fn policy(world: &TransformContext<'_>) -> Result<Policy, String> {
     compiler.compile().map_err(|errors| errors.to_string())
 }
 
-/// The documents of a source.
+/// Merges the documents of a source.
 fn root(layers: &[Files], fetched: &Files) -> Result<Value, String> {
     let mut root = documents::root();
     for (path, bytes) in layers.iter().chain([fetched]).flatten() {

@@ -64,8 +64,8 @@ pub(crate) struct Declared {
 /// Reads the configuration of the given files and folders.
 ///
 /// # Errors
-/// When a file cannot be read, contains an unknown key or a wrong value, or an environment
-/// variable is missing.
+/// When a file cannot be read, contains an unknown key or a wrong value, or an environment variable
+/// is missing.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Declared, ConfigError> {
     let mut declared = Declared::default();
     for path in paths {

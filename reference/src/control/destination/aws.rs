@@ -11,7 +11,7 @@ use super::{AllowedDestinations, DestinationError, credentials, guarded, host, p
 use crate::control::model::{Aws, Secret};
 use crate::control::storage::{NoRedirects, retries};
 
-/// A secret of type `aws_auth`.
+/// Secret of type `aws_auth`.
 #[derive(Deserialize)]
 struct Keys {
     access_key_id: String,
@@ -19,7 +19,7 @@ struct Keys {
     session_token: Option<String>,
 }
 
-/// The bucket of a definition. Without a secret, requests are not signed.
+/// Opens the bucket of a definition. Without a secret, requests are not signed.
 pub(super) fn open(
     aws: &Aws,
     secret: Option<(&str, &Secret)>,
@@ -40,7 +40,7 @@ pub(super) fn open(
                 .with_allow_http(url.scheme() == "http")
                 .with_endpoint(url.as_str().trim_end_matches('/'))
         }
-        // A certificate of Amazon does not cover a bucket with a dot in its name.
+        // Amazon's wildcard certificate does not cover a bucket with a dot in its name.
         None => {
             let is_in_host = !aws.bucket.contains('.');
             let bucket = match is_in_host {

@@ -11,21 +11,21 @@ use super::{AllowedDestinations, DestinationError, credentials, guarded, host, p
 use crate::control::model::{Azure, Secret};
 use crate::control::storage::{NoRedirects, retries};
 
-/// How the hosts of storage accounts end.
+/// Domain suffixes of storage account hosts.
 const HOSTS: &[&str] = &[
     ".blob.core.windows.net",
     ".blob.core.chinacloudapi.cn",
     ".blob.core.usgovcloudapi.net",
 ];
 
-/// A secret of type `azure_auth`.
+/// Secret of type `azure_auth`.
 #[derive(Deserialize)]
 struct Keys {
     account_name: String,
     account_key: String,
 }
 
-/// The container of a definition. Without a secret, requests are not signed.
+/// Opens the container of a definition. Without a secret, requests are not signed.
 pub(super) fn open(
     azure: &Azure,
     secret: Option<(&str, &Secret)>,
@@ -54,12 +54,12 @@ pub(super) fn open(
     };
     match builder.build() {
         Ok(store) => Ok(Arc::new(store)),
-        // It may show the key that it cannot decode.
+        // The error could contain the key that cannot be decoded.
         Err(_) => Err(DestinationError::config("the account key is not base64")),
     }
 }
 
-/// The account that a URL names: the last segment of its path, or the first label of its host.
+/// Returns the account that a URL names: the last path segment, or the first label of the host.
 fn account(url: &Url) -> String {
     let mut segments = url.path_segments().into_iter().flatten();
     let last = segments.rfind(|segment| !segment.is_empty());

@@ -3,19 +3,19 @@
 use object_store::Error;
 use object_store::client::HttpError;
 
-/// How the innermost reason begins when a storage answered with a status that is no success.
+/// Prefix of the innermost error when a storage responds with a non-success status.
 const STATUS: &str = "Server returned non-2xx status code: ";
 
-/// What was asked of a storage.
+/// Operation on a storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// To say what it has.
+    /// Reading an object or its metadata.
     Read,
-    /// To take a bundle.
+    /// Writing a bundle.
     Write,
 }
 
-/// Why a storage did not do what it was asked, on one line.
+/// Formats the failure of a storage operation, on one line.
 pub(super) fn explain(failure: &Error, doing: Operation) -> String {
     let kind = match (failure, doing) {
         (Error::NotFound { .. }, _) => "the storage has no such bucket or container",
@@ -29,18 +29,17 @@ pub(super) fn explain(failure: &Error, doing: Operation) -> String {
     format!("{kind}: {}", words.join(" "))
 }
 
-/// Whether a storage does not know what it was asked to do: to write under a condition, or to say
-/// what it has.
+/// Whether a storage does not support an operation: a conditional write, or a metadata request.
 pub(super) fn is_unknown(failure: &Error) -> bool {
     matches!(failure, Error::NotImplemented { .. })
         || matches!(status(failure), Some(400 | 405 | 501))
 }
 
-/// Whether a storage answered, and what it said of an object has no sense.
+/// Whether a storage responded with a success status but unusable metadata.
 pub(super) fn is_unusable_request(failure: &Error) -> bool {
     let mut reason: Option<&dyn std::error::Error> = Some(failure);
     while let Some(at) = reason {
-        // Then there was no answer.
+        // There was no response.
         if at.is::<HttpError>() {
             return false;
         }
@@ -49,14 +48,14 @@ pub(super) fn is_unusable_request(failure: &Error) -> bool {
     status(failure).is_none()
 }
 
-/// The status that a storage answered with, if it was no success.
+/// Returns the status of a response, if it was not a success.
 fn status(failure: &Error) -> Option<u16> {
     let reason = innermost(failure);
     let digits = reason.strip_prefix(STATUS)?.get(..3)?;
     digits.parse().ok()
 }
 
-/// The innermost reason says most; the others repeat it with an address around it.
+/// Returns the innermost error, which says most; the others repeat it with a URL around it.
 fn innermost(failure: &Error) -> String {
     let mut reason: &dyn std::error::Error = failure;
     while let Some(inner) = reason.source() {

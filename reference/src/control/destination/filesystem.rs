@@ -12,41 +12,41 @@ use tempfile::TempPath;
 use super::super::model::check_storage_path;
 use super::{DestinationError, Identity, StoredObject};
 
-/// The folder, beside a bundle, of files that are not complete yet.
+/// Folder, next to a bundle, for incomplete files.
 const STAGING: &str = ".partial-bundles";
 
-/// An incomplete file of this age is left over from a process that was killed.
+/// Age after which an incomplete file is considered abandoned by a killed process.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
-/// How often a new file is tried to be made: another process takes the folder away when it is
+/// Maximum number of attempts to create a new file: another process removes the folder when it is
 /// empty.
 const TRIES: usize = 20;
 
-/// Bytes that are compared at a time.
+/// Buffer size of comparisons, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// A file below a folder that the operator names.
+/// File below a folder that the operator configures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// The operator's folder.
+    /// Folder of the operator.
     root: PathBuf,
-    /// The folders from there to the file.
+    /// Folders from there to the file.
     folders: Vec<PathBuf>,
-    /// The name of the file.
+    /// Name of the file.
     name: PathBuf,
 }
 
 impl Target {
-    /// The file at a path: absolute below one of the roots, or else below the first.
+    /// Resolves a path: absolute below one of the roots, or else relative to the first.
     ///
     /// # Errors
-    /// `Config` when there are no roots, or the path leads elsewhere or to no file.
+    /// `Config` when there are no roots, or the path leaves them or does not name a file.
     pub(crate) fn new(path: &str, roots: &[PathBuf]) -> Result<Self, DestinationError> {
         let Some(first) = roots.first() else {
             let message = "the server writes no files: its operator names no --bundle-root";
             return Err(DestinationError::config(message));
         };
-        // Also of definitions that are older than the limit.
+        // Definitions may predate the limit.
         check_storage_path(path)
             .map_err(|invalid| DestinationError::Config(format!("path: {invalid}")))?;
         let given = Path::new(path);
@@ -86,13 +86,13 @@ impl Target {
         }
     }
 
-    /// The path from the operator's folder to the file.
+    /// Returns the path of the file relative to the operator's folder.
     pub(crate) fn below_root(&self) -> PathBuf {
         self.folders.iter().collect::<PathBuf>().join(&self.name)
     }
 
-    /// The file that links lead to. A folder that is not there lies where it would be made; the
-    /// file itself is replaced also where a link stands in its place.
+    /// Returns the path with links resolved. A folder that does not exist counts as a plain folder;
+    /// a link at the file itself is not followed, because it is replaced.
     pub(crate) fn real(&self) -> PathBuf {
         let root = self.root.clone();
         let root = root.canonicalize().unwrap_or(root);
@@ -101,8 +101,8 @@ impl Target {
         folder.join(&self.name)
     }
 
-    /// Compares the file with an archive, byte by byte. Incomplete files that are to replace it
-    /// go: whoever wrote them has lost the bundle.
+    /// Compares the file with an archive, byte by byte. Removes incomplete files that would replace
+    /// it: their writers have lost the bundle.
     ///
     /// # Errors
     /// `Config` when a link leads out of the root, `Push` when the folder cannot be used.
@@ -121,7 +121,7 @@ impl Target {
             }
             Ok(_) => {}
         }
-        // What cannot be read is damaged, too, and writing it again may help.
+        // An unreadable file is damaged, too, and writing it again may help.
         Ok(
             match fs::File::open(&path).and_then(|file| is_same(file, archive)) {
                 Ok(true) => StoredObject::Same(Identity::default()),
@@ -130,7 +130,7 @@ impl Target {
         )
     }
 
-    /// Whether the file is the archive of a SHA-256 digest. Incomplete files go as with
+    /// Whether the file has the SHA-256 digest of an archive. Removes incomplete files like
     /// [`Self::compare`].
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Target {
         }
     }
 
-    /// Writes an archive to the disk, beside the file that it is to replace.
+    /// Writes an archive to the disk, next to the file that it will replace.
     ///
     /// # Errors
     /// `Config` when a link leads out of the root, `Push` when it cannot be written.
@@ -178,15 +178,15 @@ impl Target {
         }
     }
 
-    /// Puts an incomplete file in its place: what was there before stays until then. `false` when
-    /// the incomplete file is gone, because somebody else has the bundle now.
+    /// Renames an incomplete file to its final path, which replaces the old file atomically.
+    /// `false` when the incomplete file is gone, because another process owns the bundle now.
     ///
-    /// INVARIANT: whoever has a bundle takes the incomplete files of others away before anything
-    /// else, and looks whether the bundle is still his after he has made his own. So one who has
-    /// lost the bundle in between, however long he stood still, has no file to put anywhere.
+    /// INVARIANT: an owner of a bundle first removes the incomplete files of others, and checks
+    /// that it still owns the bundle after it has created its own. So a process that has lost the
+    /// bundle in between, however long it stalled, has no file to rename.
     ///
     /// # Errors
-    /// `Push` when it cannot be put there.
+    /// `Push` when it cannot be renamed.
     pub(super) fn place(&self, partial: Partial) -> Result<bool, DestinationError> {
         let Partial { path, target } = partial;
         let failed = |failure| refused(&target, failure);
@@ -202,7 +202,7 @@ impl Target {
                 return Err(refused(&target, error));
             }
         }
-        // Somebody else may be at work there.
+        // Fails if another process uses the folder.
         drop(fs::remove_dir(&staging));
         let folder = target.parent().unwrap_or(&target);
         let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
@@ -210,13 +210,13 @@ impl Target {
         Ok(true)
     }
 
-    /// How the names of incomplete files begin that are to replace this one.
+    /// Returns the name prefix of the incomplete files for this file.
     fn prefix(&self) -> String {
         let digest = Sha256::digest(self.name.as_os_str().as_encoded_bytes());
         hex::encode(digest.get(..16).unwrap_or_default()) + "-"
     }
 
-    /// A new incomplete file, which goes away unless it is put in its place.
+    /// Creates an incomplete file, which is removed on drop unless it is renamed.
     fn begin(&self, staging: &Path) -> io::Result<(fs::File, TempPath)> {
         let prefix = self.prefix();
         let mut builder = tempfile::Builder::new();
@@ -239,8 +239,7 @@ impl Target {
         }
     }
 
-    /// Takes away the incomplete files that are to replace this one, but for one's own, and what
-    /// earlier processes have left.
+    /// Removes the other incomplete files for this file, and abandoned ones of earlier processes.
     fn revoke(&self, staging: &Path, own: Option<&Path>) -> io::Result<()> {
         let prefix = self.prefix();
         let entries = match staging.read_dir() {
@@ -267,7 +266,7 @@ impl Target {
                 let modified = entry.metadata().and_then(|found| found.modified());
                 let age = modified.ok().and_then(|at| at.elapsed().ok());
                 if age.is_some_and(|age| age > LEFT_OVER) {
-                    // Another process may have been quicker.
+                    // Another process may have removed it first.
                     drop(fs::remove_file(entry.path()));
                 }
             }
@@ -278,7 +277,7 @@ impl Target {
         Ok(())
     }
 
-    /// The folder of the file, which is made if it is not there. No step to it leaves the root.
+    /// Returns the folder of the file, created if necessary. No segment may leave the root.
     fn folder(&self) -> Result<PathBuf, DestinationError> {
         let real = self.root.canonicalize();
         let root = real.map_err(|failure| refused(&self.root, failure))?;
@@ -300,15 +299,15 @@ impl Target {
     }
 }
 
-/// A bundle that is complete on the disk and not yet in its place. Goes away when dropped.
+/// Complete file on the disk that is not yet at its final path. Removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Partial {
     path: TempPath,
     target: PathBuf,
 }
 
-/// The folder that a link leads to, or the path itself when it is none or leads nowhere. The folders
-/// above it are no links; all of them are looked at again only where there is one.
+/// Resolves a path that is a link; returns the path itself if it is not a link or is dangling. Its
+/// parent folders contain no links, so they are only resolved again if it is one.
 fn followed(path: PathBuf) -> PathBuf {
     let is_link = path
         .symlink_metadata()
@@ -321,7 +320,7 @@ fn refused(path: &Path, failure: io::Error) -> DestinationError {
     DestinationError::Push(format!("`{}`: {failure}", path.display()))
 }
 
-/// Whether a file holds these bytes and nothing else.
+/// Whether a file contains exactly these bytes.
 fn is_same(mut file: fs::File, bytes: &[u8]) -> io::Result<bool> {
     let mut buffer = vec![0; BUFFER];
     let mut left = bytes;
@@ -397,7 +396,7 @@ mod tests {
         Ok(())
     }
 
-    /// Writes as a replica does that has the bundle all the time.
+    /// Writes like a replica that owns the bundle all the time.
     fn write(target: &Target, bytes: &[u8]) -> Result<bool, DestinationError> {
         target.place(target.stage(bytes)?)
     }
@@ -419,7 +418,7 @@ mod tests {
             let names = fs::read_dir(root.path().join("p/q"))?.count();
             assert_eq!(names, 1, "nothing incomplete is left");
         }
-        // As many bytes, and the times of before.
+        // Same length and times as before.
         let times = fs::metadata(&file)?.modified()?;
         fs::write(&file, "thrEe")?;
         fs::File::options()
@@ -440,8 +439,7 @@ mod tests {
         Ok(())
     }
 
-    /// One replica stands still between its write and the move to the place, while another one
-    /// takes the bundle over.
+    /// One replica stalls between staging and placing, while another one takes over the bundle.
     #[test]
     fn who_has_lost_a_bundle_has_nothing_to_place() -> Tested {
         let root = tempfile::tempdir()?;
@@ -454,12 +452,12 @@ mod tests {
         assert!(write(&target, b"newer")?);
         assert!(!target.place(stale)?);
         assert_eq!(fs::read_to_string(&file)?, "newer");
-        // Also when the other one finds that there is nothing to write.
+        // Also when the other one has nothing to write.
         let stale = target.stage(b"stale")?;
         assert!(matches!(target.compare(b"newer")?, StoredObject::Same(_)));
         assert!(!target.place(stale)?);
         assert_eq!(fs::read_to_string(&file)?, "newer");
-        // Bundles beside it are left alone.
+        // Staged files of other bundles stay.
         assert!(other.place(beside)?);
         assert_eq!(fs::read_to_string(root.path().join("y.tar.gz"))?, "beside");
         assert_eq!(fs::read_dir(root.path())?.count(), 2);

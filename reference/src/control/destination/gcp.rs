@@ -11,18 +11,18 @@ use super::{AllowedDestinations, DestinationError, credentials, guarded, host, p
 use crate::control::model::{Gcp, Secret};
 use crate::control::storage::{NoRedirects, retries};
 
-/// Where Google's buckets are.
+/// Default server of Google Cloud Storage.
 const SERVER: &str = "https://storage.googleapis.com";
 
-/// A secret of type `gcp_auth`.
+/// Secret of type `gcp_auth`.
 #[derive(Deserialize)]
 struct Keys {
-    /// The key of a service account: JSON, or the text of it. Its member `gcs_base_url` names
-    /// another server than Google's, `disable_oauth` does without a token for it.
+    /// Key of a service account: JSON, or a string that contains it. Its member `gcs_base_url`
+    /// names a server other than Google's, `disable_oauth` disables tokens.
     credentials: Option<Value>,
 }
 
-/// The bucket of a definition. Without a secret, requests carry no token.
+/// Opens the bucket of a definition. Without a secret, requests carry no token.
 pub(super) fn open(
     gcp: &Gcp,
     secret: Option<(&str, &Secret)>,
@@ -64,7 +64,7 @@ pub(super) fn open(
     };
     match builder.build() {
         Ok(store) => Ok(Arc::new(store)),
-        // It may show what it cannot read of the key.
+        // The error could contain parts of the key.
         Err(_) => Err(unfit()),
     }
 }

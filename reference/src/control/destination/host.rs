@@ -5,11 +5,11 @@ use reqwest::Url;
 use super::{AllowedDestinations, DestinationError};
 use crate::control::allowed_hosts::AllowedHosts;
 
-/// The URL of a storage, whose host must be one of the provider's (it ends in `own`) and spoken
-/// to over https, or else one that the operator allows.
+/// Parses the URL of a storage, whose host must be one of the provider's (it ends in `own`) and use
+/// https, or else be one that the operator allows.
 ///
 /// # Errors
-/// When it is no plain http or https URL, or its host is not allowed.
+/// When it is not a plain http or https URL, or its host is not allowed.
 pub(super) fn check_url(
     text: &str,
     own: &[&str],

@@ -1,12 +1,12 @@
-//! Destinations: where bundles are written to.
+//! Destinations that bundles are written to.
 //!
-//! A write replaces the object as a whole: whoever reads sees the old bundle or the new one. It
-//! replaces what was seen there before, and nothing newer, so that a replica that stood still in
-//! the middle of its write does no harm: storages are told what they may replace, and of a file
-//! that is not yet in its place nothing is left once another replica has the bundle.
-//! What definitions say of a destination is checked before it is reached: a file lies below a
-//! folder that the operator names, a server is one of the providers' or one that the operator
-//! allows, and the credentials are those of the named secret, never the machine's own.
+//! A write replaces the object as a whole: readers see the old bundle or the new one. It replaces
+//! the version that was seen before, and nothing newer, so that a replica that stalled in the
+//! middle of its write does no harm: storages get a precondition, and a staged file is removed once
+//! another replica has the bundle. The destination of a definition is checked before it is
+//! accessed: a file must be below a folder that the operator configures, a server must be one of
+//! the providers' or one that the operator allows, and the credentials are those of the named
+//! secret, never the machine's own.
 
 mod aws;
 mod azure;
@@ -35,24 +35,24 @@ use super::model::{ObjectStorage, Secret};
 use super::secret_allowlist::SecretAllowlist;
 use super::storage::is_plain;
 
-/// What destinations may be.
+/// Allowed destinations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AllowedDestinations {
-    /// Folders below which files may be written; a path that is not absolute is below the first.
+    /// Folders below which files may be written; a relative path is below the first.
     pub(crate) roots: Vec<PathBuf>,
-    /// Patterns, of `HOST` or `HOST:PORT`, of what a custom URL may name.
+    /// Patterns `HOST` or `HOST:PORT` for the hosts of custom URLs.
     pub(crate) hosts: Vec<String>,
     /// Whether secrets may be sent over plain http.
     pub(crate) secrets_over_http: bool,
 }
 
-/// Why a bundle cannot be written.
+/// Reason why a bundle cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DestinationError {
     /// The definition, its secret or the operator does not allow it.
     #[error("{0}")]
     Config(String),
-    /// The storage refused it or does not answer.
+    /// The storage refused it or does not respond.
     #[error("{0}")]
     Push(String),
 }
@@ -63,16 +63,16 @@ impl DestinationError {
     }
 }
 
-/// Where a bundle is written to.
+/// Destination of a bundle.
 #[derive(Debug)]
 pub(crate) enum Destination {
-    /// An object of a storage.
+    /// Object of a storage.
     Object(Object),
-    /// A file.
+    /// File below a folder of the operator.
     File(Target),
 }
 
-/// A bundle on its way to its place. Goes away when dropped.
+/// Bundle prepared for a write. Dropping it removes the staged file.
 #[derive(Debug)]
 pub(crate) struct Staged {
     archive: Bytes,
@@ -86,7 +86,7 @@ enum To {
 }
 
 impl Destination {
-    /// The destination that a definition names; `secrets` holds at least the one it names.
+    /// Opens the destination of a definition; `secrets` contains at least its credentials.
     ///
     /// # Errors
     /// `Config` when the definition cannot be used or is not allowed.
@@ -137,11 +137,11 @@ impl Destination {
         }))
     }
 
-    /// Compares what is there with an archive. Of an object that the storage says the same of as
-    /// it said of the archive, no more is read.
+    /// Compares the stored object with an archive. An object whose metadata matches the recorded
+    /// identity is not read.
     ///
     /// # Errors
-    /// When the definition leads elsewhere, or the storage does not answer.
+    /// When the path is not allowed, or the storage does not respond.
     pub(crate) async fn compare(
         &self,
         archive: &Bytes,
@@ -156,8 +156,8 @@ impl Destination {
         }
     }
 
-    /// Whether an archive that was written is still there, by its digest and what the storage said
-    /// of it. What cannot be told is no.
+    /// Whether a written archive is still there, by its digest and recorded identity. `false` when
+    /// this is unknown.
     pub(crate) async fn holds(&self, digest: &str, known: &Identity) -> bool {
         let held = match self {
             Self::Object(object) => object.holds(known).await,
@@ -169,12 +169,12 @@ impl Destination {
         held.unwrap_or(false)
     }
 
-    /// Does what can be done of a write before it is seen: a file is complete on the disk then.
-    /// Whoever writes has to make sure after this, and before it is put in its place, that the
-    /// bundle is still his.
+    /// Prepares a write as far as possible without making it visible: a file is complete on the
+    /// disk then. After this and before placing it, the caller must check that it still owns the
+    /// bundle.
     ///
     /// # Errors
-    /// When the definition leads elsewhere, or the disk does not take it.
+    /// When the path is not allowed, or the disk refuses the write.
     pub(crate) async fn stage(&self, archive: &Bytes) -> Result<Staged, DestinationError> {
         let to = match self {
             Self::Object(object) => To::Object(object.clone()),
@@ -193,9 +193,9 @@ impl Destination {
 }
 
 impl Staged {
-    /// Replaces what was seen there; `None`, and nothing is replaced, when there is something
-    /// newer. If this is dropped before it ends, nothing or everything of it has happened, or a
-    /// storage does it later, as far as its condition holds then.
+    /// Replaces the object seen before; `None`, and nothing is replaced, when there is a newer one.
+    /// If this future is dropped, the write has happened completely or not at all, or a storage
+    /// completes it later, subject to its precondition.
     ///
     /// # Errors
     /// When the storage refuses it, cannot be reached, or takes too long.
@@ -214,7 +214,7 @@ impl Staged {
     }
 }
 
-/// Does what waits for a disk.
+/// Runs file system work on a blocking thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, DestinationError> + Send + 'static,
 ) -> Result<T, DestinationError> {
@@ -222,7 +222,7 @@ async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|failure| Err(DestinationError::Push(failure.to_string())))
 }
 
-/// Judges whether a secret may be sent to where a URL leads.
+/// Checks whether a secret may be sent to the host of a URL.
 fn guarded(
     secret: Option<(&str, &Secret)>,
     url: &Url,
@@ -236,12 +236,12 @@ fn guarded(
     checked.map_err(DestinationError::Config)
 }
 
-/// The credentials of a secret, which must be of a type.
+/// Parses the credentials of a secret, which must have a type.
 fn credentials<T: DeserializeOwned>(
     (name, secret): (&str, &Secret),
     kind: &str,
 ) -> Result<T, DestinationError> {
-    // Nothing of the secret may show, so neither may what the parser says of it.
+    // No part of the secret may be shown, so the parser's error is dropped.
     let unfit = || {
         let message = format!("invalid secret `{name}`: expected type {kind}");
         DestinationError::Config(message)
@@ -254,7 +254,7 @@ fn credentials<T: DeserializeOwned>(
     T::deserialize(value).map_err(|_| unfit())
 }
 
-/// Refuses a name that could lead the URL made of it elsewhere.
+/// Refuses a name that could change the host or path of the URL built from it.
 fn plain(name: &str, what: &str) -> Result<(), DestinationError> {
     if is_plain(name) {
         Ok(())

@@ -13,35 +13,35 @@ use super::error_context::{self, Operation};
 use super::{DestinationError, Identity, StoredObject};
 use crate::control::storage::REQUEST;
 
-/// How long a storage may take to say what it has.
+/// Timeout of metadata requests, and of the start of a response.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// An object of a storage.
+/// Object of a storage.
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
-    /// The storage.
+    /// Storage client.
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The place in it.
+    /// Path of the object.
     pub(super) path: Path,
-    /// How the storage is told what a write may replace.
+    /// Kind of precondition for writes.
     pub(super) condition: Condition,
 }
 
-/// How a storage is told what a write may replace.
+/// Kind of precondition for writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// By the ETag of that.
+    /// ETag of the object to replace.
     ETag,
-    /// By its generation.
+    /// Generation of the object to replace.
     Generation,
 }
 
 impl Object {
-    /// Compares what stands there with an archive. What the storage says of it is enough if it
-    /// said the same of the archive before; otherwise all of it is read.
+    /// Compares the stored object with an archive. Its metadata suffices if it matches the identity
+    /// recorded for the archive; otherwise the whole object is read.
     ///
     /// # Errors
-    /// `Push` when the storage does not answer, or fails.
+    /// `Push` when the storage does not respond, or fails.
     pub(super) async fn compare(
         &self,
         archive: &[u8],
@@ -57,11 +57,11 @@ impl Object {
         if known.is_some_and(|known| known.is_of(&found)) {
             return Ok(StoredObject::Same(found));
         }
-        // A storage whose answer breaks off is asked for the rest, which takes no longer.
+        // An interrupted response is resumed, which is included in the timeout.
         in_time(REQUEST, self.read_and_compare(archive)).await?
     }
 
-    /// Compares all of what stands there with an archive.
+    /// Reads the whole object and compares it with an archive.
     async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, DestinationError> {
         let got = match in_time(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
             Ok(got) => got,
@@ -83,10 +83,10 @@ impl Object {
         }
     }
 
-    /// Whether the storage says of what stands there what it said of an archive.
+    /// Whether the metadata of the stored object matches a recorded identity.
     ///
     /// # Errors
-    /// `Push` when the storage does not say it.
+    /// `Push` when the storage does not report the metadata.
     pub(super) async fn holds(&self, known: &Identity) -> Result<bool, DestinationError> {
         let found = in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
@@ -94,11 +94,11 @@ impl Object {
             .map_err(|failure| read(&failure))
     }
 
-    /// Replaces what was seen there: the storage refuses it if there is something else by now,
-    /// and the answer is `None`. A storage that knows no conditions replaces anything.
+    /// Replaces the object seen before: the storage refuses it if another object is there by now,
+    /// and the result is `None`. A storage without conditional writes replaces anything.
     ///
     /// # Errors
-    /// `Push` when the storage refuses it for other reasons, or does not answer.
+    /// `Push` when the storage refuses it for other reasons, or does not respond.
     pub(super) async fn write(
         &self,
         archive: &Bytes,
@@ -130,14 +130,14 @@ impl Object {
         self.store.put_opts(&self.path, payload, mode.into()).await
     }
 
-    /// What a write may replace.
+    /// Returns the precondition of a write.
     fn mode(&self, seen: &StoredObject) -> PutMode {
         match seen {
             StoredObject::Nothing => PutMode::Create,
             StoredObject::Unknown => PutMode::Overwrite,
             StoredObject::Same(found) | StoredObject::Other(found) => {
                 let named = match self.condition {
-                    // A weak one is the same for contents that are alike only.
+                    // A weak ETag only promises semantic equality.
                     Condition::ETag => found.e_tag.as_ref().filter(|tag| !tag.starts_with("W/")),
                     Condition::Generation => found.version.as_ref(),
                 };
@@ -153,12 +153,12 @@ impl Object {
     }
 }
 
-/// What follows from a storage that does not say what it has.
+/// Interprets an error of a metadata or read request.
 fn hidden(failure: &Error) -> Result<StoredObject, DestinationError> {
     match failure {
         Error::NotFound { .. } => Ok(StoredObject::Nothing),
-        // Credentials may be good for writing alone, and some storages say so, too, of what is
-        // not there. Others answer what makes no sense, or do not know the question.
+        // Credentials may only permit writes, and some storages also respond like this for missing
+        // objects. Others send invalid metadata, or do not support the request.
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Ok(StoredObject::Unknown),
         failure
             if error_context::is_unknown(failure)
@@ -174,7 +174,7 @@ fn read(failure: &Error) -> DestinationError {
     DestinationError::Push(error_context::explain(failure, Operation::Read))
 }
 
-/// What comes of a question, if it is answered in time.
+/// Awaits a response, if it arrives in time.
 async fn in_time<T>(
     time: Duration,
     answer: impl Future<Output = T>,

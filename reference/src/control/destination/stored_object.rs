@@ -1,42 +1,41 @@
-//! The stored object of a bundle.
+//! Stored object of a bundle.
 
 use object_store::{ObjectMeta, PutResult};
 use serde::{Deserialize, Serialize};
 
-/// The longest ETag or generation that is kept and sent back, in bytes. Without one, all of the
-/// object is read, and a write has no condition.
+/// Maximum length of an ETag or generation that is stored and sent back, in bytes. Without one, the
+/// whole object is read, and writes are unconditional.
 const LONGEST_TAG: usize = 1 << 10;
 
-/// What is in the place of a bundle, compared with the archive that should be there.
+/// Object at the destination of a bundle, compared with the archive that should be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoredObject {
-    /// That archive.
+    /// The archive.
     Same(Identity),
-    /// Something else.
+    /// Another object.
     Other(Identity),
-    /// Nothing.
+    /// No object.
     Nothing,
-    /// That cannot be told: the credentials are good for writing alone, or the storage does not
-    /// answer such questions.
+    /// Unknown: the credentials may only write, or the storage does not support such requests.
     Unknown,
 }
 
-/// What a storage says of an object, to tell it from every other in its place. Of files it is
-/// empty: they are read.
+/// Metadata that a storage reports of an object, to identify its content. Empty for files, which
+/// are always read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Identity {
     pub(super) e_tag: Option<String>,
-    /// The version or generation.
+    /// Version or generation.
     pub(super) version: Option<String>,
-    /// When it was last changed, in milliseconds since 1970.
+    /// Time of the last change, in milliseconds since 1970.
     pub(super) modified: Option<i64>,
-    /// Its bytes.
+    /// Size in bytes.
     pub(super) size: u64,
 }
 
 impl Identity {
-    /// That of an object that was looked at.
+    /// Returns the identity of an object by its metadata.
     pub(super) fn of(found: &ObjectMeta) -> Self {
         Self {
             e_tag: tag(found.e_tag.as_deref()),
@@ -46,7 +45,7 @@ impl Identity {
         }
     }
 
-    /// That of so many bytes that were written.
+    /// Returns the identity of a written object of this length.
     pub(super) fn told(put: PutResult, length: usize) -> Self {
         Self {
             e_tag: tag(put.e_tag.as_deref()),
@@ -56,7 +55,7 @@ impl Identity {
         }
     }
 
-    /// Whether an object that was found is surely this one. A write tells less than a look.
+    /// Whether a found object is certainly this one. A write reports less than a HEAD request.
     pub(super) fn is_of(&self, found: &Self) -> bool {
         fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
             Some(one? == other?)
@@ -73,7 +72,7 @@ impl Identity {
     }
 }
 
-/// An ETag or generation, unless it is empty or too long.
+/// Returns an ETag or generation, unless it is empty or too long.
 fn tag(told: Option<&str>) -> Option<String> {
     let told = told.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
     told.map(str::to_owned)
@@ -126,7 +125,7 @@ mod tests {
             ("f 7 1 5", "e 7 1 5", false),
             ("e - 1 5", "e - 2 5", false),
             ("e - 1 5", "e - 1 6", false),
-            // Nothing that tells them apart.
+            // Nothing that distinguishes them.
             ("- - 1 5", "- - 1 5", false),
             ("e - 1 5", "- 7 1 5", false),
         ] {

@@ -1,4 +1,4 @@
-//! Storages: what is sent to them, and what is not.
+//! Storages: which requests are sent to them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::control::model::{ObjectStorage, Secret};
 
 type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Secrets by name, with `URL` for the address of the server.
+/// Secrets by name, with `URL` as a placeholder for the address of the server.
 const SECRETS: &[(&str, &str)] = &[
     (
         "aws",
@@ -51,7 +51,7 @@ fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, 
     ))
 }
 
-/// Writes whatever is there.
+/// Writes an archive unconditionally.
 async fn write(
     destination: &Destination,
     archive: &'static [u8],
@@ -60,13 +60,13 @@ async fn write(
     staged.place(&StoredObject::Unknown).await
 }
 
-/// The answer of a storage that took or has an object.
+/// Returns the response of a storage that stored or has an object.
 fn stored() -> Response {
     let headers = [
         ("etag", "\"e\""),
         ("x-goog-generation", "1"),
         ("last-modified", "Sun, 01 Nov 2026 00:00:00 GMT"),
-        // The server would leave it out of the answer to HEAD.
+        // The server would omit it from the response to HEAD.
         ("content-length", "0"),
     ];
     respond(200, &headers, "")
@@ -152,8 +152,8 @@ async fn refusals_say_why_and_redirects_lead_nowhere() -> Tested {
     Ok(())
 }
 
-/// A server that answers every request with these bytes, and then with a piece until the client
-/// has left.
+/// Starts a server that answers every request with these bytes, and then repeats a piece until the
+/// client disconnects.
 async fn flooding(start: String, piece: &'static [u8]) -> Tested<String> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -178,7 +178,7 @@ async fn flooding(start: String, piece: &'static [u8]) -> Tested<String> {
 async fn of_refusals_only_the_beginning_is_read() -> Tested {
     let storage = r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL"}}"#;
     for (head, piece, expected) in [
-        // More than there is room for anywhere.
+        // More bytes than any limit.
         (
             "HTTP/1.1 403 No\r\nContent-Length: 4611686018427387904\r\n\r\n",
             b"no".as_slice(),
@@ -189,7 +189,7 @@ async fn of_refusals_only_the_beginning_is_read() -> Tested {
             b"2\r\nno\r\n",
             "the storage cannot be written to",
         ),
-        // It breaks off.
+        // The body ends early.
         (
             "HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\nno",
             b"",

@@ -11,16 +11,16 @@ use futures_util::future::{BoxFuture, Shared};
 use super::Control;
 use super::store::{DatabaseError, Probe};
 
-/// How long the outcome of a probe counts.
+/// Time for which the result of a probe is reused.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How long a probe may take before the database counts as one that does not answer.
+/// Timeout after which the database counts as unresponsive.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The key check that was read, or what is wrong.
+/// Key check that was read, or the database error.
 type Outcome = Result<String, DatabaseError>;
 
-/// The last probe of the database, which all who ask meanwhile share.
+/// Last probe of the database, shared by all concurrent health checks.
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<Option<LastCheck>>);
 
@@ -32,7 +32,7 @@ struct LastCheck {
 }
 
 impl LastCheck {
-    /// Begins a probe, which goes on also when nobody waits for it any longer.
+    /// Starts a probe, which continues even if nobody waits for it.
     fn begin(probe: &Arc<Probe>) -> Self {
         let ended = Arc::new(OnceLock::new());
         let (probe, end) = (Arc::clone(probe), Arc::clone(&ended));
@@ -49,14 +49,14 @@ impl LastCheck {
         }
     }
 
-    /// Whether the probe still runs, or has ended just now.
+    /// Whether the probe still runs, or has finished recently.
     fn counts(&self) -> bool {
         self.ended.get().is_none_or(|ended| ended.elapsed() < FRESH)
     }
 }
 
 impl Control {
-    /// What is wrong with the database, if anything is; known within a limited time.
+    /// Returns the database error, if any, within a limited time.
     pub(super) async fn database_failure(&self) -> Option<DatabaseError> {
         let asked = {
             let mut last = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);

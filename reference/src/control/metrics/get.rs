@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::http::metrics::render;
 use crate::http::{ApiError, Reply, Request};
 
-/// All measurements, in the text format of OpenMetrics.
+/// Returns all metrics in the OpenMetrics text format.
 pub(in crate::control) async fn handle(
     control: &Control,
     _request: &Request,

@@ -1,5 +1,5 @@
-//! Measurements of the control plane, for Prometheus. Those that OPA Control Plane has, too, have
-//! its names.
+//! Prometheus metrics of the control plane. Those that OPA Control Plane has as well have the same
+//! names.
 
 pub(super) mod get;
 
@@ -18,7 +18,7 @@ use super::model::{BuildResult, Kind};
 use crate::http::metrics::RequestDurations;
 use crate::http::process_metrics;
 
-/// Upper bounds in seconds of the durations of builds.
+/// Upper bounds of the build duration buckets, in seconds.
 const BUILD_BUCKETS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 5.0, 10.0, 30.0, 60.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -43,18 +43,18 @@ struct UploadLabels {
     state: &'static str,
 }
 
-/// The label of what came to a good end.
+/// Label value for success.
 const SUCCESS: &str = "SUCCESS";
 
-/// The label of what did not.
+/// Label value for failure.
 const FAILED: &str = "FAILED";
 
-/// What became of an archive.
+/// Outcome of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upload {
     /// It was written.
     Success,
-    /// It was written again, because the storage no longer held it.
+    /// It was written again, because the storage no longer had it.
     Repaired,
     /// It was there already.
     Unchanged,
@@ -62,7 +62,7 @@ pub(crate) enum Upload {
     Failed,
 }
 
-/// What is measured.
+/// Metrics registry and its metrics.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -71,7 +71,7 @@ pub(crate) struct Metrics {
     durations: Family<BundleLabels, Histogram, fn() -> Histogram>,
     syncs: Family<SourceLabels, Counter>,
     uploads: Family<UploadLabels, Counter>,
-    /// The states that were counted of bundles and sources.
+    /// Label values used for each bundle and source.
     named: Mutex<HashMap<(Kind, String), HashSet<&'static str>>>,
 }
 
@@ -107,7 +107,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Takes up a request.
+    /// Records a request.
     pub(super) fn answered(
         &self,
         handler: &'static str,
@@ -118,7 +118,7 @@ impl Metrics {
         self.requests.observe(handler, method, status, took);
     }
 
-    /// Takes up a build.
+    /// Records a build.
     pub(super) fn built(&self, bundle: &str, result: BuildResult, took: Duration) {
         let state = result.name();
         self.name(Kind::Bundle, bundle, state);
@@ -135,7 +135,7 @@ impl Metrics {
             .inc();
     }
 
-    /// Takes up whether the repository of a source could be read.
+    /// Records whether the repository of a source could be read.
     pub(super) fn synced(&self, source: &str, read: bool) {
         let state = if read { SUCCESS } else { FAILED };
         self.name(Kind::Source, source, state);
@@ -145,7 +145,7 @@ impl Metrics {
             .inc();
     }
 
-    /// Takes up what became of an archive.
+    /// Records the outcome of an upload.
     pub(super) fn uploaded(&self, upload: Upload) {
         let state = match upload {
             Upload::Success => SUCCESS,
@@ -156,7 +156,7 @@ impl Metrics {
         self.uploads.get_or_create(&UploadLabels { state }).inc();
     }
 
-    /// Forgets a deleted bundle or source.
+    /// Removes the metrics of a deleted bundle or source.
     pub(super) fn forget(&self, kind: Kind, name: &str) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let states = named.remove(&(kind, name.to_owned()));
@@ -180,7 +180,7 @@ impl Metrics {
         }
     }
 
-    /// Forgets the bundles and sources that are not among these.
+    /// Removes the metrics of all other bundles and sources.
     pub(super) fn keep(&self, kept: &HashSet<(Kind, String)>) {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = named.keys().filter(|named| !kept.contains(named));
@@ -191,7 +191,7 @@ impl Metrics {
         }
     }
 
-    /// Notes that labels name a bundle or source.
+    /// Records that a label combination exists for a bundle or source.
     fn name(&self, kind: Kind, name: &str, state: &'static str) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let states = named.entry((kind, name.to_owned())).or_default();

@@ -1,9 +1,9 @@
 //! Glob: a pattern for the values of a label.
 //!
 //! The syntax and semantics are those of `globset`, which compiles a pattern before it matches
-//! anything. Stacks have many patterns, each matched against few values, so here a pattern is
-//! only parsed. Matching tracks the set of all offsets that the preceding parts can reach; it takes
-//! at most as many steps as the pattern has parts, times the bytes of the value, whatever the
+//! anything. Stacks have many patterns, each matched against few values, so here a pattern is only
+//! parsed. Matching tracks the set of all offsets that the preceding parts can reach; it takes at
+//! most as many steps as the pattern has parts, times the bytes of the value, whatever the
 //! wildcards are.
 
 use std::iter::Peekable;

@@ -1,8 +1,7 @@
 //! Limits on the lengths and numbers of values in a definition.
 //!
-//! Processing names, paths or patterns takes time and memory for each of them, also at the expense
-//! of
-//! other owners. So every definition is checked with these functions before it is stored.
+//! Processing names, paths or patterns takes time and memory for each, also from other owners. So
+//! every definition is checked with these functions before it is stored.
 
 use super::ValidationError;
 
@@ -15,14 +14,13 @@ const KEY_BYTES: usize = 1024;
 /// Maximum length of a URL, in bytes.
 const URL_BYTES: usize = 2048;
 
-/// Maximum length of the path of a bundle in a folder, in bytes, and its maximum number of
-/// segments.
+/// Limits for the path of a bundle in a folder: bytes and segments.
 const STORAGE_PATH: (usize, usize) = (512, 32);
 
-/// Maximum length of a path of files or documents, in bytes, and its maximum number of segments.
+/// Limits for a path of files or documents of a source: bytes and segments.
 const PATH: (usize, usize) = (1024, 64);
 
-/// Maximum length of a pattern, in bytes, and its maximum number of wildcards.
+/// Limits for a pattern: bytes and wildcards.
 const PATTERN: (usize, usize) = (256, 8);
 
 /// Maximum number of file patterns, and of patterns for the values of one label.

@@ -173,8 +173,7 @@ impl Datasource {
     }
 
     /// Refuses a name, a path or a URL that is too long, and an `http` config whose documented
-    /// fields
-    /// have the wrong type; configs of other types are undocumented and stored unchanged.
+    /// fields have the wrong type; configs of other types are undocumented and stored unchanged.
     fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.name.as_deref(), "name", limits::name)?;
         limits::member(self.path.as_deref(), "path", limits::document_path)?;

@@ -1,5 +1,5 @@
 //! Bounded responses of storages: the client library reads error responses whole, allocates the
-//! announced length, and shows what it reads.
+//! announced length, and includes them in errors.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use object_store::client::{
     HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 
-/// The most bytes of a refusal that are read.
+/// Maximum number of bytes read of an error response.
 const REFUSAL: usize = 16 << 10;
 
-/// How long a refusal is read.
+/// Timeout for reading an error response.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The header that carries the token of a session with AWS.
+/// Header with the session token of AWS.
 const SESSION_TOKEN: &str = "x-amz-security-token";
 
-/// What stands for a proof of who asks.
+/// Replacement for credentials.
 const HIDDEN: &str = "***";
 
-/// The shortest text that is taken for such a proof.
+/// Minimum length of a credential to hide, in bytes.
 const SHORTEST: usize = 16;
 
-/// A client that reads of a refusal no more than its beginning, as text, and hides in it what the
-/// request has proven itself with: a storage that shows the request tells nobody how to make one.
+/// Client that reads only the beginning of an error response, and hides the credentials of the
+/// request in it: a storage that echoes the request must not reveal them.
 #[derive(Debug)]
 pub(super) struct Bounded(pub(super) reqwest::Client);
 
@@ -48,13 +48,13 @@ impl HttpService for Bounded {
     }
 }
 
-/// An answer whose range of bytes cannot be counted with.
+/// Error for a response whose byte range would overflow.
 #[derive(Debug, thiserror::Error)]
 #[error("the storage names an impossible range of bytes")]
 struct Uncountable;
 
-/// Whether sums of what an answer says of its range of bytes do not overflow. What is no range at
-/// all is refused by the client library.
+/// Whether arithmetic on the byte range of a response cannot overflow. Invalid ranges are refused
+/// by the client library.
 fn is_countable(headers: &HeaderMap) -> bool {
     let range = headers.get(CONTENT_RANGE);
     let range = range.and_then(|range| range.to_str().ok()).unwrap_or("");
@@ -63,7 +63,7 @@ fn is_countable(headers: &HeaderMap) -> bool {
     numbers.all(|number| number <= i64::MAX as u64)
 }
 
-/// What a body begins with. One that breaks off or comes too slowly ends there.
+/// Reads the beginning of a body. It ends where the body is interrupted or becomes too slow.
 async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
     let mut bytes = Vec::new();
     let reading = async {
@@ -78,17 +78,17 @@ async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
             }
         }
     };
-    // What came until then is shown.
+    // Bytes received until then are shown.
     drop(tokio::time::timeout(REFUSAL_TIMEOUT, reading).await);
     bytes
 }
 
-/// What the headers of a request prove who asks with: tokens and signatures.
+/// Returns the credentials in the headers of a request: tokens and signatures.
 fn proofs(headers: &HeaderMap) -> Vec<String> {
     let authorization = headers.get(AUTHORIZATION).into_iter();
     let values = authorization.chain(headers.get(SESSION_TOKEN));
     let texts = values.filter_map(|value| value.to_str().ok());
-    // The scheme comes first, and is none.
+    // The scheme comes first, and is not a credential.
     let texts = texts.map(|text| text.split_once(' ').map_or(text, |(_, rest)| rest));
     let words = texts.flat_map(|text| text.split([' ', ',']));
     let proofs = words.flat_map(|word| {

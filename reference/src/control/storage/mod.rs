@@ -10,14 +10,14 @@ use reqwest::redirect::Policy;
 
 use self::bounded::Bounded;
 
-/// How long a connection may take.
+/// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long one request may take, with its body.
+/// Timeout for one request, with its body.
 pub(super) const REQUEST: Duration = Duration::from_secs(120);
 
-/// Makes clients that go where they are sent and nowhere else: a redirect could lead them to a
-/// host that is not allowed.
+/// Connector for clients that follow no redirects: a redirect could lead to a host that is not
+/// allowed.
 #[derive(Debug)]
 pub(super) struct NoRedirects;
 
@@ -37,7 +37,7 @@ impl HttpConnector for NoRedirects {
     }
 }
 
-/// A few retries; the build is tried again later anyway.
+/// Returns the retry policy: a few retries; the build is tried again later anyway.
 pub(super) fn retries() -> RetryConfig {
     RetryConfig {
         max_retries: 2,
@@ -46,7 +46,7 @@ pub(super) fn retries() -> RetryConfig {
     }
 }
 
-/// Whether a name cannot lead the URL made of it elsewhere.
+/// Whether a name cannot change the host or path of the URL built from it.
 pub(super) fn is_plain(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
     !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits)

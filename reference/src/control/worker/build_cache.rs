@@ -1,5 +1,4 @@
-//! Build cache: what is known of the last written bundle, so that unchanged bundles are not
-//! rebuilt.
+//! Build cache: record of the last written bundle, so that unchanged bundles are not rebuilt.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -8,60 +7,60 @@ use crate::control::builder::Access;
 use crate::control::destination::Identity;
 use crate::control::store::Claim;
 
-/// What is known of a bundle that was written. What older programs noted lacks members.
+/// Record of a written bundle. Records of older programs lack members.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The digest of the archive.
+    /// Digest of the archive.
     pub(super) archive: String,
-    /// The digest of the definition of its place.
+    /// Digest of the definition of its destination.
     pub(super) place: String,
-    /// What the storage said of it.
+    /// Identity that the storage reported.
     pub(super) identity: Identity,
-    /// The revision in its manifest.
+    /// Revision in its manifest.
     #[serde(default)]
     pub(super) revision: String,
-    /// What it was made from, where that tells what a build comes to.
+    /// Inputs that it was built from, if they determine the result of a build.
     #[serde(default)]
     pub(super) origin: Option<Origin>,
 }
 
-/// What a bundle was made from.
+/// Inputs that a bundle was built from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// The digest of the program and its settings.
+    /// Digest of the program and its settings.
     pub(super) builder: String,
-    /// The changes that concerned the bundle until then.
+    /// Number of changes that affected the bundle until then.
     pub(super) wanted: i64,
-    /// The digest of what the database held.
+    /// Digest of the stored inputs.
     pub(super) stored: String,
-    /// The fingerprint of the other file_selection; empty when there are none.
+    /// Fingerprint of the files outside the database; empty when there are none.
     pub(super) files: String,
 }
 
 impl Record {
-    /// What is noted of a bundle; `None` when it was not written, or by a program that noted
-    /// something else.
+    /// Parses the record of a bundle; `None` when it was not written, or by a program with another
+    /// format.
     pub(super) fn read(published: &str) -> Option<Self> {
         serde_json::from_str(published).ok()
     }
 
-    /// Whether another one is of the same object in the same place.
+    /// Whether another record describes the same object at the same location.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.archive == other.archive
             && self.place == other.place
             && self.identity == other.identity
     }
 
-    /// Whether the bundle is as it was when this was noted, by the count of its changes alone:
-    /// whatever concerns it grows that.
+    /// Whether the bundle is unchanged since the record, by its change count alone: every change
+    /// that affects the bundle increases it.
     pub(super) fn is_current(&self, builder: &str, claim: &Claim) -> bool {
         self.origin.as_ref().is_some_and(|origin| {
             origin.files.is_empty() && origin.builder == builder && origin.wanted == claim.wanted
         })
     }
 
-    /// The fingerprint of the files that the bundle was made from beside what the database held,
-    /// if it holds that still.
+    /// Returns the fingerprint of the files outside the database that the bundle was built from, if
+    /// the stored inputs are unchanged.
     pub(super) fn files(&self, builder: &str, stored: &str) -> Option<&str> {
         let origin = self.origin.as_ref()?;
         let is_same = origin.builder == builder && origin.stored == stored;
@@ -69,12 +68,12 @@ impl Record {
     }
 }
 
-/// The digest of what decides, beside its inputs, what a bundle comes to.
+/// Computes the digest of the settings that determine, with the inputs, the result of a build.
 pub(super) fn builder(access: &Access) -> String {
     digest(format!("{} {access:?}", env!("CARGO_PKG_VERSION")).as_bytes())
 }
 
-/// A digest of bytes.
+/// Computes the digest of bytes, in hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }

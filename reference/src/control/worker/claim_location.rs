@@ -10,7 +10,7 @@ use crate::control::storage_location;
 use crate::control::store::{ClaimOutcome, StoreError};
 
 impl Shared {
-    /// Takes the place of a bundle for a build, through links as they lead now. Gives its forms.
+    /// Claims the location of a bundle for a build, with links resolved now. Returns its spellings.
     ///
     /// # Errors
     /// When the database fails.

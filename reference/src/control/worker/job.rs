@@ -11,7 +11,7 @@ use crate::control::cipher::CipherError;
 use crate::control::model::Secret;
 use crate::control::store::{BuildInputs, StoreError};
 
-/// Why the inputs of a build cannot be had.
+/// Reason why the inputs of a build cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum JobError {
     #[error(transparent)]
@@ -20,7 +20,7 @@ pub(super) enum JobError {
     Content(#[from] ContentError),
 }
 
-/// What is stored, and cannot be used.
+/// Reason why a stored value cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ContentError {
     #[error(transparent)]
@@ -29,19 +29,19 @@ pub(super) enum ContentError {
     Unreadable(#[from] serde_json::Error),
 }
 
-/// What was read for a build.
+/// Inputs loaded for a build.
 #[derive(Debug)]
 pub(super) struct LoadedInputs {
     pub(super) job: Job,
-    /// A digest of all that is stored of it; `None` when no more than the bundle was read.
+    /// Digest of all its stored inputs; `None` when only the bundle was loaded.
     pub(super) digest: Option<String>,
 }
 
 impl Control {
-    /// What a bundle is built from, with its secrets opened; `None` when it is deleted.
+    /// Loads the inputs of a bundle, with secrets decrypted; `None` when the bundle is deleted.
     ///
     /// # Errors
-    /// When it cannot be read or opened, or has more than `limit` bytes of source data.
+    /// When it cannot be read or decrypted, or has more than `limit` bytes of source data.
     pub(super) async fn job(
         &self,
         bundle: i64,
@@ -55,10 +55,10 @@ impl Control {
         Ok(Some(LoadedInputs { job, digest }))
     }
 
-    /// A bundle, with its secrets opened and without sources: enough to look at its storage.
+    /// Loads a bundle, with secrets decrypted and without sources: enough to check its storage.
     ///
     /// # Errors
-    /// When it cannot be read or opened.
+    /// When it cannot be read or decrypted.
     pub(super) async fn bundle_alone(&self, bundle: i64) -> Result<Option<LoadedInputs>, JobError> {
         let Some(inputs) = self.store.bundle(bundle).await? else {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Control {
         })
     }
 
-    /// Secrets by name, opened.
+    /// Decrypts secrets, by name.
     fn opened(
         &self,
         sealed: BTreeMap<String, String>,
@@ -99,9 +99,9 @@ impl Control {
     }
 }
 
-/// A digest of what is stored, secrets as they are sealed.
+/// Computes a digest of the stored inputs, with secrets as they are sealed.
 fn digest(inputs: &BuildInputs) -> Result<String, serde_json::Error> {
-    /// Takes up what is written to it.
+    /// Writer that hashes its input.
     struct Hash(Sha256);
     impl io::Write for Hash {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

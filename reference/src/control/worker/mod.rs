@@ -1,11 +1,11 @@
 //! Workers: build due bundles, write them to storage and record the results.
 //!
-//! One task per process looks for due bundles, as soon as this process commits a change and
+//! One task per process polls for due bundles, as soon as this process commits a change and
 //! regularly for those of other replicas, and starts a task for each that it can claim. While a
-//! build runs its lease is renewed; when that fails the build is given up at once, because
-//! another replica may have begun it anew.
+//! build runs its lease is renewed; when that fails the build is aborted at once, because another
+//! replica may have started it again.
 //!
-//! The order of steps makes an end at any moment harmless: the bundle is due until its result is
+//! The order of steps makes a crash at any moment harmless: the bundle is due until its result is
 //! recorded, the result is recorded after the object is written, and objects are replaced whole.
 
 mod build_cache;
@@ -38,64 +38,63 @@ use super::model::{Bundle, Kind};
 use super::store::{Queue, StoreError};
 use crate::StartError;
 
-/// How long a claim lasts that is not renewed, and with it how long the bundles of a lost
-/// replica wait.
+/// Duration of a claim without renewal, and so the time that the bundles of a lost replica wait.
 const LEASE: Duration = Duration::from_secs(12);
 
-/// How often other replicas' changes and the clock are looked at.
+/// Interval at which changes of other replicas and due times are polled.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Changes come in bursts; those of this time are passed on together.
+/// Changes come in bursts; those within this time are propagated together.
 const DEBOUNCE: Duration = Duration::from_millis(20);
 
-/// How often changes are passed on before builds are begun, when there are very many.
+/// Maximum number of propagation batches before builds are started.
 const MAX_DRAIN_ROUNDS: u32 = 20;
 
-/// Interval at which metrics and folders of deleted bundles are dropped.
+/// Interval at which metrics and folders of deleted bundles are removed.
 const SWEEP: Duration = Duration::from_secs(600);
 
-/// How long to wait when the database fails.
+/// Pause after a database failure.
 const DATABASE_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long the database may take to answer the workers; its server may have gone without a word.
+/// Timeout of the workers' database operations; the server may have become unreachable silently.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// How long running builds may go on after the server is told to stop.
+/// Time that running builds get to finish after the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long builds that are given up may take to say so.
+/// Time that aborted builds get to release their claims.
 const RELEASE: Duration = Duration::from_secs(3);
 
-/// How often it is looked whether the clock of the database was put back.
+/// Interval of the check whether the clock of the database was set back.
 const CLOCK: Duration = Duration::from_secs(10);
 
-/// The shortest interval that the definition of a bundle may ask for, unless that of the server
-/// is shorter: everybody's bundles share the builders.
+/// Minimum interval that the definition of a bundle can set, unless that of the server is shorter:
+/// all bundles share the builders.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// No build that ended is due later than this after the interval.
+/// Maximum time by which the due time of a finished build may exceed its interval.
 const SLACK: Duration = Duration::from_secs(60);
 
-/// What the workers are told.
+/// Settings of the workers.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// What builds may reach.
+    /// Resources that builds may access.
     pub(crate) access: Access,
-    /// What destinations may be.
+    /// Allowed destinations.
     pub(crate) destinations: AllowedDestinations,
-    /// The folder below which owners' bundles lie, each in a folder of the owner's name.
+    /// Folder that contains the bundles of owners, each in a folder of the owner's name.
     pub(crate) owner_prefix: Option<String>,
-    /// Where repositories are kept; `None` is a folder that ends with the process.
+    /// Folder that stores repositories; `None` means a temporary one.
     pub(crate) work: Option<PathBuf>,
-    /// The time from a build to the next when nothing changes.
+    /// Interval between builds when nothing changes.
     pub(crate) interval: Duration,
-    /// How many builds may run at the same time; with none, changes are only passed on.
+    /// Maximum number of concurrent builds; with zero, changes are only propagated.
     pub(crate) concurrent: usize,
 }
 
 impl Settings {
-    /// The time from a build of a bundle to the next when nothing changes: its own one, if it has
-    /// one, but no shorter than both a second and what the server does for others.
+    /// Returns the interval between builds of a bundle when nothing changes: its own one, if set,
+    /// but not less than the smaller of one second and the server's interval.
     fn interval_of(&self, bundle: &Bundle) -> Duration {
         let least = SHORTEST.min(self.interval);
         let own = bundle.interval();
@@ -103,16 +102,16 @@ impl Settings {
     }
 }
 
-/// What all builds of a process share.
+/// State shared by all builds of a process.
 #[derive(Debug)]
 struct Shared {
     control: Arc<Control>,
     settings: Settings,
-    /// Names this process in claims.
+    /// Identifies this process in claims.
     owner: String,
     work: WorkFolder,
     slots: Permits,
-    /// The digest of what decides, beside its inputs, what a bundle comes to.
+    /// Digest of the settings that determine, together with the inputs, the result of a build.
     builder: String,
 }
 
@@ -127,7 +126,7 @@ impl Workers {
     /// Starts the workers of a control plane.
     ///
     /// # Errors
-    /// When the folder for repositories cannot be made, or the database fails.
+    /// When the folder for repositories cannot be created, or the database fails.
     pub(super) async fn start(control: Arc<Control>) -> Result<Self, StartError> {
         let settings = control.settings.clone();
         let work = WorkFolder::open(settings.work.as_deref()).map_err(|failure| {
@@ -150,8 +149,8 @@ impl Workers {
         Ok(Self { stop, task })
     }
 
-    /// Begins no more builds, and returns when the running ones have ended; those that do not
-    /// end soon are given up, for another replica or the next start.
+    /// Starts no more builds, and returns when the running ones have finished; those that do not
+    /// finish soon are aborted, for another replica or the next start.
     pub async fn shutdown(self) {
         drop(self.stop);
         if let Err(failure) = self.task.await {
@@ -160,7 +159,7 @@ impl Workers {
     }
 }
 
-/// A name for this process that no other has.
+/// Generates a unique name for this process.
 fn owner() -> Result<String, StartError> {
     let mut random = [0; 8];
     getrandom::fill(&mut random)
@@ -173,20 +172,20 @@ fn owner() -> Result<String, StartError> {
 }
 
 impl Shared {
-    /// Looks for due bundles until told to stop, then waits for the running builds.
+    /// Polls for due bundles until stopped, then waits for the running builds.
     async fn work(self: Arc<Self>, mut stopped: watch::Receiver<()>) {
         let mut builds = JoinSet::new();
         let (give_up, given_up) = watch::channel(());
         let mut sweep = tokio::time::interval(SWEEP);
         let mut clock = tokio::time::interval(CLOCK);
         let mut trials = Trials::default();
-        // When changes are passed on the next time.
+        // Time of the next propagation of changes.
         let mut next = Instant::now();
         loop {
             let now = Instant::now();
             let passes = next <= now;
-            // A database that does not answer must not hold up the end. A claim that is lost on
-            // the way ends by itself.
+            // A database that does not respond must not delay the shutdown. A claim whose response
+            // is lost expires.
             let begun = self.begin_builds(&mut builds, &given_up, &mut trials, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
@@ -204,7 +203,7 @@ impl Shared {
             let soon = Instant::now() + DEBOUNCE;
             tokio::select! {
                 _ = stopped.changed() => break,
-                // Builds that end meanwhile make room for others at once.
+                // Builds that finish free slots, which are used immediately.
                 () = self.control.store.changed(), if soon < next => next = soon,
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.repair_due_times().await,
@@ -223,12 +222,12 @@ impl Shared {
             "giving up builds that did not end in time"
         );
         drop(give_up);
-        // Those that still do not end are cut off when the set is dropped.
+        // Dropping the set aborts those that still have not finished.
         drop(tokio::time::timeout(RELEASE, ended(&mut builds)).await);
     }
 
-    /// Passes changes on if it is time to, and begins as many builds as are due and may run. Gives
-    /// whether there are more changes to pass on.
+    /// Propagates changes if it is time to, and starts as many builds as are due and have slots.
+    /// Returns whether there are more changes to propagate.
     async fn begin_builds(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
@@ -257,7 +256,7 @@ impl Shared {
         Ok(more)
     }
 
-    /// Begins as many builds of sound bundles as are due and may run. Gives whether there are any.
+    /// Starts as many unsuspected due builds as have slots. Returns whether any was started.
     async fn begin_others(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
@@ -265,13 +264,13 @@ impl Shared {
     ) -> Result<bool, StoreError> {
         let store = &self.control.store;
         let mut begun = false;
-        // A change waits for none of the bundles that are only built again.
+        // Changes take precedence over bundles that are only rebuilt.
         for queue in [Queue::Changed, Queue::Due] {
             if self.slots.are_taken() {
                 break;
             }
             let mut turns = Turns::new(queue, store.waiting(queue).await?);
-            // Builds end meanwhile, and changes that come have to be looked at.
+            // Builds finish meanwhile, and new changes have to be polled.
             let mut rounds = 0..=self.settings.concurrent;
             while rounds.next().is_some()
                 && let Some((tenant, slot)) = turns.next(&self.slots)
@@ -288,7 +287,7 @@ impl Shared {
         Ok(begun)
     }
 
-    /// Begins the build of a bundle during whose build a process has ended.
+    /// Starts the build of a bundle during whose build a process crashed.
     async fn begin_trial(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
@@ -305,7 +304,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Mends what a clock that was put back would hold up.
+    /// Repairs due times and leases after the clock of the database was set back.
     async fn repair_due_times(&self) {
         match answered(self.control.store.repair_due_times(LEASE, SLACK)).await {
             Ok(0) => {}
@@ -314,7 +313,7 @@ impl Shared {
         }
     }
 
-    /// Forgets what belongs to bundles and sources that are deleted.
+    /// Removes folders and metrics of deleted bundles and sources.
     async fn sweep(&self) {
         let store = &self.control.store;
         let names =
@@ -333,7 +332,7 @@ impl Shared {
     }
 }
 
-/// What the database answers, if it does.
+/// Returns the result of a database operation, if it completes in time.
 ///
 /// # Errors
 /// `Silent` when it does not.
@@ -356,7 +355,7 @@ async fn ended(builds: &mut JoinSet<()>) {
     }
 }
 
-/// Logs that a build ended by a panic.
+/// Logs a build task that panicked.
 fn report(ended: Result<(), tokio::task::JoinError>) {
     if let Err(failure) = ended {
         error!(%failure, "a build panicked");
@@ -367,7 +366,7 @@ impl Control {
     /// Starts the workers, which build bundles until they are shut down.
     ///
     /// # Errors
-    /// When the folder for repositories cannot be made, or the database fails.
+    /// When the folder for repositories cannot be created, or the database fails.
     pub async fn start_workers(self: &Arc<Self>) -> Result<Workers, StartError> {
         let workers = Workers::start(Arc::clone(self)).await?;
         match self.settings.concurrent {

@@ -1,4 +1,4 @@
-//! Permits: limits of concurrent builds, in all and by owner.
+//! Permits: limits of concurrent builds, in total and per owner.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,36 +8,36 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::trial::TrialGuard;
 use crate::control::store::Queue;
 
-/// The KiB of all archives on their way to storages that do not count as builds, and what each of
-/// them counts at least. A storage that hangs holds up its own bundle only.
+/// Total KiB of archive uploads that do not count as builds, and the minimum that each counts. A
+/// storage that hangs delays its own bundle only.
 const UPLOADS: u32 = 256 << 10;
 const UPLOAD: u32 = 1 << 10;
 
-/// The builds of each owner.
+/// Build counters per owner.
 #[derive(Debug, Default)]
 struct Owners {
-    /// How many run, of those of whom any does.
+    /// Number of running builds of each owner that has any.
     running: HashMap<String, usize>,
-    /// The builds that were begun of all, and the number of the last one of each.
+    /// Number of builds started in total, and that number at the last start of each owner.
     begun: u64,
     last: HashMap<String, u64>,
 }
 
-/// What the builds of a process may hold.
+/// Semaphores of the builds of a process.
 #[derive(Debug)]
 pub(super) struct Permits {
-    /// One for each build that may run at the same time.
+    /// One permit for each concurrent build.
     all: Arc<Semaphore>,
-    /// One for each of those that need not be of a change: the last one is kept for changes.
+    /// One permit for each rebuild without a change; one build slot is reserved for changes.
     due: Arc<Semaphore>,
-    /// One more, for an owner of whom no build runs.
+    /// One additional permit, for an owner without a running build.
     guest: Arc<Semaphore>,
-    /// One for each KiB of the archives that are on their way to storages.
+    /// One permit for each KiB of the archives that are being uploaded.
     uploads: Arc<Semaphore>,
     owners: Arc<Mutex<Owners>>,
 }
 
-/// What a build holds; dropped, it is free for others.
+/// Permits that a build holds; dropping them releases them.
 #[derive(Debug, Default)]
 pub(super) struct Permit {
     _held: Option<OwnedSemaphorePermit>,
@@ -46,7 +46,7 @@ pub(super) struct Permit {
     _trial: Option<TrialGuard>,
 }
 
-/// A build that counts as one of its owner.
+/// Running build, counted for its owner.
 #[derive(Debug)]
 struct Counted {
     owners: Arc<Mutex<Owners>>,
@@ -83,7 +83,7 @@ fn lock(owners: &Mutex<Owners>) -> MutexGuard<'_, Owners> {
 }
 
 impl Permits {
-    /// Slots for so many builds. With one alone, a change has to wait for what runs.
+    /// Creates permits for a number of builds. With only one, changes wait for running builds.
     pub(super) fn new(builds: usize) -> Self {
         Self {
             all: Arc::new(Semaphore::new(builds)),
@@ -94,7 +94,7 @@ impl Permits {
         }
     }
 
-    /// How many builds of an owner run, and the number of the last that was begun.
+    /// Returns the number of running builds of an owner, and the number of the last one started.
     pub(super) fn turn(&self, tenant: &str) -> (usize, u64) {
         let owners = lock(&self.owners);
         let running = owners.running.get(tenant).copied().unwrap_or_default();
@@ -109,12 +109,12 @@ impl Permits {
         lock(&self.owners).running.is_empty()
     }
 
-    /// Whether a build of nobody could begin.
+    /// Whether no owner could start a build.
     pub(super) fn are_taken(&self) -> bool {
         self.all.available_permits() == 0 && self.guest.available_permits() == 0
     }
 
-    /// A slot for a bundle of an owner from a queue, if one is free.
+    /// Acquires a slot for a bundle of an owner from a queue, if one is free.
     pub(super) fn take(&self, queue: Queue, tenant: &str) -> Option<Permit> {
         self.take_own(queue, tenant)
             .or_else(|| self.take_as_guest(tenant))
@@ -151,7 +151,7 @@ impl Permits {
         }
     }
 
-    /// A slot for a trial, which waits for none.
+    /// Acquires a slot for a trial, which never waits for one.
     pub(super) fn trial(&self, tenant: &str, held: TrialGuard) -> Permit {
         let slot = self.take(Queue::Changed, tenant);
         let mut slot = slot.unwrap_or_else(|| Permit {
@@ -162,18 +162,18 @@ impl Permits {
         slot
     }
 
-    /// A slot for a build that goes on, as soon as there is one.
+    /// Waits for a slot for a build that continues.
     pub(super) async fn wait(&self, tenant: &str) -> Permit {
         let all = Arc::clone(&self.all);
         match all.acquire_owned().await {
             Ok(held) => self.slot(held, None, tenant),
-            // The slots are never closed.
+            // The semaphores are never closed.
             Err(_) => Permit::default(),
         }
     }
 
-    /// What a build holds while it writes an archive: its slot goes to another one, unless there
-    /// are too many archives on their way.
+    /// Exchanges a build slot for an upload permit while the archive is written; keeps the slot if
+    /// too much is being uploaded.
     pub(super) fn upload(&self, slot: Permit, archive: usize) -> Permit {
         let size = u32::try_from(archive >> 10).unwrap_or(u32::MAX);
         let uploads = Arc::clone(&self.uploads);

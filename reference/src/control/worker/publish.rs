@@ -11,13 +11,13 @@ use crate::control::destination::{Destination, DestinationError, Identity, Store
 use crate::control::metrics::Upload;
 use crate::control::store::{Claim, StoreError};
 
-/// How often a write is begun anew because something else was written meanwhile.
+/// Maximum number of write attempts when concurrent writes change the object.
 const ATTEMPTS: u32 = 4;
 
-/// Why a bundle was not written.
+/// Reason why a bundle was not written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PublishError {
-    /// Another owner has the bundle. What was written may have come after what he wrote.
+    /// Another owner has the bundle. This write may have followed the new owner's.
     #[error("the bundle is no longer this replica's")]
     Lost,
     #[error(transparent)]
@@ -26,29 +26,29 @@ pub(super) enum PublishError {
     Store(#[from] StoreError),
 }
 
-/// A bundle on its way to its storage.
+/// Built bundle, ready to be published.
 pub(super) struct BuiltBundle {
     pub(super) job: Job,
     pub(super) archive: Bytes,
     /// The revision in its manifest.
     pub(super) revision: String,
-    /// What it was made from, where that tells what a build comes to.
+    /// Inputs that it was built from, if they determine the result of a build.
     pub(super) origin: Option<Origin>,
     pub(super) _upload: Permit,
 }
 
-/// A bundle that is where it belongs.
+/// Bundle that is stored at its destination.
 #[derive(Debug)]
 pub(super) struct Published {
-    /// What is to be known of it at the next build.
+    /// Record for the next build.
     pub(super) record: Record,
-    /// What was wrong with what the storage held of it, if it had to be written again.
+    /// What was wrong with the stored object, if it had to be written again.
     pub(super) repaired: Option<&'static str>,
 }
 
 impl Shared {
-    /// Sees to it that the destination, whose digest is `place`, holds an archive: looks what is
-    /// there, and writes unless it is that.
+    /// Makes sure that the destination, whose digest is `place`, stores an archive: compares the
+    /// stored object, and writes the archive if it differs.
     pub(super) async fn publish(
         &self,
         claim: &Claim,
@@ -59,7 +59,7 @@ impl Shared {
         let archive = &made.archive;
         let metrics = &self.control.metrics;
         let digest = digest(archive);
-        // What older programs noted is no such build_cache; then all of the object is read once.
+        // A record of an older program may not parse; then the whole object is read once.
         let known = Record::read(&claim.published);
         let known = known.filter(|known| known.archive == digest && known.place == place);
         let known = known.map(|known| known.identity);
@@ -94,7 +94,7 @@ impl Shared {
         Ok(Published { record, repaired })
     }
 
-    /// Replaces what was seen at a destination; gives what the storage says of the archive.
+    /// Replaces the object seen at a destination; returns the identity that the storage reports.
     async fn write(
         &self,
         claim: &Claim,
@@ -106,8 +106,8 @@ impl Shared {
             let staged = destination.stage(archive).await?;
             self.still_ours(claim).await?;
             let placed = staged.place(&seen).await?;
-            // One who stood still in the middle of it could have come too late, where a storage
-            // knows no conditions.
+            // On a storage without conditional writes, a stalled writer may have written after
+            // losing the claim.
             self.still_ours(claim).await?;
             let told = placed.as_ref();
             let held = destination.compare(archive, told).await?;
@@ -118,7 +118,7 @@ impl Shared {
                     let message = "the storage took the bundle and does not hold it";
                     return Err(DestinationError::Push(message.to_owned()).into());
                 }
-                // A storage that refuses what holds does not know its own conditions.
+                // A storage that refuses a satisfied condition does not support conditions.
                 (held, None) if held == seen => {
                     warn!(
                         bundle = claim.bundle,
@@ -133,7 +133,7 @@ impl Shared {
         Err(DestinationError::Push(message.to_owned()).into())
     }
 
-    /// Makes sure that nobody else has the bundle.
+    /// Checks that this process still owns the bundle.
     async fn still_ours(&self, claim: &Claim) -> Result<(), PublishError> {
         match self.control.store.keep(claim, super::LEASE).await? {
             true => Ok(()),

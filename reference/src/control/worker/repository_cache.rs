@@ -9,7 +9,7 @@ use tracing::warn;
 
 use crate::control::builder;
 
-/// Where repositories are kept.
+/// Directory that stores repositories.
 #[derive(Debug)]
 pub(super) enum WorkFolder {
     Kept(PathBuf),
@@ -17,11 +17,11 @@ pub(super) enum WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes the folder. Keys that a killed process left there go now: their bundles may be other
-    /// replicas' to build from here on.
+    /// Creates the folder. Removes keys that a killed process left there: from now on other
+    /// replicas may build its bundles.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub(super) fn open(path: Option<&Path>) -> io::Result<Self> {
         match path {
             Some(path) => {
@@ -37,7 +37,7 @@ impl WorkFolder {
         }
     }
 
-    /// The folder that holds one for each bundle, named by its id.
+    /// Returns the folder that contains one folder per bundle, named by its id.
     fn bundles(&self) -> PathBuf {
         let path = match self {
             Self::Kept(path) => path.as_path(),
@@ -46,12 +46,12 @@ impl WorkFolder {
         path.join("bundles")
     }
 
-    /// The folder of a bundle.
+    /// Returns the folder of a bundle.
     pub(super) fn of_bundle(&self, bundle: i64) -> PathBuf {
         self.bundles().join(bundle.to_string())
     }
 
-    /// Removes the folders of bundles that are not among these.
+    /// Removes the folders of all other bundles.
     pub(super) fn sweep(&self, bundles: &HashSet<i64>) {
         let entries = self.bundles().read_dir();
         for entry in entries.into_iter().flatten().flatten() {

@@ -25,38 +25,38 @@ use crate::control::redact::{redact, shorten};
 use crate::control::store::{Claim, ClaimOutcome, Finish, MOST_DEATHS, Status, StoreError};
 use crate::units::milliseconds;
 
-/// How often a lease is renewed.
+/// Interval of lease renewals.
 const RENEWAL: Duration = Duration::from_secs(3);
 
-/// How long before the end of a lease that could not be renewed its owner gives up.
+/// Time before the end of an unrenewed lease at which its owner gives up.
 const MARGIN: Duration = Duration::from_secs(3);
 
-/// How long one build may take.
+/// Maximum duration of one build.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// The wait after the first failure; it doubles with each further one, up to the interval.
+/// Delay after the first failure; it doubles with each further one, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
-/// How a build ended.
+/// Outcome of a build.
 enum Ended {
-    /// It came to a result.
+    /// It has a result.
     Done(Finish),
     /// The bundle is deleted.
     Deleted,
     /// Another owner has the bundle.
     Lost,
-    /// The server stops.
+    /// The server stops, or the definition has changed.
     GivenUp,
 }
 
-/// When a build ran.
+/// Time span of a build.
 struct Span {
     began: DateTime<Utc>,
     took: Duration,
 }
 
 impl Shared {
-    /// Runs a build and records what it came to.
+    /// Runs a build and records its result.
     pub(super) async fn run(
         self: Arc<Self>,
         claim: Claim,
@@ -85,7 +85,7 @@ impl Shared {
         if let Err(failure) = answered(store.write_again(claim.bundle, &places)).await {
             error!(bundle = name, %failure, "cannot look up the bundle that owns the storage location");
         }
-        // A claim that nobody ends tells that this process has ended.
+        // A claim without a recorded end would mean that this process crashed.
         while let Err(failure) = answered(self.record(&claim, &name, &ended, &span)).await {
             error!(bundle = name, %failure, "the end of a build could not be recorded");
             tokio::select! {
@@ -95,7 +95,7 @@ impl Shared {
         }
     }
 
-    /// Records how a build ended.
+    /// Records the outcome of a build.
     async fn record(
         &self,
         claim: &Claim,
@@ -121,7 +121,7 @@ impl Shared {
         }
     }
 
-    /// Builds and publishes a bundle, unless processes have ended during its builds.
+    /// Builds and publishes a bundle, unless too many processes crashed during its builds.
     async fn build_or_refuse(
         &self,
         claim: &Claim,
@@ -181,7 +181,7 @@ impl Shared {
         }
     }
 
-    /// Reads what a bundle is built from, or the bundle alone.
+    /// Loads the inputs of a bundle, or the bundle alone.
     async fn read(&self, claim: &Claim, alone: bool) -> Result<LoadedInputs, Ended> {
         let read = match alone {
             true => self.control.bundle_alone(claim.bundle).await,
@@ -218,7 +218,7 @@ impl Shared {
         let Some(storage) = storage.filter(|one| !one.is_empty()) else {
             let message = "the bundle has no object_storage".to_owned();
             let mut finish = self.failed(claim, Phase::Push, BuildResult::ConfigError, message);
-            // Only a change can help.
+            // Only a change can help, so there is no retry.
             finish.again = None;
             return Ended::Done(finish);
         };
@@ -230,7 +230,7 @@ impl Shared {
         let taken = self.take_place(claim.bundle, &job.name, &storage, places);
         match taken.await {
             Ok(ClaimOutcome::Own) => {}
-            // The change has made it due again.
+            // The change has made the bundle due again.
             Ok(ClaimOutcome::Changed) => return Ended::GivenUp,
             Ok(ClaimOutcome::Foreign(_)) => {
                 let message = "another bundle has the place in the storage".to_owned();
@@ -273,8 +273,8 @@ impl Shared {
         })
     }
 
-    /// Makes an archive, unless the storage holds what was made of the same files, which ends the
-    /// build. `record` is what is known of that.
+    /// Builds an archive, unless the storage still has the one built from the same files, which
+    /// ends the build. `record` describes the last written archive.
     async fn make(
         &self,
         claim: &Claim,
@@ -288,7 +288,7 @@ impl Shared {
         let synced = |source: &str, read| self.control.metrics.synced(source, read);
         loop {
             let built = match &read.digest {
-                // Whoever read no more than the bundle knew that the files are the same.
+                // Only the bundle was loaded because the files are known to be the same.
                 None => None,
                 Some(digest) => {
                     let known = record.as_ref();
@@ -321,7 +321,7 @@ impl Shared {
                     stored,
                     files,
                 });
-                // Storages may be slow, and sources large.
+                // Frees memory: storages may be slow, and sources large.
                 read.job.sources.clear();
                 return Ok(BuiltBundle {
                     _upload: self.slots.upload(slot, built.archive.len()),
@@ -331,7 +331,7 @@ impl Shared {
                     origin,
                 });
             }
-            // Storages may be slow, and sources large.
+            // Frees memory: storages may be slow, and sources large.
             read.job.sources.clear();
             let upload = self.slots.upload(slot, 0);
             if let Some(record) = record.take()
@@ -342,24 +342,24 @@ impl Shared {
                     self.unchanged(claim, &read.job, record, stored),
                 ));
             }
-            // It has to be made anew.
+            // It has to be rebuilt.
             drop(upload);
             slot = self.slots.wait(&claim.tenant).await;
             read = self.read(claim, false).await?;
         }
     }
 
-    /// The result of a build that came to nothing.
+    /// Returns the result of a build that failed before publishing.
     fn not_built(&self, claim: &Claim, job: &Job, failure: BuildError) -> Ended {
         let mut finish = self.failed(claim, failure.phase, failure.result, failure.message);
         if failure.exhausted {
-            // Others wait for the builders, and it would come to the same.
+            // A retry would fail the same way, and other bundles wait for the builders.
             finish.again = Some(self.settings.interval_of(&job.bundle));
         }
         Ended::Done(finish)
     }
 
-    /// The result of a build that was not needed.
+    /// Returns the result of a build that was not needed.
     fn unchanged(
         &self,
         claim: &Claim,
@@ -378,7 +378,7 @@ impl Shared {
         self.pushed(claim, job, published)
     }
 
-    /// The result of a build that succeeded.
+    /// Returns the result of a build that succeeded.
     fn pushed(&self, claim: &Claim, job: &Job, published: Published) -> Finish {
         let revision = published.record.revision.clone();
         let record = match serde_json::to_string(&published.record) {
@@ -418,14 +418,14 @@ impl Shared {
             DestinationError::Config(_) => BuildResult::ConfigError,
             DestinationError::Push(_) => BuildResult::PushFailed,
         };
-        // Storages may show in their answers what they were sent.
+        // Responses of storages may repeat parts of the request.
         let message = redact(failure.to_string(), job.all_secrets());
         let mut finish = self.failed(claim, Phase::Push, result, message);
         revision.clone_into(&mut finish.status.revision);
         finish
     }
 
-    /// The result of a build that the server itself failed; only the log says why.
+    /// Returns the result of a build after an internal error; only the log has the reason.
     fn broken(&self, claim: &Claim, phase: Phase, failure: &dyn Error) -> Finish {
         error!(bundle = claim.bundle, %failure, "the server cannot build");
         self.failed(
@@ -436,7 +436,7 @@ impl Shared {
         )
     }
 
-    /// The result of a build that failed; what was published before stays.
+    /// Returns the result of a failed build; the previously published bundle stays.
     fn failed(&self, claim: &Claim, phase: Phase, result: BuildResult, message: String) -> Finish {
         let doubled = FIRST_RETRY.saturating_mul(1 << claim.failures.min(16));
         Finish {
@@ -453,8 +453,8 @@ impl Shared {
         }
     }
 
-    /// Renews the lease of a claim; returns when the bundle is lost, or when that cannot be told
-    /// and the lease is about to end.
+    /// Renews the lease of a claim; returns when the bundle is lost, or when that is unknown and
+    /// the lease is about to expire.
     async fn keep(&self, claim: &Claim) {
         let mut renewed = Instant::now();
         loop {
@@ -499,9 +499,9 @@ impl Shared {
         }
     }
 
-    /// Ends a build whose bundle is lost: to another owner, or because it is deleted. What this
-    /// build may have written could have come after what the new owner wrote, so the bundle is
-    /// to be written once more.
+    /// Ends a build whose bundle is lost: to another owner, or because it is deleted. This build
+    /// may have overwritten the object of the new owner, so the bundle is marked to be written once
+    /// more.
     async fn lost(&self, claim: &Claim, name: &str) -> Result<(), StoreError> {
         warn!(bundle = name, "a build has lost its bundle");
         self.control.store.retract(claim.bundle).await

@@ -1,32 +1,32 @@
-//! Trials: builds of bundles during whose build a process has ended.
+//! Trials: isolated builds of bundles during whose build a process crashed.
 //!
-//! Nobody knows which of the builds that ran then ended the process. So each of these bundles is
-//! built again after all others, and alone: if the process ends once more, that bundle did it, and
-//! is not built any more. Neither the others nor a bundle under suspicion wait for ever: after a
-//! while no other build is begun until the trial has been, and a trial that takes long goes on
-//! beside others.
+//! It is unknown which of the builds that ran then caused the crash. So each of these bundles is
+//! built again after all others, and alone: if the process crashes once more, that bundle is the
+//! cause, and is not built any more. Neither the others nor a suspected bundle wait forever: after
+//! a while no other build starts until the trial has started, and a long trial continues
+//! concurrently with others.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long others go first.
+/// Time for which other builds take precedence.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long builds may take to end before a trial begins beside them.
+/// Time that running builds get to finish before a trial starts concurrently with them.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// How long a trial is alone.
+/// Time for which a trial runs alone.
 const ALONE: Duration = Duration::from_secs(60);
 
-/// What a build holds that is a trial.
+/// Guard that the build of a trial holds.
 pub(super) type TrialGuard = Arc<()>;
 
-/// What is begun next.
+/// Kind of build to start next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Other builds; a trial if there are none, and none runs.
+    /// Other builds; a trial if there are none, and no trial runs.
     Others,
     /// A trial.
     Trial,
@@ -34,22 +34,22 @@ pub(super) enum Next {
     Nothing,
 }
 
-/// The trials of a process, of which one runs at a time.
+/// Trial scheduler of a process; one trial runs at a time.
 #[derive(Debug, Default)]
 pub(super) struct Trials {
-    /// Since when a bundle waits for its trial.
+    /// Time since when a bundle waits for its trial.
     waits: Option<Instant>,
-    /// The one that runs, and when it began.
+    /// Running trial, and its start time.
     runs: Option<(Weak<()>, Instant)>,
 }
 
 impl Trials {
-    /// Takes note whether bundles wait for their trials.
+    /// Records whether bundles wait for their trials.
     pub(super) fn note(&mut self, waits: bool, now: Instant) {
         self.waits = waits.then(|| self.waits.unwrap_or(now));
     }
 
-    /// Whether a trial may begin where no other build does.
+    /// Whether a trial may start if no other build does.
     pub(super) fn wait(&self) -> bool {
         self.waits.is_some() && !self.is_running()
     }
@@ -59,7 +59,7 @@ impl Trials {
         runs.is_some_and(|(held, _)| held.strong_count() > 0)
     }
 
-    /// What is begun now, where builds run or none does.
+    /// Returns what to start now, depending on whether any builds run.
     pub(super) fn next(&self, is_idle: bool, now: Instant) -> Next {
         if let Some((_, begun)) = &self.runs
             && self.is_running()
@@ -77,7 +77,7 @@ impl Trials {
         }
     }
 
-    /// A trial begins.
+    /// Starts a trial.
     pub(super) fn begin(&mut self, now: Instant) -> TrialGuard {
         let held = TrialGuard::default();
         self.runs = Some((Arc::downgrade(&held), now));
@@ -117,7 +117,7 @@ mod tests {
             (101, Next::Nothing),
             (159, Next::Nothing),
             (160, Next::Others),
-            // Another one waits, but this one has not ended.
+            // Another one waits, but this one has not finished.
             (500, Next::Others),
         ] {
             assert_eq!(trials.next(false, at(seconds)), next, "{seconds}");

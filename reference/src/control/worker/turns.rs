@@ -1,13 +1,14 @@
-//! Turns: whose bundle is built next.
+//! Turns: fair scheduling of builds among owners.
 //!
-//! The next build is of the owner of whom the fewest are built, among those of the one whose last
-//! turn is longest ago, and then of the one whose bundle has waited longest. One owner alone may have all builds but the guest's, which is for
-//! owners of whom nothing is built: no owner waits for the builds of another one alone.
+//! The next build belongs to the owner with the fewest running builds; ties go to the one whose
+//! last turn is longest ago, and then to the one whose bundle has waited longest. One owner alone
+//! may use all slots except the guest slot, which is for owners without a running build: no owner
+//! waits for the builds of another one alone.
 
 use super::permits::{Permit, Permits};
 use crate::control::store::{Queue, Waiting};
 
-/// The owners that wait for a turn.
+/// Owners that wait for a turn.
 #[derive(Debug)]
 pub(super) struct Turns {
     queue: Queue,
@@ -19,7 +20,7 @@ impl Turns {
         Self { queue, waiting }
     }
 
-    /// Whose turn it is, with a slot for a build; `None` when nobody may begin one now.
+    /// Returns the next owner, with a slot for a build; `None` when nobody may start one now.
     pub(super) fn next(&mut self, slots: &Permits) -> Option<(String, Permit)> {
         self.waiting
             .sort_by_cached_key(|one| (slots.turn(&one.tenant), one.since));
@@ -29,7 +30,7 @@ impl Turns {
         })
     }
 
-    /// Takes note that an owner waits no longer.
+    /// Removes an owner without waiting bundles.
     pub(super) fn remove(&mut self, tenant: &str) {
         self.waiting.retain(|one| one.tenant != tenant);
     }
@@ -41,12 +42,12 @@ mod tests {
 
     use super::*;
 
-    /// What owners have to build, and what is built.
+    /// Queued and running builds of owners.
     struct Queues {
         slots: Permits,
-        /// When the bundles of each owner came, oldest first.
+        /// Queue times of the bundles of each owner, oldest first.
         queued: BTreeMap<String, VecDeque<i64>>,
-        /// What is built, with its owner.
+        /// Running builds, with their owners.
         building: Vec<(String, Permit)>,
     }
 
@@ -64,7 +65,7 @@ mod tests {
             queued.push_back(at);
         }
 
-        /// Begins what may begin; whose bundles, in their order.
+        /// Starts all builds that may start; returns their owners in order.
         fn begin(&mut self, queue: Queue) -> Vec<String> {
             let waiting = self.queued.iter().filter_map(|(tenant, queued)| {
                 Some(Waiting {
@@ -104,7 +105,7 @@ mod tests {
             assert_eq!(world.begin(Queue::Changed), all, "{builds}");
             world.put("other", 100);
             assert_eq!(world.begin(Queue::Changed), ["other"], "{builds}");
-            // The guest's slot is for none that has a build already.
+            // The guest slot is not for owners that already have a running build.
             world.put("other", 101);
             assert_eq!(world.begin(Queue::Changed), [""; 0], "{builds}");
         }
@@ -127,9 +128,9 @@ mod tests {
         assert_eq!(world.begin(Queue::Changed).len(), 1);
     }
 
-    /// However owners put bundles and builds end: the slots are never exceeded, whoever has none
-    /// built is let in before those that have, and an owner waits for at most one build of each
-    /// other owner once a slot is free.
+    /// For any order of queued and finished builds: the slots are never exceeded, owners without a
+    /// running build precede those with one, and an owner waits for at most one build of each other
+    /// owner once a slot is free.
     #[test]
     fn turns_are_fair() {
         let mut state = 1_u64;
@@ -142,11 +143,11 @@ mod tests {
         for round in 0..200 {
             let (builds, owners) = (1 + random(5), 1 + random(6));
             let mut world = Queues::new(builds);
-            // Turns that others had while an owner waited.
+            // Turns of others while an owner waited.
             let mut passed: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
             for at in 0..300 {
                 for _ in 0..random(4) {
-                    // The first owner puts most of all.
+                    // The first owner queues the most.
                     let owner = random(owners).min(random(owners));
                     world.put(&format!("o{owner}"), at);
                 }
@@ -173,7 +174,7 @@ mod tests {
                         *turns += 1;
                         assert!(*turns <= 1, "round {round}: {other} before {owner}");
                     }
-                    // Nobody who has a build got another one.
+                    // No owner with a running build got another one.
                     for other in &begun {
                         assert_eq!(before.get(other), Some(&0), "round {round}: {owner} waits");
                     }

@@ -79,7 +79,7 @@ pub(super) struct Config {
     pub(super) max_decoded_body: usize,
     /// Responses longer than this many bytes are compressed.
     pub(super) gzip_threshold: usize,
-    /// Compression level of responses, 0 to 9.
+    /// Compression level of responses: 0, 1 or 9.
     pub(super) gzip_level: u32,
     /// Upper bounds of the histogram buckets of request durations, in seconds, if configured. They
     /// are fixed at the start.

@@ -1,4 +1,4 @@
-//! Published benchmark policies, read from their own sources: none of them is part of this project.
+//! Published benchmark policies, read from their original sources and not part of this project.
 
 use std::collections::HashMap;
 use std::error::Error;

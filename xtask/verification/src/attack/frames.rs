@@ -21,7 +21,7 @@ pub(super) const GOAWAY: u8 = 7;
 pub(super) const WINDOW_UPDATE: u8 = 8;
 pub(super) const CONTINUATION: u8 = 9;
 
-/// Flags.
+/// Frame flags.
 pub(super) const END_STREAM: u8 = 1;
 pub(super) const ACK: u8 = 1;
 pub(super) const END_HEADERS: u8 = 4;

@@ -1,4 +1,4 @@
-//! A Git repository with an HTTP server.
+//! Git repository with an HTTP server.
 
 use std::path::PathBuf;
 use std::process::Stdio;

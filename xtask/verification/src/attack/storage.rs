@@ -111,7 +111,7 @@ impl Storage {
         }
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     pub(super) fn answer(&self, asked: &Message) -> PeerScript {
         let mut held = self.held();
         match held.mood {

@@ -1,4 +1,4 @@
-//! A control plane with users of every role.
+//! Control plane with users of every role.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

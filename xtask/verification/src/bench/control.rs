@@ -44,7 +44,7 @@ pub(crate) struct Choice {
     program: Option<PathBuf>,
 }
 
-/// The measured operations.
+/// Measured operations.
 const OPERATIONS: &[&str] = &["create", "get", "first page", "last page", "in-use delete"];
 
 /// Server with some number of bundles.
@@ -61,7 +61,7 @@ struct Store {
 /// builds or requests next to OPA Control Plane.
 ///
 /// # Errors
-/// When a figure exceeds its bound, or a server answers wrongly.
+/// When a measurement exceeds its bound, or a server responds incorrectly.
 pub(crate) fn run(choice: &Choice) -> Result<(), Box<dyn Error>> {
     let or = |usual: &[usize]| match choice.sizes.is_empty() {
         true => usual.to_vec(),

@@ -1,4 +1,4 @@
-//! Calls of functions, as policies write them.
+//! Calls of functions in Rego syntax.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use rego_generate::Choices;
 use super::declared::Function;
 use super::{languages, operands, schemas};
 
-/// A call.
+/// Generated call.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) function: String,
     pub(super) operands: Vec<String>,
-    /// The bytes that decided the operands.
+    /// Random bytes that determine the operands.
     pub(super) choices: Vec<u8>,
 }
 
 impl Call {
-    /// A call by these choices.
+    /// Generates a call from these random bytes.
     pub(super) fn generate(function: &Function, choices: Vec<u8>) -> Self {
         let mut reader = Choices::new(&choices);
         let of_language = languages::operands(&function.name, &mut reader)
@@ -42,8 +42,8 @@ impl fmt::Display for Call {
     }
 }
 
-/// A query that evaluates calls. Each is undefined by itself: its answers are those of a comprehension,
-/// once as JSON and once as a literal, which shows bytes that JSON cannot have.
+/// Query that evaluates calls, each in a comprehension in case it is undefined. The results appear
+/// as JSON and as a literal, which shows bytes that JSON cannot represent.
 pub(super) fn query(calls: &[Call]) -> String {
     let parts = calls.iter().enumerate().map(|(at, call)| {
         format!("r{at:02} = [v | v := {call}]; t{at:02} = sprintf(\"%v\", [r{at:02}])")
@@ -51,14 +51,14 @@ pub(super) fn query(calls: &[Call]) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// A module with a rule for each call.
+/// Module with a rule for each call.
 pub(super) fn module(calls: &[Call]) -> String {
     let rule = |(at, call)| format!("r{at:02} := {call}\n");
     let rules: String = calls.iter().enumerate().map(rule).collect();
     format!("package calls\n\n{rules}")
 }
 
-/// The answers in the bindings of such a query.
+/// Extracts the results from the bindings of such a query.
 pub(super) fn answers(bindings: &rego::Value, count: usize) -> Vec<String> {
     let answer = |at| {
         let value = bindings.get(&format!("r{at:02}"));

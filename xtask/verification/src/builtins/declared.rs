@@ -1,4 +1,4 @@
-//! Declarations of functions, read from what OPA says of itself.
+//! Declarations of functions, read from the capabilities of OPA.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-/// A function with the types of its operands.
+/// Function with the types of its operands.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) operands: Vec<Type>,
 }
 
-/// A type of operands.
+/// Type of an operand.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Type {
@@ -74,11 +74,11 @@ struct Declaration {
     result: Option<serde_json::Value>,
 }
 
-/// Functions that cannot be called like others: a relation, one that calls a tracer, and one
-/// that policies write as an equation.
+/// Functions that cannot be called like others: a relation, one that calls a tracer, and one that
+/// policies write as an equation.
 const LEFT_OUT: [&str; 3] = ["walk", "trace", "eq"];
 
-/// Functions that are declared to depend on more than their operands, and do not here.
+/// Functions that are declared nondeterministic, but are deterministic for these operands.
 const DETERMINISTIC: [&str; 4] = [
     "io.jwt.decode_verify",
     "io.jwt.encode_sign",
@@ -86,10 +86,10 @@ const DETERMINISTIC: [&str; 4] = [
     "json.verify_schema",
 ];
 
-/// The functions that policies of today may call and whose answers depend on their operands alone.
+/// Returns the current deterministic functions, without deprecated ones.
 ///
 /// # Errors
-/// OPA does not say what it has.
+/// OPA does not report its capabilities.
 pub(super) fn functions(opa: &Path) -> Result<Vec<Function>, Box<dyn Error>> {
     let said = Command::new(opa)
         .args(["capabilities", "--current"])

@@ -1,4 +1,4 @@
-//! Differences that have a reason.
+//! Known differences, with reasons.
 
 use std::error::Error;
 use std::fs;
@@ -11,7 +11,7 @@ use super::schemas;
 use super::sides::Answers;
 use crate::root;
 
-/// Reasons for differences.
+/// Known reasons for differences.
 #[derive(Debug)]
 pub(super) struct Known(Vec<Reason>);
 
@@ -21,7 +21,7 @@ struct Reason {
     call: Option<Regex>,
     ours: Option<Regex>,
     theirs: Option<Regex>,
-    /// Whether both sides only have another order.
+    /// Whether both sides differ only in their order.
     reordered: bool,
     text: String,
 }
@@ -46,10 +46,10 @@ struct ReasonsFile {
 }
 
 impl Known {
-    /// Reads the file of differences.
+    /// Reads the file of known differences.
     ///
     /// # Errors
-    /// It cannot be read, or has a defect.
+    /// It cannot be read or is invalid.
     pub(super) fn read() -> Result<Self, Box<dyn Error>> {
         let path = root().join("xtask/verification/builtin-differences.toml");
         let file: File = toml::from_str(&fs::read_to_string(path)?)?;
@@ -67,7 +67,7 @@ impl Known {
         Ok(Self(reasons.collect::<Result<_, Box<dyn Error>>>()?))
     }
 
-    /// The number of the reason for a difference.
+    /// Returns the index of the reason for a difference.
     pub(super) fn explains(&self, call: &Call, answers: &Answers) -> Option<usize> {
         let fits = |pattern: &Option<Regex>, text: &str| {
             pattern
@@ -87,13 +87,13 @@ impl Known {
         })
     }
 
-    /// Every reason with its functions.
+    /// Returns every reason with its functions.
     pub(super) fn listed(&self) -> impl Iterator<Item = (&[String], &str)> {
         let reasons = self.0.iter();
         reasons.map(|reason| (reason.functions.as_slice(), reason.text.as_str()))
     }
 
-    /// The text of a reason.
+    /// Returns the text of a reason.
     pub(super) fn reason(&self, number: usize) -> &str {
         self.0.get(number).map_or("", |reason| reason.text.as_str())
     }

@@ -1,4 +1,4 @@
-//! Formats, and the operands that they show.
+//! Format strings, and their operands.
 
 use rego_generate::Choices;
 use serde_json::Value;
@@ -78,7 +78,7 @@ const OPERANDS: [&str; 44] = [
     "5",
 ];
 
-/// A format, as a policy writes it.
+/// Format string, in Rego syntax.
 pub(super) fn format(choices: &mut Choices<'_>) -> String {
     let mut text = String::new();
     for _ in 0..1 + choices.below(4) {
@@ -117,7 +117,7 @@ fn directive(text: &mut String, choices: &mut Choices<'_>) {
     text.push_str(choices.of(&VERBS));
 }
 
-/// The operands of a format, as a policy writes them.
+/// Operands of a format string, in Rego syntax.
 pub(super) fn operands(choices: &mut Choices<'_>) -> String {
     let count = choices.of(&[1, 2, 3, 4, 5, 0]);
     let operands: Vec<_> = (0..count).map(|_| choices.of(&OPERANDS)).collect();

@@ -47,16 +47,16 @@ pub(crate) struct Options {
     only: Option<String>,
 }
 
-/// The bytes that decide the operands of a call.
+/// Number of random bytes for a call.
 const BYTES: usize = 400;
 
-/// The number of calls that are evaluated as one query.
+/// Number of calls per query.
 const BATCH: usize = 50;
 
-/// Asks both sides for the same calls.
+/// Compares calls of every selected function on both sides.
 ///
 /// # Errors
-/// Differences without a reason; OPA cannot be built or asked.
+/// Unexplained differences; OPA cannot be built or queried.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut sides = Sides::start()?;
     let functions = declared::functions(sides.program())?;
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Random calls of a function, the same ones for the same seed whatever other functions there are.
+/// Random calls of a function, which depend only on its name and the seed.
 fn calls(function: &Function, seed: u64, count: usize) -> Vec<Call> {
     let of_name = function.name.bytes().fold(seed, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(u64::from(byte))

@@ -1,4 +1,4 @@
-//! Operands by their declared types.
+//! Operands according to their declared types.
 
 use rego_generate::Choices;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::declared::Type;
 use super::{formats, strings, templates};
 
-/// How deep operands nest.
+/// Maximum nesting depth of operands.
 const DEPTH: usize = 3;
 
 const NUMBERS: [&str; 32] = [
@@ -44,7 +44,7 @@ const NUMBERS: [&str; 32] = [
     "1752331993000000000",
 ];
 
-/// Functions of which OPA makes values as large as a number says, whatever it says.
+/// Functions for which OPA creates values as large as an operand says, without a limit.
 const MAKES_AS_MUCH: [&str; 4] = [
     "bits.lsh",
     "numbers.range",
@@ -52,10 +52,10 @@ const MAKES_AS_MUCH: [&str; 4] = [
     "rand.intn",
 ];
 
-/// Of the numbers, so many are small.
+/// Number of small numbers at the start of [`NUMBERS`].
 const SMALL: usize = 18;
 
-/// An operand of a function, as a policy writes it.
+/// Operand of a function, in Rego syntax.
 pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> String {
     if choices.rarely(40) {
         return unlike(choices);
@@ -79,7 +79,7 @@ pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> Str
     )
 }
 
-/// Any value behind a type that is not known.
+/// Value of any type, hidden from the type checker.
 fn unlike(choices: &mut Choices<'_>) -> String {
     let texts = [
         "null",
@@ -97,7 +97,7 @@ fn unlike(choices: &mut Choices<'_>) -> String {
     format!("json.unmarshal({})", Value::from(text))
 }
 
-/// Makes the strings of an operand.
+/// Generator for the strings of an operand.
 type Strings<'s> = &'s mut dyn FnMut(&mut Choices<'_>) -> String;
 
 fn of_type(kind: &Type, string: Strings<'_>, depth: usize, choices: &mut Choices<'_>) -> String {

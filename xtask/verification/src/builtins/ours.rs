@@ -1,4 +1,4 @@
-//! Our side.
+//! Evaluation on our side.
 
 use rego::value::from_json;
 use rego::{EvalError, Evaluation, Policy, Query, QueryOptions, Solution, Value};
@@ -6,18 +6,18 @@ use rego::{EvalError, Evaluation, Policy, Query, QueryOptions, Solution, Value};
 use super::call::{Call, answers, query};
 use super::sides::{Outcome, UNDEFINED};
 
-/// The values of calls.
+/// Evaluates calls and returns their values.
 pub(super) fn values(calls: &[Call]) -> Outcome {
     let solutions = evaluate(&query(calls), false)?.map_err(|error| error.message)?;
     let bindings = solutions.first().map(Solution::to_value);
     let bindings = bindings.ok_or_else(|| "undefined".to_owned())?;
-    // As a client reads it.
+    // Parses the JSON like a client.
     let read = from_json(bindings.to_string().as_bytes());
     let read = read.map_err(|error| error.to_string())?;
     Ok(answers(&read, calls.len()))
 }
 
-/// The errors of calls without a value.
+/// Evaluates calls without a value and returns their errors.
 pub(super) fn errors(calls: &[Call]) -> Vec<String> {
     let error = |call: &Call| match evaluate(&format!("v := {call}"), true) {
         Ok(Ok(_)) => UNDEFINED.to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn errors(calls: &[Call]) -> Vec<String> {
     calls.iter().map(error).collect()
 }
 
-/// The value of a call.
+/// Evaluates a call and returns its value.
 pub(super) fn value(call: &Call) -> Option<Value> {
     let solutions = evaluate(&format!("v := {call}"), false).ok()?.ok()?;
     solutions.first()?.to_value().get("v").cloned()

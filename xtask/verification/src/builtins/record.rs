@@ -1,4 +1,4 @@
-//! Recorded answers of OPA to generated calls, which the tests of the evaluator compare.
+//! Recorded results of OPA for generated calls, which the tests of the evaluator compare.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -12,19 +12,19 @@ use super::ours;
 use super::sides::{Answers, Sides, UNDEFINED, Verdict};
 use crate::{report, root};
 
-/// The table, below the root.
+/// Path of the table, below the root.
 const TABLE: &str = "reference/rego/tests/calls/generated.txt";
 
-/// The calls of each function.
+/// Number of calls of each function.
 const CALLS: usize = 10;
 
-/// The longest line of the table.
+/// Maximum length of a line in the table, in bytes.
 const LENGTH: usize = 300;
 
 /// Writes the table.
 ///
 /// # Errors
-/// OPA cannot be asked; the file cannot be written.
+/// OPA cannot be queried; the file cannot be written.
 pub(super) fn write(
     sides: &mut Sides,
     functions: &[Function],
@@ -56,7 +56,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// An answer of OPA as the table writes it.
+/// Formats a result of OPA for the table.
 fn answer(call: &Call, answers: &Answers) -> Option<String> {
     let [answer] = answers.theirs.as_ref().ok()?.as_slice() else {
         return None;
@@ -70,8 +70,8 @@ fn answer(call: &Call, answers: &Answers) -> Option<String> {
     if let Some(message) = answer.strip_prefix("eval_type_error: ") {
         return Some(format!("! type: {message}"));
     }
-    // The value that is equal, as the tests write it: clients see members whose names are not strings
-    // in another order. JSON cannot hold every string.
+    // The equal value in the notation of the tests: OPA's JSON has another order of members whose
+    // keys are not strings. JSON cannot represent every string.
     let value = ours::value(call)?.to_string();
     let is_text = !answer.contains("\\x") && !value.contains('\u{fffd}');
     is_text.then(|| format!("= {value}"))

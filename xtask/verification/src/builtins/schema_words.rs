@@ -1,6 +1,6 @@
-//! Words of schemas and of the documents that they check.
+//! Vocabulary of schemas and of the documents that they validate.
 
-/// The schemas of drafts, by the number of a draft. An empty name is none.
+/// Metaschemas of drafts, by an index that selects the draft. An empty URI means none.
 pub(super) const METASCHEMAS: [&str; 5] = [
     "",
     "http://json-schema.org/draft-04/schema#",
@@ -13,10 +13,10 @@ pub(super) const TYPES: [&str; 7] = [
     "object", "string", "integer", "number", "array", "boolean", "null",
 ];
 
-/// Names of members, and short texts.
+/// Names of members, also used as short strings.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "c", "ab", "", "é€"];
 
-/// Names of subschemas, in the order of definitions.
+/// Identifiers of subschemas, in the order of definitions.
 pub(super) const IDENTIFIERS: [&str; 3] = ["a.json", "http://example.com/b.json", "#anchor"];
 
 pub(super) const NUMBERS: [&str; 22] = [
@@ -101,7 +101,7 @@ pub(super) const FORMATS: [&str; 22] = [
     "DATE",
 ];
 
-/// Values that no keyword takes, or only some.
+/// Values that are invalid for all or most keywords.
 pub(super) const BAD: [&str; 18] = [
     "1",
     "null",
@@ -123,7 +123,7 @@ pub(super) const BAD: [&str; 18] = [
     "\"%zz\"",
 ];
 
-/// Texts that have some format, or nearly.
+/// Strings that have some format, or nearly.
 pub(super) const TEXTS: [&str; 152] = [
     "2024-02-29",
     "2023-02-29",

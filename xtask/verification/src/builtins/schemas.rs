@@ -1,5 +1,5 @@
-//! Schemas and documents for the functions that check one by the other, from the published grammars of
-//! drafts 4, 6 and 7.
+//! Schemas and documents for the validating functions, from the published grammars of drafts 4, 6
+//! and 7.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::schema_words::{
     BAD, FORMATS, IDENTIFIERS, LIMITS, METASCHEMAS, NAMES, NUMBERS, PATTERNS, TEXTS, TYPES,
 };
 
-/// How deep schemas and documents nest.
+/// Maximum nesting depth of schemas and documents.
 const DEPTH: usize = 3;
 
-/// The operands of a call, if the function takes schemas.
+/// Operands of a call, if the function has schema operands.
 pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
     if !name.starts_with("json.") || !name.ends_with("_schema") || choices.rarely(50) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     Some(operands)
 }
 
-/// Whether two answers have the same findings in another order.
+/// Whether two results have the same errors in another order.
 pub(super) fn is_reordered(ours: &str, theirs: &str) -> bool {
     let sorted = |text: &str| {
         let mut bytes = text.as_bytes().to_vec();
@@ -54,25 +54,25 @@ pub(super) fn is_reordered(ours: &str, theirs: &str) -> bool {
     ours.starts_with("[[false") && sorted(ours) == sorted(theirs)
 }
 
-/// Makes schemas and documents.
+/// Generator of schemas and documents.
 struct Maker<'m, 'b> {
-    /// 4, 6, 7 or none: the place in [`METASCHEMAS`].
+    /// Index of the draft in [`METASCHEMAS`].
     draft: usize,
-    /// Whether there is to be no defect, or no further one.
+    /// Whether no defect, or no further one, is to be inserted.
     is_sound: bool,
     choices: &'m mut Choices<'b>,
 }
 
-/// Where a subschema stands, which decides what it may refer to without going round in circles.
+/// Position of a subschema, which determines the references that do not cause a cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// It applies to the whole document.
+    /// Applies to the whole document.
     Root,
-    /// It applies to what the definition applies to.
+    /// Applies to the same value as the definition.
     Definition,
-    /// It applies to a part of something.
+    /// Applies to a part of a value.
     Inner,
-    /// It has an identifier, or stands in something that has one.
+    /// Has an identifier, or is inside a schema that has one.
     Named,
 }
 
@@ -86,8 +86,8 @@ fn object(members: Members) -> String {
 }
 
 impl Maker<'_, '_> {
-    /// An operand: a value, or a string that contains it. Of what is no object the type may not be
-    /// known.
+    /// Operand: a value, or a string that contains it. The type of a value other than an object is
+    /// hidden from the type checker.
     fn written(&mut self, text: String) -> String {
         match self.choices.rarely(6) {
             true => Value::from(text).to_string(),
@@ -104,7 +104,7 @@ impl Maker<'_, '_> {
         !matches!(self.draft, 1..=3)
     }
 
-    /// Whether the defect of the schema is here.
+    /// Whether to insert a defect here.
     fn spoils(&mut self) -> bool {
         let spoils = !self.is_sound && self.choices.rarely(7);
         self.is_sound |= spoils;
@@ -147,7 +147,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A schema with definitions, and names for itself and for them.
+    /// Schema with definitions, and with names for itself and for them.
     fn root(&mut self) -> String {
         let mut members = Members::new();
         if self.choices.rarely(60) {
@@ -217,7 +217,7 @@ impl Maker<'_, '_> {
                 .extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
         }
         let is_sound = self.is_sound;
-        // What stands beside a reference is read by chance.
+        // Keywords next to a reference are not handled consistently.
         self.is_sound |= members.contains_key("$ref");
         let count = 1 + self.choices.below(3);
         for _ in 0..count {
@@ -238,7 +238,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// The targets of references of a subschema.
+    /// Target of a reference in a subschema.
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [
@@ -333,7 +333,7 @@ impl Maker<'_, '_> {
         format!("\"{}\"", self.choices.of(&TYPES))
     }
 
-    /// Adds an exclusive limit, in draft 4 a flag beside the limit.
+    /// Adds an exclusive limit; in draft 4 it is a flag next to the limit.
     fn exclusive(&mut self, name: &str, members: &mut Members) {
         let is_flag = self.is_old() || (self.is_hybrid() && self.choices.rarely(2));
         let limit = self.choices.of(&LIMITS).to_owned();
@@ -355,7 +355,7 @@ impl Maker<'_, '_> {
         format!("[{}]", names.join(", "))
     }
 
-    /// Values of which no two are equal.
+    /// Array of distinct values.
     fn distinct(&mut self) -> String {
         let mut values: Vec<String> = Vec::new();
         for _ in 0..1 + self.choices.below(3) {

@@ -1,4 +1,4 @@
-//! The smallest call that still differs.
+//! Shrinking of calls that differ.
 
 use std::error::Error;
 
@@ -6,14 +6,14 @@ use super::call::Call;
 use super::declared::Function;
 use super::sides::{Sides, Verdict};
 
-/// The most calls that are tried.
+/// Maximum number of calls to try.
 const TRIES: usize = 300;
 
-/// Makes a call that differs smaller: the choices that it was made by are taken back to the first
-/// ones, many at once and then one by one, as long as both sides still differ without a reason.
+/// Shrinks a call that differs: resets its random bytes to 0, many at once and then one by one, as
+/// long as both sides still differ without a reason.
 ///
 /// # Errors
-/// OPA cannot be started again.
+/// OPA cannot be restarted.
 pub(super) fn smallest(
     sides: &mut Sides,
     function: &Function,

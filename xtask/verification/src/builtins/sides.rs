@@ -8,34 +8,34 @@ use super::differences::Known;
 use super::{ours, theirs};
 use crate::servers::RestartingOpa;
 
-/// The answers of one side to calls: of each its value as JSON and as a literal, in a list that is
-/// empty if it is undefined; or the error of the query.
+/// Results of one side: for each call its values as JSON and as a literal, in a list that is empty
+/// if undefined; or the error of the query.
 pub(super) type Outcome = Result<Vec<String>, String>;
 
-/// The answer to a call that is undefined.
+/// Result of an undefined call.
 pub(super) const UNDEFINED: &str = "[] []";
 
-/// The real OPA, and the differences from it that have a reason.
+/// The real OPA, and the known differences from it.
 #[derive(Debug)]
 pub(super) struct Sides {
     opa: RestartingOpa,
     known: Known,
 }
 
-/// The answers of both sides to the same calls.
+/// Results of both sides for the same calls.
 #[derive(Debug)]
 pub(super) struct Answers {
     pub(super) ours: Outcome,
     pub(super) theirs: Outcome,
 }
 
-/// The verdict on one call.
+/// Comparison of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Same,
-    /// Both sides refuse the query itself.
+    /// Both sides reject the query itself.
     Refused,
-    /// Different, for the reason of this number.
+    /// Different, for the reason with this index.
     Explained(usize),
     Different,
 }
@@ -50,20 +50,20 @@ impl Sides {
         })
     }
 
-    /// The program of OPA.
+    /// Returns the path of the OPA program.
     pub(super) fn program(&self) -> &Path {
         self.opa.program()
     }
 
-    /// The differences that have a reason.
+    /// Returns the known differences.
     pub(super) fn known(&self) -> &Known {
         &self.known
     }
 
-    /// Asks for the values of calls.
+    /// Evaluates calls on both sides.
     ///
     /// # Errors
-    /// OPA cannot be started again behind a panic.
+    /// OPA cannot be restarted after a panic.
     pub(super) fn values(&mut self, calls: &[Call]) -> Result<Answers, Box<dyn Error>> {
         Ok(Answers {
             theirs: theirs::values(&mut self.opa, calls)?,
@@ -71,7 +71,7 @@ impl Sides {
         })
     }
 
-    /// Asks for the errors of calls that are undefined, where errors end the evaluation.
+    /// Evaluates undefined calls in strict mode and returns their errors.
     ///
     /// # Errors
     /// As [`Self::values`].
@@ -82,7 +82,7 @@ impl Sides {
         })
     }
 
-    /// Asks for one call: its value, or its error if both sides have no value.
+    /// Evaluates one call: its value, or its error if it is undefined on both sides.
     ///
     /// # Errors
     /// As [`Self::values`].
@@ -105,7 +105,7 @@ impl Sides {
 }
 
 impl Answers {
-    /// Whether no call has a value on either side.
+    /// Whether every call is undefined on both sides.
     fn both_are_undefined(&self) -> bool {
         let is_undefined = |side: &Outcome| {
             let all = |answers: &Vec<String>| answers.iter().all(|answer| answer == UNDEFINED);
@@ -114,7 +114,7 @@ impl Answers {
         is_undefined(&self.ours) && is_undefined(&self.theirs)
     }
 
-    /// One side in words.
+    /// Formats the results of one side.
     pub(super) fn shown(side: &Outcome) -> String {
         match side {
             Ok(answers) => answers.join(" "),

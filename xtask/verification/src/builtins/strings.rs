@@ -1,10 +1,10 @@
-//! Strings of operands: usual ones, those of the little language that a function reads, and strings
-//! of bytes that are not UTF-8.
+//! Strings for operands: general ones, those of the small language that a function parses, and byte
+//! strings that are not UTF-8.
 
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// Parts of strings.
+/// Building blocks of strings.
 const PARTS: [&str; 40] = [
     "",
     "a",
@@ -48,12 +48,12 @@ const PARTS: [&str; 40] = [
     "}",
 ];
 
-/// Bytes that are not UTF-8, in hexadecimal.
+/// Byte sequences that are not UTF-8, in hexadecimal.
 const BROKEN: [&str; 12] = [
     "ff", "fe", "80", "c3", "c328", "a9", "e282", "f09f98", "eda080", "c0af", "ff61", "61ff62",
 ];
 
-/// Strings of the languages that functions read.
+/// Strings of the languages that functions parse, by the prefix of the function.
 const WORDS: [(&str, &[&str]); 21] = [
     (
         "net.cidr_expand",
@@ -282,7 +282,7 @@ const WORDS: [(&str, &[&str]); 21] = [
     ),
 ];
 
-/// A string for an operand of a function, as a policy writes it.
+/// String for an operand of a function, in Rego syntax.
 pub(super) fn string(name: &str, choices: &mut Choices<'_>) -> String {
     let words = WORDS.iter().find(|(start, _)| name.starts_with(start));
     match (choices.below(10), words) {
@@ -298,7 +298,7 @@ fn usual(choices: &mut Choices<'_>) -> String {
     Value::from(text).to_string()
 }
 
-/// A string of bytes that are not UTF-8, between others.
+/// Byte string with sequences that are not UTF-8.
 fn broken(choices: &mut Choices<'_>) -> String {
     let mut digits = String::new();
     for _ in 0..1 + choices.below(2) {

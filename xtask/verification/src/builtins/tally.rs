@@ -16,19 +16,19 @@ pub(super) struct Tally {
     values: usize,
     errors: usize,
     refused: usize,
-    /// By the number of a reason: how many calls differ for it.
+    /// Number of differing calls by the index of their reason.
     explained: BTreeMap<usize, usize>,
-    /// By function: how many calls differ, and the smallest of them.
+    /// Number of unexplained differences by function, with the shortest call.
     differences: BTreeMap<String, (usize, Call)>,
-    /// The texts of the differences, written when a function has been compared.
+    /// Formatted differences, added when a function has been compared.
     shown: Vec<String>,
 }
 
 impl Tally {
-    /// Compares calls all at once, and one by one where that shows a difference.
+    /// Compares calls in one query, and bisects them if that shows a difference.
     ///
     /// # Errors
-    /// OPA cannot be started again.
+    /// OPA cannot be restarted.
     pub(super) fn compare(
         &mut self,
         sides: &mut Sides,
@@ -53,7 +53,7 @@ impl Tally {
         self.compare(sides, function, right)
     }
 
-    /// Compares the errors of calls without a value.
+    /// Compares the errors of undefined calls.
     fn compare_errors(
         &mut self,
         sides: &mut Sides,
@@ -104,7 +104,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Makes the smallest call that differs smaller, and reports it.
+    /// Shrinks the shortest differing call of a function, and records it.
     ///
     /// # Errors
     /// As [`Self::compare`].
@@ -127,12 +127,12 @@ impl Tally {
         Ok(())
     }
 
-    /// How many functions differ without a reason.
+    /// Returns the number of functions with unexplained differences.
     pub(super) fn functions_that_differ(&self) -> usize {
         self.differences.len()
     }
 
-    /// Writes the figures.
+    /// Prints the counts and differences.
     pub(super) fn report(&self, sides: &Sides) {
         for text in &self.shown {
             report("differ", text);

@@ -1,9 +1,9 @@
-//! Templates and the objects that they show.
+//! Go templates and their data.
 
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// How deep actions and parentheses nest.
+/// Maximum nesting depth of actions and parentheses.
 const DEPTH: usize = 3;
 
 const TEXTS: [&str; 12] = [
@@ -78,7 +78,7 @@ const VARIABLES: [&str; 4] = ["$x", "$y", "$", "$i"];
 
 const NAMES: [&str; 5] = ["\"x\"", "\"y\"", "`x`", "\"template\"", "\"nope\""];
 
-/// The templates that are invoked: not the whole one, which would never end.
+/// Names of invoked templates, except the whole one, which would recurse forever.
 const INVOKED: [&str; 4] = ["\"x\"", "\"y\"", "`x`", "\"nope\""];
 
 const FORMATS: [&str; 16] = [
@@ -100,7 +100,7 @@ const FORMATS: [&str; 16] = [
     "\"%e %g\"",
 ];
 
-/// A change that makes a template invalid, or leaves it valid.
+/// Insertions that make most templates invalid.
 const BROKEN: [&str; 24] = [
     "{{end}}",
     "{{",
@@ -128,7 +128,7 @@ const BROKEN: [&str; 24] = [
     "{{/*",
 ];
 
-/// A template, as a policy writes it.
+/// Template, in Rego syntax.
 pub(super) fn template(choices: &mut Choices<'_>) -> String {
     let mut text = nodes(DEPTH, choices);
     if choices.rarely(6) {
@@ -145,7 +145,7 @@ pub(super) fn template(choices: &mut Choices<'_>) -> String {
     Value::from(text).to_string()
 }
 
-/// The object that a template shows, as a policy writes it.
+/// Data of a template, in Rego syntax.
 pub(super) fn data(choices: &mut Choices<'_>) -> String {
     let mut members = Vec::new();
     for name in ["a", "n", "l", "m", "u", "t", "e"] {
@@ -224,7 +224,7 @@ fn nodes(depth: usize, choices: &mut Choices<'_>) -> String {
     (0..count).map(|_| node(depth, choices)).collect()
 }
 
-/// An action of these words.
+/// Action with this content.
 fn action(inside: &str, choices: &mut Choices<'_>) -> String {
     match choices.below(12) {
         8 => format!("{{{{ {inside} }}}}"),
@@ -286,7 +286,7 @@ fn node(depth: usize, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// A block with conditions.
+/// Conditional block.
 fn block(word: &str, depth: usize, choices: &mut Choices<'_>) -> String {
     let mut text = action(&format!("{word} {}", declared(depth, choices)), choices);
     text.push_str(&nodes(depth - 1, choices));

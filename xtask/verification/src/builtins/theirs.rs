@@ -1,4 +1,4 @@
-//! The side of OPA.
+//! Evaluation by OPA.
 
 use std::error::Error;
 
@@ -10,15 +10,15 @@ use super::call::{self, Call};
 use super::sides::{Outcome, UNDEFINED};
 use crate::servers::{Client, RestartingOpa};
 
-/// The outcome of a request during which OPA panics.
+/// Outcome of a request that makes OPA panic.
 fn closed() -> Outcome {
     Err("the connection was closed".to_owned())
 }
 
-/// The values of calls.
+/// Evaluates calls and returns their values.
 ///
 /// # Errors
-/// OPA cannot be started again behind a panic.
+/// OPA cannot be restarted after a panic.
 pub(super) fn values(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome, Box<dyn Error>> {
     let body = json!({"query": call::query(calls)}).to_string();
     let request = Client::request("POST", "/v1/query", &body);
@@ -37,7 +37,7 @@ pub(super) fn values(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome,
         .ok_or_else(|| "undefined".to_owned()))
 }
 
-/// The errors of calls without a value: a module has a rule for each.
+/// Evaluates undefined calls, each in a rule of a module, and returns their errors.
 ///
 /// # Errors
 /// As [`values`].
@@ -59,7 +59,7 @@ pub(super) fn errors(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome,
     Ok(Ok(errors))
 }
 
-/// The error in an answer.
+/// Extracts the error of a response.
 fn error(body: &[u8]) -> Result<String, Box<dyn Error>> {
     let answer = from_json(body)?;
     let errors = answer.get("errors").and_then(Value::as_array);

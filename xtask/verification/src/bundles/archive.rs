@@ -1,4 +1,4 @@
-//! Contents of built bundles, and bundles to serve.
+//! Archives of built bundles, and bundles to serve.
 
 use std::error::Error;
 use std::io::Read;
@@ -9,10 +9,10 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tar::{Archive, Builder, Header};
 
-/// The document of data in an archive that must be whole.
+/// Returns the data document of an archive, which must be complete.
 ///
 /// # Errors
-/// When the archive is cut off or has no data.
+/// When the archive is truncated or has no data.
 pub(crate) fn data(bundle: &[u8]) -> Result<Value, Box<dyn Error>> {
     let mut archive = Archive::new(GzDecoder::new(bundle));
     let mut data = None;
@@ -27,10 +27,10 @@ pub(crate) fn data(bundle: &[u8]) -> Result<Value, Box<dyn Error>> {
     data.ok_or_else(|| "the archive has no data.json".into())
 }
 
-/// An archive of files.
+/// Builds an archive of these files.
 ///
 /// # Errors
-/// When it cannot be packed.
+/// When compression fails.
 pub(crate) fn packed(files: &[(&str, &str)]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (path, text) in files {

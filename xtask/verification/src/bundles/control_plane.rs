@@ -16,13 +16,13 @@ use crate::postgres::done;
 use crate::root;
 use crate::servers::{HANG_LIMIT, free_address};
 
-/// The key of the administrator.
+/// API key of the administrator.
 const KEY: &str = "bundles-administrator-key";
 
-/// An encryption key for tests.
+/// Encryption key for tests.
 const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
-/// Where control planes keep what outlives them.
+/// Persistent state of control planes.
 #[derive(Debug)]
 pub(super) struct Home {
     pub(super) folder: PathBuf,
@@ -31,14 +31,14 @@ pub(super) struct Home {
     client: Client,
 }
 
-/// A running control plane; killed when dropped.
+/// Running control plane, killed when dropped.
 #[derive(Debug)]
 pub(super) struct Plane {
     pub(super) administrator: Administrator,
     process: Child,
 }
 
-/// Who asks a control plane.
+/// Client with administrator rights.
 #[derive(Debug, Clone)]
 pub(super) struct Administrator {
     address: SocketAddr,
@@ -46,7 +46,7 @@ pub(super) struct Administrator {
 }
 
 impl Home {
-    /// A home below a folder, with its database there or at this address.
+    /// Creates the state below a folder, with its database there or at this URL.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -67,22 +67,22 @@ impl Home {
         })
     }
 
-    /// Gives every control plane here an environment variable.
+    /// Sets an environment variable for every control plane started here.
     pub(super) fn environment(&mut self, name: &'static str, value: &Path) {
         self.environment.push((name, value.to_owned()));
     }
 
-    /// Starts a control plane here, whose log is `NAME.log`, and waits until it answers.
+    /// Starts a control plane with the log `NAME.log`, and waits until it responds.
     ///
     /// # Errors
-    /// When it does not start, with what it logged.
+    /// When it does not start; the error contains its log.
     pub(super) async fn start(&self, name: &str) -> Result<Plane, Box<dyn Error>> {
         let address = free_address()?;
         let path = self.folder.join(format!("{name}.log"));
         let log = fs::File::options().create(true).append(true).open(&path)?;
         let process = Command::new(program())
             .arg("control")
-            // Builds are told apart by when they ended.
+            // Distinguishes builds by the time of their end.
             .args(["--log-timestamp-format", "2006-01-02T15:04:05.000000Z07:00"])
             .args(["--addr", &address.to_string(), "--database", &self.database])
             .arg("--encryption-key-file")
@@ -124,10 +124,10 @@ impl Home {
 }
 
 impl Administrator {
-    /// Sends a request as the administrator; the status and the body of the answer.
+    /// Sends a request as the administrator; returns the status and the body of the response.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// When there is no response.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -145,10 +145,10 @@ impl Administrator {
         Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
     }
 
-    /// Puts a definition that must be taken.
+    /// Writes a definition that must be accepted.
     ///
     /// # Errors
-    /// When it is not taken.
+    /// When it is rejected.
     pub(super) async fn put(&self, path: &str, body: &Value) -> Result<(), Box<dyn Error>> {
         match self.send(Method::PUT, path, Some(body)).await? {
             (StatusCode::OK, _) => Ok(()),
@@ -156,11 +156,11 @@ impl Administrator {
         }
     }
 
-    /// Puts a bundle that is built from the pushed data of a source of its name, to `NAME.tar.gz`
-    /// of a folder.
+    /// Creates a bundle from the pushed data of a source with its name, stored as `NAME.tar.gz` in
+    /// a folder.
     ///
     /// # Errors
-    /// When it is not taken.
+    /// When a definition is rejected.
     pub(super) async fn put_pushed(&self, name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
         let file = folder.join(format!("{name}.tar.gz"));
         let bundle = json!({
@@ -171,10 +171,10 @@ impl Administrator {
         self.put(&format!("/v1/bundles/{name}"), &bundle).await
     }
 
-    /// The latest build of a bundle, if there was one.
+    /// Returns the latest build of a bundle, or null.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// When there is no response.
     pub(super) async fn latest(&self, bundle: &str) -> Result<Value, Box<dyn Error>> {
         let path = format!("/v1/bundles/{bundle}/status/latest");
         let (status, body) = self.send(Method::GET, &path, None).await?;
@@ -187,23 +187,23 @@ impl Administrator {
 }
 
 impl Plane {
-    /// The number of the process.
+    /// Returns the process id.
     pub(super) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Sends the process a signal.
+    /// Sends a signal to the process.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When the process has ended.
     pub(super) fn signal(&self, name: &str) -> Result<(), Box<dyn Error>> {
         let mut command = Command::new("kill");
         done(command.args(["-s", name, &self.id().to_string()]))
     }
 
-    /// Ends the process at once, without a word (SIGKILL).
+    /// Kills the process (SIGKILL).
     pub(super) fn kill(&mut self) {
-        // A process that has ended already cannot be killed.
+        // The process may have ended already.
         let _killed = self.process.kill();
         let _waited = self.process.wait();
     }
@@ -215,12 +215,12 @@ impl Drop for Plane {
     }
 }
 
-/// The program under test.
+/// Path of the program under test.
 pub(super) fn program() -> PathBuf {
     root().join("target/debug/reference")
 }
 
-/// Builds the program as the tests do.
+/// Builds the program like the tests do.
 ///
 /// # Errors
 /// When it does not build.

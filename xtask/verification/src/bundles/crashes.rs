@@ -16,14 +16,14 @@ use super::control_plane::{Administrator, Home, Plane};
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// The bundles that change.
+/// Number of bundles that change.
 const BUNDLES: u64 = 8;
 
-/// Kills the control plane so many times, each time a little later than the time before, and
-/// holds that every acknowledged write is there, and that no bundle in storage is cut off.
+/// Kills the control plane this many times, at varying times after its start, and checks that no
+/// acknowledged write is lost and no bundle in storage is truncated.
 ///
 /// # Errors
-/// When a write is lost, or a bundle is not whole.
+/// When a write is lost, or a bundle is truncated.
 pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>> {
     let home = Home::new(&folder.join("crashes"), None)?;
     let built = home.folder.join("built");
@@ -43,7 +43,7 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
             hold_built(&plane.administrator, &built, &acknowledged).await?;
             break;
         }
-        // Between the first moments and well after the first builds.
+        // From the first moments to well after the first builds.
         let life = Duration::from_millis(3 + kill * 7 % 240);
         written += change(&mut plane, &mut acknowledged, life).await?;
         hold_whole(&built)?;
@@ -55,12 +55,12 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// What a client knows of one document.
+/// A client's knowledge of one document.
 #[derive(Debug, Clone, Copy, Default)]
 struct DocumentState {
-    /// The last value whose write was acknowledged.
+    /// Last value whose write was acknowledged.
     acknowledged: u64,
-    /// The last value that was sent; its write may have happened.
+    /// Last value sent; its write may have succeeded.
     sent: u64,
 }
 
@@ -68,8 +68,8 @@ fn name(bundle: u64) -> String {
     format!("stock-{bundle}")
 }
 
-/// Writes one document after the other, from several clients at once, and kills the control
-/// plane meanwhile. How many writes were acknowledged.
+/// Writes documents repeatedly, one per client, and kills the control plane meanwhile; returns the
+/// number of acknowledged writes.
 async fn change(
     plane: &mut Plane,
     known: &mut BTreeMap<u64, DocumentState>,
@@ -93,7 +93,7 @@ async fn change(
     Ok(written)
 }
 
-/// Writes a document until the control plane is gone.
+/// Writes a document until the control plane stops responding.
 async fn write(
     plane: &Administrator,
     bundle: u64,
@@ -113,7 +113,7 @@ async fn write(
     }
 }
 
-/// Holds that every acknowledged write is there; what was sent without an answer may be.
+/// Checks that every acknowledged write is present; unacknowledged ones may be.
 async fn hold_written(
     plane: &Administrator,
     known: &mut BTreeMap<u64, DocumentState>,
@@ -133,11 +133,11 @@ async fn hold_written(
     Ok(())
 }
 
-/// Holds that every bundle in storage can be read to its end.
+/// Checks that every bundle in storage can be read to its end.
 fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(built)? {
         let path = entry?.path();
-        // What is being written has another name until it is whole.
+        // An unfinished file has another name.
         if path.to_string_lossy().ends_with(".tar.gz") {
             let held = archive::data(&fs::read(&path)?);
             held.map_err(|why| format!("{}: {why}", path.display()))?;
@@ -146,8 +146,8 @@ fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until every bundle in storage holds its last acknowledged write. One that was killed with
-/// in two builds may ask for its definition before it is built.
+/// Waits until every bundle in storage contains its last acknowledged write. A bundle whose build
+/// was killed twice may need its definition written again.
 async fn hold_built(
     plane: &Administrator,
     built: &Path,

@@ -1,4 +1,4 @@
-//! Engines that follow a control plane through object storage while its definitions change.
+//! Engines that load bundles from object storage while the control plane's definitions change.
 
 use std::error::Error;
 use std::fs;
@@ -16,10 +16,10 @@ use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{real_opa, report};
 
-/// So many changes are made one upon another before the engines are asked.
+/// Number of consecutive changes before the engines are compared.
 const BURST: u64 = 7;
 
-/// An engine that loads its bundle from the storage.
+/// Engine that loads its bundle from the storage.
 struct Engine {
     name: &'static str,
     address: SocketAddr,
@@ -27,11 +27,11 @@ struct Engine {
     _process: ExternalProcess,
 }
 
-/// Changes a policy and its data for so many seconds, and holds that the real OPA and our engine
-/// decide by each state that is left alone, alike, and never fail to activate.
+/// Changes a policy and its data for this many seconds, and checks that the real OPA and our engine
+/// make the same decisions after each burst, and never fail to activate.
 ///
 /// # Errors
-/// When an engine does not follow, decides otherwise, or reports a failed activation.
+/// When an engine does not follow, decides differently, or reports a failed activation.
 pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
     let folder = folder.join("engines");
@@ -99,7 +99,7 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Writes the policy of a state, whole at once.
+/// Writes the policy of a state atomically.
 fn write_rules(folder: &Path, state: u64) -> Result<(), Box<dyn Error>> {
     let text = format!(
         "package shop\n\nimport rego.v1\n\nstate := {state}\n\n\
@@ -114,7 +114,7 @@ fn write_rules(folder: &Path, state: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The configuration of both engines.
+/// Configuration of both engines.
 fn configuration(storage: SocketAddr) -> Value {
     json!({
         "services": {"storage": {
@@ -159,11 +159,11 @@ impl Engine {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Holds that no activation has failed.
+    /// Checks that no activation has failed.
     async fn check_status(&self) -> Result<(), Box<dyn Error>> {
         let status = self.get("/v1/status").await?;
         let bundle = at(&status, "/result/bundles/shop");
-        // Nothing is in storage before the first build.
+        // The storage is empty before the first build.
         let started = at(bundle, "/active_revision").is_string();
         match started && (bundle.get("code").is_some() || bundle.get("errors").is_some()) {
             true => Err(format!("{}: {bundle}", self.name).into()),
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// Waits until it decides by this state.
+    /// Waits until the engine has activated this state.
     async fn follow(&self, state: u64) -> Result<(), Box<dyn Error>> {
         let begun = Instant::now();
         loop {
@@ -188,7 +188,7 @@ impl Engine {
         }
     }
 
-    /// What it decides in this state.
+    /// Returns the decisions of the engine in this state.
     async fn decisions(&self, state: u64) -> Result<Value, Box<dyn Error>> {
         let mut decided = Vec::new();
         for wanted in [json!(state), json!(state + 1), json!("many"), Value::Null] {

@@ -14,12 +14,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// Proves uploads to every kind of storage, git over https and ssh, engines that follow for so
-/// many seconds, replicas of which one is killed, and a control plane that is killed so many
-/// times.
+/// Checks uploads to every kind of storage, Git over HTTPS and SSH, replicas of which one is
+/// killed, a control plane that is killed this many times, and engines that follow changes for this
+/// many seconds.
 ///
 /// # Errors
-/// With the first check that fails.
+/// The first check that fails.
 pub(crate) fn run(seconds: u64, kills: u64) -> Result<(), Box<dyn Error>> {
     control_plane::build()?;
     let folder = tempfile::Builder::new().prefix("bundles-").tempdir()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(seconds: u64, kills: u64) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// The program under test, built as the tests do.
+/// Builds the program under test like the tests do; returns its path.
 ///
 /// # Errors
 /// When it does not build.
@@ -45,7 +45,7 @@ pub(crate) fn program() -> Result<PathBuf, Box<dyn Error>> {
     Ok(control_plane::program())
 }
 
-/// What an answer holds at this place; null where it holds nothing.
+/// Returns the value at a JSON pointer in a response; null if there is none.
 fn at<'v>(answer: &'v Value, pointer: &str) -> &'v Value {
     answer.pointer(pointer).unwrap_or(&Value::Null)
 }

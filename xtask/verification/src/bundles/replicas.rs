@@ -17,20 +17,20 @@ use crate::postgres::Postgres;
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// The bundles that change.
+/// Number of bundles that change.
 const BUNDLES: u64 = 24;
 
-/// How often each changes.
+/// Number of changes of each bundle.
 const ROUNDS: u64 = 12;
 
-/// In which round a replica is killed.
+/// Round in which a replica is killed.
 const KILLED_IN: u64 = 4;
 
-/// Changes bundles through three replicas, one of which is killed, and holds that every bundle
-/// comes to its last change, and that no two builds of a bundle ran at the same time.
+/// Changes bundles through three replicas, one of which is killed, and checks that every bundle
+/// gets its last change, and that no two builds of a bundle ran at the same time.
 ///
 /// # Errors
-/// When a build is lost or doubled.
+/// When a build is lost, or runs twice at a time.
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let postgres = Postgres::start()?;
     let home = Home::new(&folder.join("replicas"), Some(postgres.url()))?;
@@ -81,7 +81,7 @@ fn name(bundle: u64) -> String {
     format!("shared-{bundle}")
 }
 
-/// Kills a replica while it has a bundle to build, which the others are given changes for.
+/// Kills a replica while it is building a bundle, with changes written through the others.
 async fn kill_at_work(
     killed: &mut Plane,
     others: &[Plane],
@@ -96,7 +96,7 @@ async fn kill_at_work(
             .administrator
             .put(&path, &json!(change))
             .await?;
-        // It stands still while it is looked at, so that it cannot end a build meanwhile.
+        // The replica is stopped during the check, so that it cannot finish a build meanwhile.
         killed.signal("STOP")?;
         let builds = sqlx::query("SELECT COUNT(*) FROM builds WHERE owner LIKE $1 AND lease > 0");
         let builds = builds.bind(&owner).fetch_one(database).await?;
@@ -114,7 +114,7 @@ async fn kill_at_work(
     Err("the replica never had a build at work".into())
 }
 
-/// Waits until a bundle in storage holds the last change.
+/// Waits until a bundle in storage contains the last change.
 async fn come_to(
     plane: &Administrator,
     built: &Path,
@@ -136,8 +136,8 @@ async fn come_to(
     }
 }
 
-/// Compares the times of builds in the logs of all replicas: no two builds of a bundle ran at the
-/// same time; returns how many there were.
+/// Checks in the logs of all replicas that no two builds of a bundle ran at the same time; returns
+/// the number of builds.
 fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
     let mut builds: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for name in ["first", "second", "third"] {

@@ -17,7 +17,7 @@ use crate::postgres::done;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
 
-/// The Debian packages that bring the servers, and a program of each.
+/// Debian packages of the servers, with a program of each.
 const PACKAGES: &[(&str, &str)] = &[
     ("openssh-server", "/usr/sbin/sshd"),
     ("lighttpd", "/usr/sbin/lighttpd"),
@@ -25,15 +25,15 @@ const PACKAGES: &[(&str, &str)] = &[
     ("git", "/usr/lib/git-core/git-http-backend"),
 ];
 
-/// Who may read the repository over https.
+/// User that may read the repository over HTTPS.
 const USER: &str = "reader";
 const PASSWORD: &str = "reader-password";
 
-/// What the key for ssh is locked with; a shell would read most of it otherwise.
+/// Passphrase of the SSH key, with characters that a shell would interpret.
 const PASSPHRASE: &str = r#"it's $HOME "quoted" \"#;
 
-/// Builds bundles from a repository over https and over ssh, each with its credentials, again
-/// after new commits, and holds that wrong credentials build nothing.
+/// Builds bundles from a repository over HTTPS and SSH with credentials, again after new commits,
+/// and checks that wrong credentials build nothing.
 ///
 /// # Errors
 /// When a server cannot be installed or started, or a commit does not reach its bundle.
@@ -96,7 +96,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until a build has failed for its source.
+/// Waits until a build has failed because of its source.
 async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     loop {
@@ -111,7 +111,7 @@ async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Erro
     }
 }
 
-/// Waits until the bundle holds a state of the repository.
+/// Waits until the bundle contains a state of the repository.
 async fn built(
     plane: &Administrator,
     bundle: &str,
@@ -133,7 +133,7 @@ async fn built(
     }
 }
 
-/// A bare repository, and a work tree that pushes to it.
+/// Bare repository, and a work tree that pushes to it.
 struct Repository {
     bare: PathBuf,
     tree: PathBuf,
@@ -186,7 +186,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// A web server that serves the folder `served` to who has the password.
+/// Web server of the folder `served`, protected by a password.
 struct Https {
     address: SocketAddr,
     authority: PathBuf,
@@ -235,12 +235,12 @@ impl Https {
     }
 }
 
-/// An ssh server that lets one key in.
+/// SSH server that accepts one key.
 struct Ssh {
     address: SocketAddr,
     key: PathBuf,
     other_key: PathBuf,
-    /// Of the server's own key, as `ssh-keygen -l` prints it.
+    /// Fingerprint of the server's key, as `ssh-keygen -l` prints it.
     fingerprint: String,
     _process: ExternalProcess,
 }
@@ -280,7 +280,7 @@ impl Ssh {
         );
         let file = folder.join("sshd_config");
         fs::write(&file, config)?;
-        // Where the server goes after it has given up its rights.
+        // Directory that the server needs for privilege separation.
         fs::create_dir_all("/run/sshd")?;
         let mut command = Command::new("/usr/sbin/sshd");
         command.args(["-D", "-e", "-f"]).arg(file);

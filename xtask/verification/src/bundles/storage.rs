@@ -1,4 +1,4 @@
-//! Object storage servers and builds into each.
+//! Object storage servers to which bundles are built.
 
 use std::error::Error;
 use std::fs;
@@ -13,31 +13,31 @@ use crate::real_opa::go_program;
 use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
-/// The bucket or container of every server.
+/// Bucket or container of every server.
 pub(super) const BUCKET: &str = "bundles";
 
-/// What damage leaves of an object.
+/// Content of a damaged object.
 pub(super) const DAMAGED: &str = "damaged";
 
-/// The account of the S3-compatible server.
+/// Account of the S3-compatible server.
 pub(super) const S3_KEY: &str = "bundle-writer";
 pub(super) const S3_SECRET: &str = "bundle-writer-secret";
 pub(super) const S3_REGION: &str = "us-east-1";
 
-/// The account of the Azure server, and its key in base64.
+/// Account of the Azure server, and its key in Base64.
 const AZURE_ACCOUNT: &str = "bundlewriter";
 const AZURE_KEY: &str = "YnVuZGxlLXdyaXRlci1rZXktb2YtdGhlLWVtdWxhdG9y";
 
-/// The npm packages of the Azure server and of the client that looks into it.
+/// npm packages of the Azure server and of its client.
 const AZURE_PACKAGES: &[&str] = &["azurite@3.35.0", "@azure/storage-blob@12.32.0"];
 
-/// The proxy before the Google Cloud Storage server.
+/// Proxy in front of the Google Cloud Storage server.
 const PROXY: (&str, &str) = ("lighttpd", "/usr/sbin/lighttpd");
 
-/// The module that pins the Go servers and their checksums.
+/// Go module that pins the servers and their checksums.
 const MODULE: &str = "xtask/verification/storage";
 
-/// A running storage server.
+/// Running storage server.
 pub(super) struct Storage {
     pub(super) kind: Kind,
     pub(super) address: SocketAddr,
@@ -45,7 +45,7 @@ pub(super) struct Storage {
     _processes: Vec<ExternalProcess>,
 }
 
-/// Whose protocol it speaks.
+/// Protocol of a storage server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     S3,
@@ -66,7 +66,7 @@ impl Kind {
 }
 
 impl Storage {
-    /// Starts the server of this kind with an empty bucket, in a folder of its own.
+    /// Starts a server of this kind with an empty bucket, in a separate folder.
     ///
     /// # Errors
     /// When it cannot be built, installed or started.
@@ -127,7 +127,7 @@ impl Storage {
         Ok(storage)
     }
 
-    /// The `object_storage` of a bundle that goes to this object, with the secret of this name.
+    /// Returns the `object_storage` of a bundle for this object, with the secret of this name.
     pub(super) fn destination(&self, object: &str, secret: &str) -> Value {
         let address = self.address;
         match self.kind {
@@ -146,14 +146,14 @@ impl Storage {
         }
     }
 
-    /// The value of the secret that opens this storage.
+    /// Value of the secret with the credentials of this storage.
     pub(super) fn secret(&self) -> Value {
         match self.kind {
             Kind::S3 => json!({
                 "type": "aws_auth", "access_key_id": S3_KEY, "secret_access_key": S3_SECRET,
             }),
             Kind::Gcs => {
-                // The emulator asks for no authentication.
+                // The emulator requires no authentication.
                 let account = json!({
                     "gcs_base_url": format!("http://{}", self.address), "disable_oauth": true,
                     "client_email": "", "private_key": "", "private_key_id": "",
@@ -166,10 +166,10 @@ impl Storage {
         }
     }
 
-    /// What the server holds as this object, if it holds it.
+    /// Returns the object in the storage, if it exists.
     ///
     /// # Errors
-    /// When the server cannot be asked.
+    /// When the server does not respond.
     pub(super) async fn object(&self, object: &str) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
         match self.kind {
             Kind::S3 => {
@@ -205,10 +205,10 @@ impl Storage {
         }
     }
 
-    /// Puts something else in the place of an object, past the control plane.
+    /// Overwrites an object, bypassing the control plane.
     ///
     /// # Errors
-    /// When the server cannot be asked.
+    /// When the server does not respond.
     pub(super) async fn damage(&self, object: &str) -> Result<(), Box<dyn Error>> {
         match self.kind {
             Kind::S3 => fs::write(self.folder.join(BUCKET).join(object), DAMAGED)?,
@@ -231,7 +231,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Runs a script on the container with the client of Azure itself.
+    /// Runs a script on the container with the official Azure client.
     fn azure(&self, script: &str) -> Result<(), Box<dyn Error>> {
         let url = json!(format!("http://{}/{AZURE_ACCOUNT}", self.address));
         let text = format!(
@@ -253,8 +253,8 @@ impl Storage {
     }
 }
 
-/// What the Google Cloud Storage server lacks of the service's interface: it takes uploads only
-/// with a parameter of signed URLs, and does not tell their ETag.
+/// Starts a proxy that adds features missing in the Google Cloud Storage server: it accepts uploads
+/// only with a parameter of signed URLs, and does not return their ETag.
 fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<ExternalProcess, Box<dyn Error>> {
     apt::require(&[PROXY])?;
     let config = format!(
@@ -279,13 +279,13 @@ fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<ExternalProces
     ExternalProcess::start("proxy", &mut command, at, folder)
 }
 
-/// Builds a server from the pinned Go module; where it is.
+/// Builds a server from the pinned Go module; returns its path.
 fn go_server(name: &str, package: &str) -> Result<PathBuf, Box<dyn Error>> {
     report("building", name);
     go_program(name, MODULE, package)
 }
 
-/// Installs the npm packages unless they are there; where they are.
+/// Installs the npm packages if they are missing; returns their folder.
 fn azure_packages() -> Result<PathBuf, Box<dyn Error>> {
     let folder = root().join("target/peers/azure");
     let packages = folder.join("node_modules");

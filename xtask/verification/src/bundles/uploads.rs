@@ -12,7 +12,7 @@ use super::storage::{DAMAGED, Kind, Storage};
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// How often each bundle changes.
+/// Number of changes of each bundle.
 const CHANGES: u32 = 5;
 
 /// Builds a bundle into each kind of storage, again after each change of its data, and again after
@@ -55,7 +55,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until a bundle in storage holds a count.
+/// Waits until a bundle in storage contains a count.
 async fn come_to(
     storage: &Storage,
     plane: &Administrator,

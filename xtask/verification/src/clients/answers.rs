@@ -5,16 +5,16 @@ use std::error::Error;
 
 use serde_json::{Map, Value};
 
-/// The cases in their order, each with its result or error.
+/// Ordered cases, each with its result or error.
 #[derive(Debug, Default)]
 pub(super) struct Answers(Vec<(String, Value)>);
 
 impl Answers {
-    /// Reads the lines.
+    /// Parses the lines.
     ///
     /// # Errors
-    /// No line at all, one that is no case, a case without or with both result and error, and one
-    /// that is there twice.
+    /// No line at all, a line that is not a case, a case with neither or both of result and error,
+    /// and a duplicate case.
     pub(super) fn read(lines: &str) -> Result<Self, Box<dyn Error>> {
         let mut answers = Vec::new();
         let mut names = BTreeSet::new();
@@ -41,7 +41,7 @@ impl Answers {
         }
     }
 
-    /// The cases of two servers beside each other.
+    /// Pairs the cases of two servers.
     ///
     /// # Errors
     /// When the program did not run the same cases on both.

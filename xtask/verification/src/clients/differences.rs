@@ -8,25 +8,25 @@ use serde_json::Value;
 
 use super::answers::Answers;
 
-/// The list, and which of it was met.
+/// List of known differences, and the entries that occurred.
 #[derive(Debug)]
 pub(super) struct Differences {
     listed: Vec<Listed>,
-    /// By the places of an entry and of its pattern.
+    /// Indices of an entry and of its pattern.
     met: BTreeSet<(usize, usize)>,
 }
 
 /// Cases that differ in the same way.
 #[derive(Debug)]
 struct Listed {
-    /// Names of cases behind that of their client; one that ends in `*` stands for all that begin
-    /// so.
+    /// Names of cases in the form `CLIENT/CASE`; a trailing `*` matches every name with this
+    /// prefix.
     cases: Vec<String>,
     opa: Value,
     ours: Value,
 }
 
-/// The file.
+/// Format of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -41,7 +41,7 @@ struct Reason {
     seen: Vec<Observed>,
 }
 
-/// What both servers show, as JSON.
+/// Results of both servers, as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Observed {
@@ -50,21 +50,21 @@ struct Observed {
     ours: String,
 }
 
-/// What was found of one client.
+/// Comparison of one client.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Compared {
     pub(super) alike: usize,
     pub(super) listed: usize,
-    /// What is not as it is listed, for people.
+    /// Messages about unlisted differences.
     pub(super) wrong: Vec<String>,
 }
 
 impl Differences {
-    /// Reads the list.
+    /// Parses the list.
     ///
     /// # Errors
-    /// What is no such list, a difference without a reason or without a case, and one between
-    /// equals.
+    /// Invalid TOML or JSON, a difference without a reason or a case, and one between equal
+    /// results.
     pub(super) fn read(text: &str) -> Result<Self, Box<dyn Error>> {
         let mut listed = Vec::new();
         for Reason { reason, seen } in toml::from_str::<File>(text)?.difference {
@@ -85,10 +85,10 @@ impl Differences {
         })
     }
 
-    /// Compares what a client's callers see of both servers.
+    /// Compares a client's results on both servers.
     ///
     /// # Errors
-    /// When they were not asked the same.
+    /// When the cases are not the same.
     pub(super) fn compare(
         &mut self,
         client: &str,
@@ -121,7 +121,7 @@ impl Differences {
         Ok(compared)
     }
 
-    /// Sentences on what is listed and was not met.
+    /// Messages about listed differences that did not occur.
     pub(super) fn unused(&self) -> Vec<String> {
         let all = self.listed.iter().enumerate();
         let all = all.flat_map(|(entry, listed)| {

@@ -1,5 +1,5 @@
-//! Client libraries of others: small programs print what their callers see of OPA and of the
-//! engine, which must be the same except for known differences.
+//! Third-party client libraries: small programs print the results that their callers get from OPA
+//! and from the engine, which must be the same except for known differences.
 
 mod answers;
 mod differences;
@@ -22,18 +22,18 @@ use answers::Answers;
 use differences::Differences;
 use packages::Packages;
 
-/// The programs, their lock files, and the policies that both servers start with.
+/// Folder of the programs, their lock files, and the policies that both servers start with.
 const FOLDER: &str = "xtask/verification/clients";
 
-/// Some of the policies decide who may ask for what.
+/// Some of the policies authorize requests.
 const GUARDED: [&str; 2] = ["--authentication=token", "--authorization=basic"];
 
-/// A program is given up when it has not ended after so long.
+/// Time limit of a program.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// A program that uses a client library.
+/// Program that uses a client library.
 struct Client {
-    /// Its name in `differences.toml`, which begins the names of its cases.
+    /// Name in `differences.toml`, and prefix of the names of its cases.
     name: &'static str,
     command: fn(&Packages, SocketAddr, &Path) -> Command,
 }
@@ -76,11 +76,11 @@ fn python(mode: &str, packages: &Packages, server: SocketAddr, folder: &Path) ->
     command
 }
 
-/// Installs the libraries, runs every program on servers of its own, and compares.
+/// Installs the libraries, runs every program on separate servers, and compares.
 ///
 /// # Errors
-/// A library that cannot be had, a program that does not come to its end, and every difference
-/// that is not as it is listed.
+/// A library that is not available, a program that does not end, and every difference that is not
+/// as listed.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let packages = Packages::install()?;
     let opa = real_opa::build()?;
@@ -108,7 +108,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
 }
 
 impl Client {
-    /// What the program prints of a server, which is started for it.
+    /// Starts a server, runs the program on it, and parses its output.
     fn answers(
         &self,
         packages: &Packages,
@@ -128,7 +128,7 @@ impl Client {
     }
 }
 
-/// Runs a command to its end, with what it prints in a file.
+/// Runs a command to completion, with its standard output in a file.
 fn ended(command: &mut Command, printed: &Path) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let mut process = command

@@ -9,10 +9,10 @@ use crate::postgres::done;
 use crate::stored_evidence::on_search_path;
 use crate::{lock_files, root};
 
-/// Where they are installed.
+/// Installation folder.
 const INSTALLED: &str = "target/clients";
 
-/// Where the programs and libraries are.
+/// Folders of the programs and libraries.
 #[derive(Debug)]
 pub(super) struct Packages {
     npm: PathBuf,
@@ -20,10 +20,10 @@ pub(super) struct Packages {
 }
 
 impl Packages {
-    /// Installs what is not there as the lock files say.
+    /// Installs missing packages according to the lock files.
     ///
     /// # Errors
-    /// When something cannot be had.
+    /// When something is not available.
     pub(super) fn install() -> Result<Self, Box<dyn Error>> {
         let packages = Self {
             npm: root().join(INSTALLED).join("npm"),
@@ -37,27 +37,27 @@ impl Packages {
         Ok(packages)
     }
 
-    /// A command for a program in JavaScript.
+    /// Returns a command for a JavaScript program.
     pub(super) fn node(&self, program: &str) -> Command {
         let mut command = Command::new("node");
         command.arg(self.npm.join(program));
         command
     }
 
-    /// A command for Python with the libraries.
+    /// Returns a command for Python with the libraries.
     pub(super) fn python(&self) -> Command {
         Command::new(self.python.join("bin/python"))
     }
 
-    /// Makes the client of the tables.
+    /// Generates the database client.
     fn generate(&self) -> Result<(), Box<dyn Error>> {
         let node = on_search_path("node").ok_or("there is no Node.js")?;
         done(
             Command::new(self.npm.join("node_modules/.bin/prisma"))
                 .current_dir(&self.npm)
                 .args(["generate", "--schema", "schema.prisma"])
-                // What makes the client needs no engine, but would get one from a host of its
-                // own, unless it is told that it has one.
+                // The generator needs no engine, but would download one unless the variable names
+                // an executable.
                 .env("PRISMA_SCHEMA_ENGINE_BINARY", node)
                 .env("CHECKPOINT_DISABLE", "1")
                 .env("PRISMA_HIDE_UPDATE_MESSAGE", "1")

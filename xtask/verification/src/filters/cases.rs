@@ -5,23 +5,23 @@ use rego::value::from_json;
 
 use super::names::Schema;
 
-/// A policy on the rows of the table `t`, or on those of `t` and `u` joined, with its documents and input.
+/// Policy on rows of the table `t`, or on pairs of rows of `t` and `u`, with documents and input.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// The rules of the package `filters`, with one named `include`.
+    /// Rules of the package `filters`, including one named `include`.
     pub(super) rules: String,
     pub(super) input: Value,
     pub(super) documents: Value,
     /// Whether it compares a column with a constant of another type.
     pub(super) confuses_kinds: bool,
-    /// Whether it is one of the table here, which must not be refused.
+    /// Whether it is handwritten, and must not be refused.
     pub(super) written: bool,
-    /// The tables that the databases have for it.
+    /// Tables in the databases for this case.
     pub(super) schema: Schema,
 }
 
 impl Case {
-    /// The policy.
+    /// Returns the policy.
     pub(super) fn module(&self) -> String {
         format!(
             "package filters\n\nimport future.keywords\n\n{}\n",
@@ -29,13 +29,13 @@ impl Case {
         )
     }
 
-    /// Whether it is about pairs of rows.
+    /// Whether the policy is about pairs of rows.
     pub(super) fn is_joined(&self) -> bool {
         let mut behind = self.rules.split("input.u").skip(1);
         behind.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
     }
 
-    /// A message about the case.
+    /// Message about a failure of the case.
     pub(super) fn failed(&self, what: &str, why: &dyn std::fmt::Display) -> String {
         let (rules, input) = (&self.rules, &self.input);
         format!("{rules}\ninput: {input}\n{what}\n{why}")
@@ -50,7 +50,7 @@ const DOCUMENTS: &str = r#"{
     "grants": {"apple": [{"s": "a", "most": 10}, {"s": "Apple", "most": 0.5}]}
 }"#;
 
-/// Policies in which the columns have the types of what they are compared with.
+/// Policies that compare columns with values of the same type.
 const WRITTEN: &[&str] = &[
     "include if input.t.s == input.user",
     "include if input.t.s in input.names",
@@ -133,14 +133,14 @@ const JOINED: &[&str] = &[
     "include if h == false\n\ndefault h := true\n\nh := false if input.t.b == input.u.b",
 ];
 
-/// Policies on columns that stand without their table where names are mapped.
+/// Policies on columns without a table name, which mappings allow.
 const SHORT: &[&str] = &[
     "include if input.s == \"a\"",
     "include if not input.n > 1",
     "include if {\n\tinput.s == input.t.s2\n\tinput.n != null\n}",
 ];
 
-/// The same with types that do not fit; PostgreSQL may refuse these.
+/// Policies with type mismatches, which PostgreSQL may refuse.
 const CONFUSED: &[&str] = &[
     "include if startswith(input.t.n, \"1\")",
     "include if not startswith(input.t.n, \"1\")",
@@ -162,7 +162,7 @@ const CONFUSED: &[&str] = &[
     "include if input.t.s == input.t.n",
 ];
 
-/// The cases of both tables, and every hard string in every test of strings.
+/// Returns all handwritten cases, including every difficult string in every string comparison.
 pub(super) fn written() -> Vec<Case> {
     let mut cases: Vec<Case> = WRITTEN.iter().map(|rules| case(rules, false)).collect();
     cases.extend(CONFUSED.iter().map(|rules| case(rules, true)));
@@ -209,7 +209,7 @@ pub(super) fn case(rules: &str, confuses_kinds: bool) -> Case {
     }
 }
 
-/// The value that a text of JSON is.
+/// Parses a JSON value.
 pub(super) fn json(text: &str) -> Value {
     from_json(text.as_bytes()).unwrap_or(Value::Null)
 }

@@ -12,13 +12,13 @@ use super::names::{self, Schema};
 use super::rows::tables;
 use crate::postgres::Postgres;
 
-/// The rows that a clause selects, or why the database refuses it.
+/// Selected rows of a query, or the database's error.
 pub(super) type Selected = Result<BTreeSet<i64>, String>;
 
-/// What each query selects.
+/// Runs each query.
 ///
 /// # Errors
-/// When the database cannot be run, or does not take the table.
+/// When the database cannot be started, or rejects the tables.
 pub(super) fn select(
     dialect: Dialect,
     queries: &[String],
@@ -63,8 +63,8 @@ pub(super) fn select(
     }
 }
 
-/// The statements that make the tables, by the policies' names and by others. Strings are given
-/// as bytes, so that no escape is relied on.
+/// Statements that create the tables of every schema. Strings are written as bytes, so that no
+/// escapes are needed.
 pub(super) fn script(dialect: Dialect) -> String {
     let mut statements = Vec::new();
     for (table, schema) in tables()
@@ -103,7 +103,7 @@ pub(super) fn script(dialect: Dialect) -> String {
     statements.join(";\n")
 }
 
-/// What makes a column of strings tell all of them apart; SQLite does.
+/// Collation by which a string column distinguishes all strings; SQLite's default does.
 fn exact_collation(dialect: Dialect, of: &str) -> &'static str {
     match (dialect, of) {
         (Dialect::PostgreSql, "text") => " COLLATE \"C\"",

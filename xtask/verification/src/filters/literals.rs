@@ -16,15 +16,15 @@ use super::{Compiled, residual, rows, truth};
 use crate::postgres::Postgres;
 use crate::report;
 
-/// What a session is set to.
+/// Session settings.
 struct Setting {
     name: &'static str,
     dialect: Dialect,
-    /// The encoding that the session claims queries to be in; they are in UTF-8.
+    /// Encoding that the session declares for queries; they are in UTF-8.
     encoding: &'static str,
-    /// Statements that come first.
+    /// Statements at the start of the session.
     before: &'static str,
-    /// Whether the rows are those for which the rule is true; otherwise it is only no attack.
+    /// Whether the exact rows must be selected; otherwise only an injection is an error.
     exact: bool,
 }
 
@@ -122,7 +122,7 @@ const SETTINGS: &[Setting] = &[
     setting(MySql, "binary", ("binary", ""), false),
 ];
 
-/// What an attack puts behind the end of a string.
+/// SQL that an attack appends after the end of a string.
 const BEHIND: &[&str] = &[
     " OR 1=1 -- ",
     " OR 1=1 #",
@@ -132,8 +132,8 @@ const BEHIND: &[&str] = &[
     ") OR (1=1) -- ",
 ];
 
-/// How it comes to its end: quotes, backslashes, and bytes that are the first half of a character in
-/// other encodings, which end these characters of UTF-8.
+/// Ends of strings for an attack: quotes, backslashes, and bytes that are the first half of a
+/// character in other encodings, which end these UTF-8 characters.
 const ENDS: &[&str] = &[
     "'",
     "''",
@@ -179,7 +179,7 @@ const ENDS: &[&str] = &[
     "\u{feff}'",
 ];
 
-/// Texts that stand for something else in queries, patterns, or numbers.
+/// Strings with a special meaning in queries, patterns, or numbers.
 const WORDS: &[&str] = &[
     "",
     "?",
@@ -241,7 +241,7 @@ const WORDS: &[&str] = &[
     "\u{202e}",
 ];
 
-/// Numbers as policies write them.
+/// Numbers in Rego syntax.
 const NUMBERS: &[&str] = &[
     "1e400",
     "-1e400",
@@ -259,7 +259,7 @@ const NUMBERS: &[&str] = &[
     "123456789012345678901234567890.5",
 ];
 
-/// Tests of strings; those of an odd place take the text from the input.
+/// String comparisons; every other one gets the string from the input.
 const TESTS: &[&str] = &[
     "input.t.s == X",
     "input.t.s != X",
@@ -271,14 +271,13 @@ const TESTS: &[&str] = &[
     "input.t.s > X",
 ];
 
-/// A text that is longer than any column, with quotes all over it.
+/// Repetitions of quotes in a string that is longer than any column.
 const LONG: usize = 60_000;
 
-/// Runs all of them.
+/// Runs all cases under all settings.
 ///
 /// # Errors
-/// With what was run beside a filter, with filters that select other rows, or when a database cannot
-/// be run.
+/// Injections, filters that select other rows, or a database that cannot be started.
 pub(super) fn run(sqlite_only: bool) -> Result<(), Box<dyn Error>> {
     let mut compiled = Vec::new();
     for case in cases() {
@@ -324,7 +323,7 @@ fn cases() -> Vec<Case> {
         let value = Value::from(text.as_str());
         for (test, rule) in TESTS.iter().enumerate() {
             let constant = value.to_string();
-            // No policy may hold a byte-order mark.
+            // Policies cannot contain a byte-order mark.
             let by_input =
                 (place + test) % 2 == 1 || text.len() > LONG || text.contains('\u{feff}');
             let written = if by_input { "input.any" } else { &constant };
@@ -335,7 +334,7 @@ fn cases() -> Vec<Case> {
             cases.push(case);
         }
     }
-    // What is not UTF-8, or half of it.
+    // Byte strings that are not UTF-8, or only partly.
     for bytes in [
         "/w==", "//8n", "vyc=", "v1wn", "4Lg=", "gVwn", "wKcn", "7aCA",
     ] {
@@ -358,7 +357,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The servers, with the tables and a canary in them.
+/// Servers with the tables and a canary table.
 struct Servers<'s> {
     postgres: Option<&'s Postgres>,
     mariadb: Option<&'s MariaDb>,
@@ -381,7 +380,7 @@ impl<'s> Servers<'s> {
         Ok(Self { postgres, mariadb })
     }
 
-    /// What each query selects under a setting.
+    /// Runs each query with these settings.
     fn ask(&self, setting: &Setting, queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
         match (setting.dialect, self.postgres, self.mariadb) {
             (PostgreSql, Some(server), _) => {
@@ -397,7 +396,7 @@ impl<'s> Servers<'s> {
     }
 }
 
-/// What each query selects in SQLite, each sent as a text that may hold several statements.
+/// Runs each query in SQLite, sent so that it could contain several statements.
 fn sqlite(queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -419,7 +418,7 @@ fn sqlite(queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
 }
 
 impl Setting {
-    /// What is wrong under this setting.
+    /// Returns the errors under this setting.
     fn check(
         &self,
         compiled: &[Compiled],
@@ -466,12 +465,12 @@ impl Setting {
     }
 }
 
-/// Whether a condition that is true of few rows has become one of all.
+/// Whether a condition that is true for few rows selects all rows.
 fn becomes_true(expected: &BTreeSet<i64>, found: &BTreeSet<i64>, every: &BTreeSet<i64>) -> bool {
     expected.len() * 2 < every.len() && found == every
 }
 
-/// Whether a database says that it has no such number.
+/// Whether the error reports a number out of range.
 fn is_out_of_range(why: &str) -> bool {
     why.contains("out of range")
 }

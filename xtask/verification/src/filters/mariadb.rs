@@ -1,4 +1,4 @@
-//! A MariaDB server.
+//! MariaDB server for tests.
 
 use std::error::Error;
 use std::fs;
@@ -14,16 +14,16 @@ use crate::apt;
 use crate::postgres::done;
 use crate::servers::HANG_LIMIT;
 
-/// The Debian package that brings the server.
+/// Debian package of the server.
 const PACKAGE: &str = "mariadb-server";
 
-/// The account that package makes; the server refuses to run as root.
+/// Account that the package creates; the server refuses to run as root.
 const ACCOUNT: &str = "mysql";
 
-/// The character set of queries.
+/// Character set of queries.
 pub(super) const UTF8: &str = "utf8mb4";
 
-/// A running server; stopped and removed when dropped.
+/// Running server; stopped and removed when dropped.
 #[derive(Debug)]
 pub(super) struct MariaDb {
     folder: TempDir,
@@ -31,8 +31,8 @@ pub(super) struct MariaDb {
 }
 
 impl MariaDb {
-    /// Starts a server that listens on a socket in a folder of its own. Where the machine has no
-    /// server, Debian's package is installed first.
+    /// Starts a server on a socket in a separate folder. If the machine has no server, the Debian
+    /// package is installed first.
     ///
     /// # Errors
     /// When it cannot be installed, initialised or started.
@@ -77,10 +77,10 @@ impl MariaDb {
         Ok(server)
     }
 
-    /// What each query selects from tables that these statements make.
+    /// Creates tables with these statements and runs each query.
     ///
     /// # Errors
-    /// When the table cannot be made or an answer cannot be read.
+    /// When the tables cannot be created or a response cannot be parsed.
     pub(super) fn select(
         &self,
         tables: &str,
@@ -90,27 +90,27 @@ impl MariaDb {
         self.ask(UTF8, "", queries)
     }
 
-    /// Makes tables.
+    /// Creates tables.
     ///
     /// # Errors
-    /// When they cannot be made.
+    /// When they cannot be created.
     pub(super) fn create(&self, tables: &str) -> Result<(), Box<dyn Error>> {
         self.run(&format!(
             "CREATE DATABASE filters CHARACTER SET utf8mb4; USE filters;\n{tables}"
         ))
     }
 
-    /// What each query selects in a session with this character set, after these statements.
+    /// Runs each query in a session with this character set, after these statements.
     ///
     /// # Errors
-    /// When an answer cannot be read.
+    /// When a response cannot be parsed.
     pub(super) fn ask(
         &self,
         charset: &str,
         before: &str,
         queries: &[String],
     ) -> Result<Vec<Selected>, Box<dyn Error>> {
-        // Each query has a line of its own, by which the client names it in errors.
+        // One line per query, because the client reports errors with line numbers.
         let mut script = format!("USE filters; {before}\n");
         for (place, query) in queries.iter().enumerate() {
             if query.contains(['\n', '\r']) {
@@ -121,7 +121,7 @@ impl MariaDb {
         let output = self.client(charset, &script)?;
         let mut found: Vec<Selected> = queries.iter().map(|_| Ok([].into())).collect();
         let said = String::from_utf8_lossy(&output.stderr);
-        // A query that the client takes for several lines is told again.
+        // An error in a query of several lines is printed together with the query.
         for line in said.lines().filter(|line| line.starts_with("ERROR")) {
             let place = line.split_once(" at line ").and_then(|(_, rest)| {
                 let (line, _) = rest.split_once(':')?;
@@ -145,7 +145,7 @@ impl MariaDb {
         Ok(found)
     }
 
-    /// Runs statements that all must succeed.
+    /// Runs statements that must all succeed.
     fn run(&self, script: &str) -> Result<(), Box<dyn Error>> {
         let output = self.client(UTF8, script)?;
         match output.stderr.is_empty() && output.status.success() {
@@ -155,7 +155,7 @@ impl MariaDb {
     }
 
     fn client(&self, charset: &str, script: &str) -> Result<std::process::Output, Box<dyn Error>> {
-        // From a file, so that neither side waits for the other.
+        // Reads from a file, so that a full pipe cannot block either side.
         let path = self.folder.path().join("script");
         fs::File::create(&path)?.write_all(script.as_bytes())?;
         let socket = format!("--socket={}", self.folder.path().join("socket").display());
@@ -171,7 +171,7 @@ impl MariaDb {
 
 impl Drop for MariaDb {
     fn drop(&mut self) {
-        // A server that has ended already cannot be ended.
+        // The server may have ended already.
         let _ended = self.process.kill();
         let _waited = self.process.wait();
     }

@@ -26,17 +26,17 @@ use crate::report;
 use cases::Case;
 use names::Schema;
 
-/// Of a hundred filters at least this many must be conditions.
+/// Minimum percentage of filters that are conditions.
 const CONDITIONAL: usize = 70;
 
-/// Of a hundred cases at most this many may be refused, by this program or by PostgreSQL, which
-/// does not compare columns with constants of another type.
+/// Maximum percentage of cases that may be refused, by this program or by PostgreSQL, which does
+/// not compare columns with constants of another type.
 const REFUSED: usize = 10;
 
-/// The path of the rule.
+/// Path of the rule.
 const PATH: [&str; 2] = ["filters", "include"];
 
-/// The rows that a filter should select, and the clauses that should select them.
+/// Filter of a case, with the rows that it must select.
 struct Compiled {
     case: Case,
     expected: BTreeSet<i64>,
@@ -44,7 +44,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// The query in a database; absent if no row is selected.
+    /// Returns the query for a database; absent if no row is selected.
     fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Unsupported>, Box<dyn Error>> {
         let (target, schema) = (Target::Sql(dialect), self.case.schema);
         let (names, types) = (names::of(target, schema)?, names::types(target, schema)?);
@@ -58,10 +58,10 @@ impl Compiled {
     }
 }
 
-/// Runs the written cases and random ones on all databases, or on SQLite alone.
+/// Runs the handwritten and random cases on all databases, or on SQLite only.
 ///
 /// # Errors
-/// With the cases for which other rows are selected, or when a database cannot be run.
+/// Cases that select other rows, or a database that cannot be started.
 pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<dyn Error>> {
     let mut all = cases::written();
     all.extend(random::cases(count, seed).map_err(|why| why.message().to_owned())?);
@@ -103,7 +103,7 @@ pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<
     Ok(())
 }
 
-/// Fails with what is wrong, some of which is told.
+/// Fails with the first error, and prints some of the others.
 fn told(wrong: &[String]) -> Result<(), Box<dyn Error>> {
     let Some(first) = wrong.first() else {
         return Ok(());
@@ -118,7 +118,7 @@ fn is_conditional(filter: &Filter) -> bool {
     !matches!(filter.condition(), filter::Condition::Constant(_))
 }
 
-/// The rows for which the rule of a case is true.
+/// Returns the rows for which the rule of a case is true.
 fn truth(case: &Case) -> Result<BTreeSet<i64>, Box<dyn Error>> {
     let policy = compile(case)?;
     let query = Query::document(&policy, &PATH.map(Value::from))?;
@@ -154,7 +154,7 @@ fn compile(case: &Case) -> Result<Policy, Box<dyn Error>> {
     Ok(policy.map_err(|why| case.failed("cannot be compiled", &why))?)
 }
 
-/// The filter of a case, or why it is none.
+/// Returns the filter of a case, or why it has none.
 fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
     let policy = compile(case)?;
     let body = filter::query(&PATH.map(Value::from));
@@ -175,7 +175,7 @@ fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
     }))
 }
 
-/// What selects other rows as UCAST.
+/// Returns filters that select other rows as UCAST.
 fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -214,7 +214,7 @@ fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(wrong)
 }
 
-/// What is no query for SQL Server.
+/// Returns filters that are not valid queries for SQL Server.
 fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wrong = Vec::new();
     for one in compiled {
@@ -237,7 +237,7 @@ fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Err
     Ok(wrong)
 }
 
-/// What selects other rows in a database.
+/// Returns filters that select other rows in a database.
 fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>, Box<dyn Error>> {
     let mut queries = Vec::new();
     for one in compiled {
@@ -296,5 +296,5 @@ fn judge(
     Some(one.case.failed(&format!("{target}: {written}"), &why))
 }
 
-/// The values of a row by the names of its columns.
+/// Values of a row by column name.
 type Columns = BTreeMap<&'static str, Value>;

@@ -1,18 +1,18 @@
-//! Tables with the names of the policies, with mapped names, and with column types.
+//! Tables named as in the policies, tables with mapped names, and column types.
 
 use rego::Value;
 use rego::filter::{ColumnTypes, Dialect, Mappings, Target};
 
 use super::rows::{COLUMNS, JOINED, Row, STEP};
 
-/// Which of the tables a filter is for.
+/// Tables that a filter is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Schema {
-    /// Those with the names of the policies.
+    /// Tables with the names in the policies.
     Plain,
-    /// Those with other names.
+    /// Tables with other names.
     Renamed,
-    /// Those with other names whose columns of strings compare exactly; the types are told.
+    /// Tables with other names, exact string collations, and declared column types.
     Typed,
 }
 
@@ -20,13 +20,13 @@ impl Schema {
     pub(super) const ALL: [Self; 3] = [Self::Plain, Self::Renamed, Self::Typed];
 }
 
-/// A name of the policies, and another one.
+/// Name in the policies, and its mapped name.
 type Names = (&'static str, &'static str);
 
-/// The tables whose types are told.
+/// Mapped names of the tables with declared types.
 const TYPED: &[(&str, &str)] = &[("t", "typed_t"), ("u", "typed_u")];
 
-/// The other names: of tables, and of those of their columns that have one.
+/// Mapped names of tables, and of some of their columns.
 const OTHER: &[(&str, &str, &[Names])] = &[
     (
         "t",
@@ -36,10 +36,10 @@ const OTHER: &[(&str, &str, &[Names])] = &[
     ("u", "select", &[("n", "number of")]),
 ];
 
-/// The columns that stand without their table in policies.
+/// Columns that policies use without their table.
 pub(super) const SHORT: &[&str] = &["s", "n"];
 
-/// The mappings that a request gives.
+/// Mappings of a request.
 fn mappings(schema: Schema) -> Value {
     let text = |name: &str| Value::from(name);
     let tables = OTHER.iter().map(|(own, _, columns)| {
@@ -54,10 +54,10 @@ fn mappings(schema: Schema) -> Value {
     Value::object([("sql", all.clone()), ("ucast", all)])
 }
 
-/// The names for a target.
+/// Mappings for a target.
 ///
 /// # Errors
-/// When the mappings are none.
+/// When the mappings are invalid.
 pub(super) fn of(target: Target, schema: Schema) -> Result<Mappings, String> {
     match schema {
         Schema::Plain => Ok(Mappings::default()),
@@ -65,10 +65,10 @@ pub(super) fn of(target: Target, schema: Schema) -> Result<Mappings, String> {
     }
 }
 
-/// The types of columns for a target.
+/// Column types for a target.
 ///
 /// # Errors
-/// When one is no type.
+/// When a type is invalid.
 pub(super) fn types(target: Target, schema: Schema) -> Result<ColumnTypes, String> {
     if schema != Schema::Typed {
         return Ok(ColumnTypes::default());
@@ -89,7 +89,7 @@ pub(super) fn types(target: Target, schema: Schema) -> Result<ColumnTypes, Strin
     ColumnTypes::select(&Value::object([("sql", all)]), target)
 }
 
-/// The names that stand for columns without a table.
+/// Column names that may be used without a table.
 pub(super) fn short(schema: Schema) -> std::collections::BTreeSet<std::sync::Arc<str>> {
     match schema {
         Schema::Plain => Default::default(),
@@ -97,7 +97,7 @@ pub(super) fn short(schema: Schema) -> std::collections::BTreeSet<std::sync::Arc
     }
 }
 
-/// The name of a table.
+/// Name of a table in a schema.
 pub(super) fn table(own: &'static str, schema: Schema) -> &'static str {
     let renamed = || OTHER.iter().map(|(table, other, _)| (*table, *other));
     let found = match schema {
@@ -108,7 +108,7 @@ pub(super) fn table(own: &'static str, schema: Schema) -> &'static str {
     found.map_or(own, |(_, other)| other)
 }
 
-/// The name of a column.
+/// Name of a column in a schema.
 pub(super) fn column(table: &str, own: &'static str, schema: Schema) -> &'static str {
     let found = OTHER
         .iter()
@@ -119,7 +119,7 @@ pub(super) fn column(table: &str, own: &'static str, schema: Schema) -> &'static
     found.map_or(own, |(_, other)| *other)
 }
 
-/// A name in quotes.
+/// Quoted identifier.
 pub(super) fn quoted(dialect: Dialect, name: &str) -> String {
     match dialect {
         Dialect::MySql => format!("`{name}`"),
@@ -127,7 +127,7 @@ pub(super) fn quoted(dialect: Dialect, name: &str) -> String {
     }
 }
 
-/// The columns of a row by the fields of UCAST.
+/// Columns of a row by their field names in UCAST.
 pub(super) fn fields(row: &Row, schema: Schema) -> Vec<(String, &Value)> {
     let tables = row.tables.iter();
     let fields = tables.flat_map(|(own, columns)| {
@@ -139,7 +139,7 @@ pub(super) fn fields(row: &Row, schema: Schema) -> Vec<(String, &Value)> {
     fields.collect()
 }
 
-/// The query for the rows that a clause selects.
+/// Query for the rows that a clause selects.
 pub(super) fn query(dialect: Dialect, is_joined: bool, schema: Schema, clause: &str) -> String {
     let name = |own| quoted(dialect, table(own, schema));
     let (first, second) = (name("t"), name("u"));

@@ -1,4 +1,4 @@
-//! Raw PostgreSQL sessions, in any claimed encoding.
+//! Raw PostgreSQL sessions that can declare any encoding.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -8,21 +8,21 @@ use std::net::{SocketAddr, TcpStream};
 use super::databases::Selected;
 use crate::servers::HANG_LIMIT;
 
-/// The version of the protocol.
+/// Version of the protocol.
 const VERSION: u32 = 196_608;
 
-/// A session as the user whom the server trusts.
+/// Session of the user whom the server trusts.
 #[derive(Debug)]
 pub(super) struct Session(TcpStream);
 
-/// A message: its kind, and what is in it.
+/// Message type and body.
 type Message = (u8, Vec<u8>);
 
 impl Session {
-    /// Begins a session in a database with these settings.
+    /// Starts a session in a database with these settings.
     ///
     /// # Errors
-    /// When the server does not take it.
+    /// When the server refuses it.
     pub(super) fn start(
         address: SocketAddr,
         database: &str,
@@ -44,7 +44,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The numbers in the first column of what a message selects, or why it is refused.
+    /// Runs a query; returns the numbers in its first column, or the server's error.
     ///
     /// # Errors
     /// When the session has ended.
@@ -64,7 +64,7 @@ impl Session {
                     found = Err(String::from_utf8_lossy(&body).replace('\0', " "));
                 }
                 (b'D', body) => {
-                    // The number of columns and the length of the first stand before it.
+                    // After the number of columns and the length of the first column.
                     let value = body.get(6..).unwrap_or_default();
                     let value: i64 = std::str::from_utf8(value)?.parse()?;
                     if let Ok(rows) = &mut found {
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// A body behind its length, which counts itself.
+/// Prefixes a body with its length, which includes itself.
 fn framed(body: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let length = u32::try_from(body.len() + 4)?;
     Ok([&length.to_be_bytes(), body].concat())

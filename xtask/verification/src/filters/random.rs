@@ -1,4 +1,4 @@
-//! Random policies: comparisons of all kinds, combined, negated and behind helpers.
+//! Random policies: comparisons of all kinds, combined, negated and in helper rules.
 
 use proptest::collection::vec;
 use proptest::prelude::any;
@@ -12,7 +12,7 @@ use super::names::Schema;
 use super::rows::TEXTS;
 use crate::random_cases;
 
-/// The bytes that decide a policy.
+/// Number of random bytes for a policy.
 const BYTES: usize = 200;
 
 const NUMBERS: &[&str] = &[
@@ -30,10 +30,10 @@ const NUMBERS: &[&str] = &[
     "0.30000000000000004",
 ];
 
-/// Numbers that not every float column can have.
+/// Numbers that some float columns cannot represent.
 const LONG_NUMBERS: &[&str] = &["12345678901234567890123", "9007199254740993", "1e30"];
 
-/// As many policies, the same for the same seed.
+/// Generates this many policies, which depend only on the seed.
 pub(super) fn cases(count: usize, seed: u64) -> Result<Vec<Case>, Reason> {
     let mut runner = random_cases::runner(Config::default(), seed);
     let policies = (0..count).map(|_| {
@@ -58,7 +58,7 @@ pub(super) fn cases(count: usize, seed: u64) -> Result<Vec<Case>, Reason> {
 
 struct Policy<'b> {
     choices: Choices<'b>,
-    /// Whether it is about pairs of rows.
+    /// Whether the policy is about pairs of rows.
     is_joined: bool,
     confuses_kinds: bool,
 }
@@ -135,7 +135,7 @@ impl Policy<'_> {
         format!("input.t.{left} {operator} input.t.{right}")
     }
 
-    /// A test of the row that is joined.
+    /// Comparison with the joined row.
     fn pair(&mut self) -> String {
         let column = self.choices.of(&["s", "n", "b"]);
         let operator = self.choices.of(&["==", "!=", "<", "<=", ">", ">="]);
@@ -173,7 +173,7 @@ impl Policy<'_> {
         self.choices.of(&["s", "s2", "n", "n2", "r", "b", "order"])
     }
 
-    /// A constant for a column, rarely null or one of another kind.
+    /// Constant for a column, rarely null or of another type.
     fn constant(&mut self, column: &str) -> String {
         match self.choices.below(24) {
             0 | 1 => return "null".to_owned(),

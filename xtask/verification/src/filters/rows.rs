@@ -1,11 +1,11 @@
-//! Tables of difficult values.
+//! Tables with difficult values.
 
 use rego::Value;
 use rego::value::Number;
 
 use super::Columns;
 
-/// The columns: their names, and their types in SQLite, PostgreSQL and MariaDB.
+/// Columns of `t`: their names, and their types in SQLite, PostgreSQL and MariaDB.
 pub(super) const COLUMNS: &[(&str, [&str; 3])] = &[
     ("s", ["TEXT", "text", "varchar(200)"]),
     ("s2", ["TEXT", "text", "varchar(200)"]),
@@ -16,14 +16,14 @@ pub(super) const COLUMNS: &[(&str, [&str; 3])] = &[
     ("order", ["TEXT", "text", "varchar(200)"]),
 ];
 
-/// The columns of the table that others are joined with.
+/// Columns of the table that is joined.
 pub(super) const JOINED: &[(&str, [&str; 3])] = &[
     ("s", ["TEXT", "text", "varchar(200)"]),
     ("n", ["INTEGER", "bigint", "bigint"]),
     ("b", ["BOOLEAN", "boolean", "boolean"]),
 ];
 
-/// A table: its name, its columns and its rows, by their places.
+/// Table with its name, its columns and its rows in order of their ids.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
@@ -31,7 +31,7 @@ pub(super) struct Table {
     pub(super) rows: Vec<Columns>,
 }
 
-/// What a filter is asked about: a row of `t`, and one of `u` if both are joined.
+/// Row of `t`, together with one of `u` if both are joined.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) id: i64,
@@ -39,7 +39,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The tables' rows as members of the input.
+    /// Returns the tables' rows as members of the input.
     pub(super) fn documents(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let tables = self.tables.iter();
         tables.map(|(table, columns)| {
@@ -49,7 +49,7 @@ impl Row {
         })
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     pub(super) fn column(&self, table: &str, name: &str) -> Option<&Value> {
         let mut tables = self.tables.iter();
         let (_, columns) = tables.find(|(known, _)| *known == table)?;
@@ -57,7 +57,7 @@ impl Row {
     }
 }
 
-/// Each row of `t`, with each row of `u` if both are joined.
+/// Returns every row of `t`, paired with every row of `u` if joined.
 pub(super) fn all(joined: bool) -> Vec<Row> {
     let [first, second] = tables();
     let number = |place: usize| i64::try_from(place).unwrap_or_default();
@@ -82,10 +82,10 @@ pub(super) fn all(joined: bool) -> Vec<Row> {
     rows
 }
 
-/// The number of a row of `t` counts so much in that of rows that are joined.
+/// Factor of the row number of `t` in the id of a pair.
 pub(super) const STEP: i64 = 100;
 
-/// Strings that are hard for databases.
+/// Strings that are difficult for databases.
 pub(super) const TEXTS: &[&str] = &[
     "",
     "a",
@@ -178,7 +178,7 @@ const FLOATS: &[&str] = &[
     "1000",
 ];
 
-/// The tables.
+/// Returns the tables.
 pub(super) fn tables() -> [Table; 2] {
     let mut rows = Vec::new();
     for place in 0..TEXTS.len() {
@@ -187,7 +187,7 @@ pub(super) fn tables() -> [Table; 2] {
             let number = text.and_then(|text| Number::parse(text));
             number.map_or(Value::Null, Value::from)
         };
-        // One row in seven has no value in a column, another one in each.
+        // Each column is null in every seventh row, at different rows for each column.
         let some = |column: usize| (place + column) % 7 != 6;
         let one_of = |list: &'static [&'static str], step: usize, column: usize| {
             let found = list.get((place * step) % list.len());

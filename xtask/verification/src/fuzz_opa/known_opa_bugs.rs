@@ -2,16 +2,15 @@
 
 use super::alike;
 
-/// Whether the mistakes that were found in a text differ by a flaw of OPA:
+/// Whether the errors reported for a source differ due to a bug of OPA:
 ///
-/// - it has ordered the expressions wrongly,
-/// - it looks at a closure before it knows the types of the variables around it,
-/// - it takes a variable for unsafe that one expression has as a step and in a closure,
-/// - it takes the `not` of a call of `contains` at the start of a query for the name of a rule,
-/// - it refuses to go through all members of a collection that is known to be empty (from 1.21.0 to
-///   1.22.1),
-/// - for what is printed in a closure within the head of another it does not know the variables
-///   from outside of the head, and it looks for none in the domain of an `every` within another.
+/// - it orders the expressions wrongly,
+/// - it checks a closure before it knows the types of the variables around it,
+/// - it reports a variable as unsafe that one expression has as a path step and in a closure,
+/// - it parses the `not` of a call of `contains` at the start of a query as the name of a rule,
+/// - it refuses to iterate over a collection that is known to be empty (from 1.21.0 to 1.22.1),
+/// - for `print` in a closure within the head of another it does not know the variables from
+///   outside of the head, and it checks none in the domain of an `every` within another.
 pub(super) fn explain(text: &str, ours: &[String], theirs: &[String]) -> bool {
     let is_refused = |mistake: &String| {
         mistake.contains("requires evaluation")
@@ -27,8 +26,8 @@ pub(super) fn explain(text: &str, ours: &[String], theirs: &[String]) -> bool {
         return true;
     }
     let of_nothing = |mistakes: &[String]| mistakes.iter().filter(|m| is_in_nothing(m)).count();
-    // What it finds beside may follow from it: that a function is not defined, of which the body
-    // was refused.
+    // Its other errors may follow from this one: that a function is undefined whose body was
+    // refused.
     if of_nothing(ours) < of_nothing(theirs) {
         return true;
     }
@@ -39,18 +38,18 @@ pub(super) fn explain(text: &str, ours: &[String], theirs: &[String]) -> bool {
         others.cloned().collect()
     };
     let (our_others, their_others) = (others(ours), others(theirs));
-    // What is wrong with `print` is found before most else, which then is not looked for.
+    // Errors in `print` are found before most others, which are then not reported.
     let only_print =
         !ours.is_empty() && our_others.is_empty() || !theirs.is_empty() && their_others.is_empty();
     only_print || ours.len() != theirs.len() && alike(&our_others, &their_others)
 }
 
-/// Whether a mistake is that nothing can be in a collection.
+/// Whether the error is that a collection cannot have members.
 fn is_in_nothing(mistake: &str) -> bool {
     mistake.contains(" undefined ref: ") && mistake.contains(r#"{"oneOf":null,"#)
 }
 
-/// Whether a mistake is that a variable is unsafe which is a step in front of a closure with it.
+/// Whether the error is an unsafe variable that is a path step before a closure that contains it.
 fn is_unsafe_step(text: &str, mistake: &str) -> bool {
     let variable = mistake
         .strip_suffix(" is unsafe")
@@ -62,7 +61,7 @@ fn is_unsafe_step(text: &str, mistake: &str) -> bool {
     step.is_some_and(|(_, behind)| behind.contains(" | ") && behind.contains(variable))
 }
 
-/// The line of a mistake, before its place and from there.
+/// Splits the line of an error at its location.
 fn place<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
     let (row, col) = mistake.split(' ').nth(1)?.split_once(':')?;
     let (row, col) = (row.parse::<usize>().ok()?, col.parse::<usize>().ok()?);
@@ -70,7 +69,7 @@ fn place<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
     line.split_at_checked(col.checked_sub(1)?)
 }
 
-/// Whether a mistake is that a variable in a closure within the operand of `print` is undeclared.
+/// Whether the error is an undeclared variable in a closure within the operand of `print`.
 fn is_of_print(text: &str, mistake: &str) -> bool {
     let Some((before, _)) = place(text, mistake) else {
         return false;

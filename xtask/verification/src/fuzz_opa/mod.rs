@@ -14,22 +14,21 @@ use crate::{random_cases, report};
 use counts::Tally;
 use theirs::Opa;
 
-/// The bytes that decide a policy.
+/// Maximum number of random bytes for a policy.
 const BYTES: usize = 900;
 
-/// What is asked of every policy, beside its rules: so many generated queries.
+/// Number of generated queries for every policy, in addition to queries of its rules.
 const QUERIES: usize = 3;
 
-/// What one side says: the value, or what is wrong, each as `code row:col message` and details.
+/// Result of one side: the value, or the errors, each as `code row:col message` and details.
 type Outcome = Result<String, Vec<String>>;
 
-/// Asks both for the same until they differ: which policies and queries they take, what those
-/// answer, and which mistakes and failures they find in the others, with codes, places and
-/// messages.
+/// Compares both until they differ: which policies and queries they accept, the results, and the
+/// errors that they report for the others, with codes, locations and messages.
 ///
 /// # Errors
-/// With the smallest case in which they differ, when OPA cannot be built or asked, or when too
-/// few of the policies and queries were evaluated to mean much.
+/// The smallest case in which they differ; OPA cannot be built or queried; too few of the policies
+/// and queries were evaluated.
 pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
     let state = RefCell::new((Opa::start()?, Tally::default()));
     random_cases::judge((cases, 4_000), seed, 0..BYTES, |bytes| {
@@ -94,7 +93,7 @@ fn compare(opa: &mut Opa, tally: &mut Tally, bytes: &[u8]) -> Result<(), String>
     Ok(())
 }
 
-/// The mistakes of an answer that has some.
+/// Returns the errors of a result.
 fn mistakes<T>(answer: &Result<T, Vec<String>>) -> &[String] {
     answer.as_ref().err().map_or(&[], Vec::as_slice)
 }
@@ -109,17 +108,16 @@ fn shown(answer: &Outcome) -> String {
     }
 }
 
-/// Whether both find the same mistakes, where OPA says the same each time and what it means:
+/// Whether both report the same errors, as far as OPA's reports are deterministic and accurate:
 ///
-/// - It forgets where calls in template strings stand, so a place that it does not name may be
-///   any, and a mistake there be told twice.
-/// - References that begin with the name of a rule share that name's place, which is the place of
-///   the last of them in the module; ours have each its own.
-/// - Which way it shows from a recursive rule back to itself varies from call to call.
-/// - A variable that it made is told by its number, and one without a place sometimes by the name
-///   that it gave it.
-/// - A comprehension or call in front of a reference is told as far as the compiler had rewritten
-///   it, which says nothing about the policy.
+/// - It loses the locations of calls in template strings, so an error without a location may have
+///   any, and may be reported twice.
+/// - References that begin with the name of a rule share one location, that of the last of them in
+///   the module; ours have separate locations.
+/// - The path that it reports from a recursive rule back to itself varies from call to call.
+/// - It reports generated variables by number, and some without a location by their generated name.
+/// - It reports a comprehension or call before a reference as the compiler had rewritten it so far,
+///   which says nothing about the policy.
 fn alike(ours: &[String], theirs: &[String]) -> bool {
     if ours == theirs {
         return true;
@@ -141,7 +139,7 @@ fn alike(ours: &[String], theirs: &[String]) -> bool {
     told(ours) == told(theirs)
 }
 
-/// What of a mistake can be compared.
+/// Extracts the comparable parts of an error.
 fn told(mistake: &str, places: bool) -> String {
     let mut parts = mistake.splitn(3, ' ');
     let (code, place, message) = (
@@ -166,7 +164,7 @@ fn told(mistake: &str, places: bool) -> String {
     }
 }
 
-/// A message in which generated variables have no numbers.
+/// Removes the numbers of generated variables from a message.
 fn without_numbers(message: &str) -> String {
     let mut parts = message.split("__local");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -175,7 +173,7 @@ fn without_numbers(message: &str) -> String {
     })
 }
 
-/// The answers in an order of their own: that of OPA depends on how objects came to be.
+/// Sorts the results: OPA's order depends on how objects were created.
 fn sorted(answers: &str) -> Vec<String> {
     let answers: Vec<serde_json::Value> = serde_json::from_str(answers).unwrap_or_default();
     let mut answers: Vec<_> = answers.iter().map(ToString::to_string).collect();
@@ -183,8 +181,8 @@ fn sorted(answers: &str) -> Vec<String> {
     answers
 }
 
-/// Puts what is said of one place in order. OPA keeps the variables of a query that nobody binds
-/// in a map whose order varies from call to call, and sorts them by their places only.
+/// Sorts the errors at the same location. OPA stores the unbound variables of a query in a map
+/// whose order varies from call to call, and sorts them only by location.
 fn ordered(mut mistakes: Vec<String>) -> Vec<String> {
     let place = |mistake: &str| {
         mistake

@@ -1,4 +1,4 @@
-//! Our side.
+//! Evaluation on our side.
 
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, Solution, Value};
@@ -29,7 +29,7 @@ pub(super) fn ask(policy: &Policy, query: &str, input: &str) -> Outcome {
     match query.evaluate(&mut evaluation) {
         Ok(answers) => {
             let answers: Vec<_> = answers.iter().map(Solution::to_value).collect();
-            // Members of objects in the order of their names, which JSON leaves open.
+            // Sorts the members of objects by name, whose order JSON leaves open.
             let text = Value::from(answers).to_string();
             Ok(from_json(text.as_bytes()).map_or(text, |read| read.to_string()))
         }

@@ -1,4 +1,4 @@
-//! The side of OPA.
+//! Evaluation by OPA.
 
 use std::error::Error;
 
@@ -9,32 +9,32 @@ use serde_json::json;
 use super::{Outcome, ordered};
 use crate::servers::{Client, RestartingOpa};
 
-/// The real OPA with the base documents.
+/// The real OPA, with the base documents.
 pub(super) struct Opa(RestartingOpa);
 
 impl Opa {
-    /// Builds and starts it.
+    /// Builds and starts OPA.
     ///
     /// # Errors
-    /// It cannot be built or does not answer.
+    /// It cannot be built or does not respond.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
-        // OPA compiles `print` only where it logs.
+        // OPA compiles `print` only if its log level includes it.
         let documents = Some(rego_generate::documents());
         RestartingOpa::start(&["--log-level", "info"], documents).map(Self)
     }
 
-    /// Puts a module; nothing if OPA ends at that.
+    /// Writes a module; returns none if OPA panics.
     ///
     /// # Errors
-    /// When OPA cannot be started again.
+    /// When OPA cannot be restarted.
     pub(super) fn put(&mut self, module: &str) -> Result<Option<Outcome>, Box<dyn Error>> {
         self.answer(&Client::request("PUT", "/v1/policies/m.rego", module))
     }
 
-    /// Asks a query about the last module; nothing if OPA ends at that.
+    /// Evaluates a query on the last module; returns none if OPA panics.
     ///
     /// # Errors
-    /// When the input is no JSON, or OPA cannot be started again.
+    /// When the input is not JSON, or OPA cannot be restarted.
     pub(super) fn ask(
         &mut self,
         query: &str,
@@ -45,7 +45,7 @@ impl Opa {
         self.answer(&Client::request("POST", "/v1/query", &body))
     }
 
-    /// The result, or the mistakes, or the message where there is no list of them.
+    /// Returns the result, or the errors, or the message if there is no list of errors.
     fn answer(&mut self, request: &[u8]) -> Result<Option<Outcome>, Box<dyn Error>> {
         let Some(status) = self.0.exchange(request)? else {
             return Ok(None);
@@ -80,7 +80,7 @@ fn mistake(error: &Value) -> String {
     format!("{} {at} {message}{details}", text(error, "code"))
 }
 
-/// The details without the prose about the operands of built-in functions.
+/// Removes the descriptions of built-in functions' operands from the details.
 fn undescribed(details: &Value) -> serde_json::Value {
     fn strip(value: &mut serde_json::Value) {
         match value {

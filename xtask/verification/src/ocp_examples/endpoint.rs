@@ -1,4 +1,4 @@
-//! HTTP server of the datasources in the examples.
+//! HTTP server for the datasources in the examples.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,11 +9,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::servers::{Message, Reader};
 
-/// Starts a server that answers `/headers` with the headers of the request, each with the list of
-/// its values, and `/users` with two users; where it listens.
+/// Starts a server that responds to `/headers` with the headers of the request, each with a list of
+/// its values, and to `/users` with two users; returns its address.
 ///
 /// # Errors
-/// When it cannot listen.
+/// When no port is free.
 pub(super) async fn start() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -25,7 +25,7 @@ pub(super) async fn start() -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// Answers until the client goes.
+/// Serves requests until the client disconnects.
 async fn serve(stream: TcpStream) -> io::Result<()> {
     let mut reader = Reader::new(stream);
     while let Some(request) = reader.message(false).await? {
@@ -54,7 +54,7 @@ fn answer(request: &Message) -> Value {
     Value::from(headers)
 }
 
-/// The name of a header as HTTP/1 usually writes it.
+/// Capitalises the name of a header, as is usual in HTTP/1.
 fn capitalised(name: &str) -> String {
     let parts = name.split('-').map(|part| {
         let mut letters = part.chars();

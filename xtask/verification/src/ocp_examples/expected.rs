@@ -8,58 +8,58 @@ use serde::Deserialize;
 
 use super::Bundles;
 
-/// What stands before the examples.
+/// Header of the file.
 const HEAD: &str = "# The files of each bundle that OPA Control Plane builds of its own end-to-end examples,\n\
      # at commit a20dcb310af9edec3364d9ea47b96153d989f8f0 (0.7).\n\
      # `cargo xtask ocp-examples SOURCE --opactl PROGRAM --bless` writes the names; `differs` says\n\
      # why the reference makes something else.\n";
 
-/// The examples by their names.
+/// Expected results of the examples by name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Expected(BTreeMap<String, BuiltFiles>);
 
-/// What is made of one example.
+/// Expected result of one example.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct BuiltFiles {
-    /// Why the reference makes something else.
+    /// Reason why the reference builds something else.
     differs: Option<String>,
     bundles: Bundles,
 }
 
-/// What was made, beside what is expected.
+/// Comparison of a result with the expected one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Whether the bundles hold the same files.
+    /// Whether the bundles contain the same files.
     pub(super) is_same: bool,
-    /// Whether that is as the file says.
+    /// Whether the comparison matches the file.
     pub(super) holds: bool,
-    /// The same for people.
+    /// Message about the comparison.
     pub(super) said: String,
 }
 
 impl Expected {
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// When it is invalid.
     pub(super) fn read(text: &str) -> Result<Self, Box<dyn Error>> {
         Ok(toml::from_str(text)?)
     }
 
-    /// Takes what an example makes.
+    /// Records the bundles of an example.
     pub(super) fn set(&mut self, name: &str, bundles: Bundles) {
         self.0.entry(name.to_owned()).or_default().bundles = bundles;
     }
 
-    /// Forgets the examples that are gone.
+    /// Removes the examples that no longer exist.
     pub(super) fn keep<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         let names: BTreeSet<&str> = names.collect();
         self.0.retain(|name, _| names.contains(name.as_str()));
     }
 
-    /// Judges what an example makes, on the reference or on OPA Control Plane itself.
+    /// Compares the bundles of an example, built by the reference or by OPA Control Plane itself.
     pub(super) fn judge(&self, name: &str, bundles: &Bundles, by_reference: bool) -> Verdict {
         let Some(made) = self.0.get(name) else {
             return Verdict {
@@ -86,7 +86,7 @@ impl Expected {
         }
     }
 
-    /// The text of the file.
+    /// Formats the file.
     pub(super) fn text(&self) -> String {
         let mut text = HEAD.to_owned();
         // Writing to a string does not fail.

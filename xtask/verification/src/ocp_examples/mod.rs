@@ -1,8 +1,8 @@
 //! Runs the end-to-end examples of OPA Control Plane on our control plane, and compares the files
 //! of each bundle.
 //!
-//! The examples are read from a checkout of their repository. What OPA Control Plane makes of them
-//! stands in `xtask/verification/ocp-examples.toml`: names of bundles and of their files.
+//! The examples are in a checkout of its repository. `xtask/verification/ocp-examples.toml`
+//! contains the results of OPA Control Plane: names of bundles and of their files.
 
 mod endpoint;
 mod expected;
@@ -19,10 +19,10 @@ use self::play::{Program, Stage};
 use self::script::Example;
 use crate::{report, root};
 
-/// What OPA Control Plane makes of the examples.
+/// File with the results of OPA Control Plane for the examples.
 const EXPECTED: &str = "xtask/verification/ocp-examples.toml";
 
-/// The names of the files of each bundle, sorted, by where the bundle is written.
+/// Sorted file names of each bundle, by the path of the bundle.
 type Bundles = BTreeMap<String, Vec<String>>;
 
 /// What the command line says.
@@ -44,10 +44,10 @@ pub(crate) struct Options {
     bless: bool,
 }
 
-/// Plays the examples, and compares what they make with what is expected.
+/// Runs the examples and compares their bundles with the expected ones.
 ///
 /// # Errors
-/// An example that cannot be read, or makes other bundles without a reason why.
+/// An example that cannot be parsed, or whose bundles differ without a reason.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let source = options.source.canonicalize()?;
     let file = root().join(EXPECTED);
@@ -98,7 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The examples of a folder, in the order of their names.
+/// Parses the examples in a folder, sorted by name.
 fn examples(folder: &Path) -> Result<Vec<Example>, Box<dyn Error>> {
     let mut examples = Vec::new();
     for entry in fs::read_dir(folder).map_err(|why| format!("{}: {why}", folder.display()))? {

@@ -1,4 +1,4 @@
-//! Runs one example.
+//! Execution of examples.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,43 +17,43 @@ use super::script::{Example, Step};
 use super::{Bundles, endpoint};
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 
-/// The key that the bundles are looked up with.
+/// API key for requests to the control plane.
 const KEY: &str = "examples-administrator-key";
 
-/// Pause between two looks at a control plane.
+/// Polling interval of a control plane.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The control plane that examples are played on.
+/// Control plane that runs the examples.
 #[derive(Debug)]
 pub(super) enum Program {
     Reference(PathBuf),
     Opactl(PathBuf),
 }
 
-/// Where examples are played.
+/// Environment in which examples run.
 #[derive(Debug)]
 pub(super) struct Stage {
     program: Program,
-    /// The folder of the built-in libraries.
+    /// Folder of the built-in libraries.
     libraries: PathBuf,
-    /// The server that datasources ask.
+    /// Address of the server for datasources.
     endpoint: SocketAddr,
     client: Client,
 }
 
-/// What an example has made.
+/// Result of an example.
 #[derive(Debug, Default)]
 pub(super) struct BuiltFiles {
     pub(super) bundles: Bundles,
-    /// What bundles that were not built ended with, or why the control plane did not start.
+    /// Status of bundles that were not built, or why the control plane did not start.
     pub(super) why: String,
 }
 
 impl Stage {
-    /// A stage for one control plane.
+    /// Creates the environment for one control plane.
     ///
     /// # Errors
-    /// When its server cannot listen.
+    /// When no port is free.
     pub(super) async fn new(program: Program, libraries: PathBuf) -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             program,
@@ -63,10 +63,10 @@ impl Stage {
         })
     }
 
-    /// Plays an example in an empty folder.
+    /// Runs an example in an empty folder.
     ///
     /// # Errors
-    /// When a step before the start fails, or the control plane cannot be asked.
+    /// When a step before the start fails, or the control plane does not respond.
     pub(super) async fn play(
         &self,
         example: &Example,
@@ -106,7 +106,7 @@ impl Stage {
         made
     }
 
-    /// Does what comes before the start; the variables of the environment.
+    /// Runs the steps before the start; returns the environment variables.
     fn prepare(
         &self,
         example: &Example,
@@ -143,8 +143,8 @@ impl Stage {
         Ok(environment)
     }
 
-    /// The command that starts the control plane. What relative paths lead to is below the folder
-    /// of the example on either one.
+    /// Returns the command that starts the control plane. Both programs resolve relative paths
+    /// below the folder of the example.
     fn command(&self, example: &Example, address: SocketAddr) -> Command {
         let address = address.to_string();
         let mut command = match &self.program {
@@ -203,8 +203,8 @@ impl Stage {
         self.ask(address, self.client.get(address)).await
     }
 
-    /// Sends a request until it is done. OPA Control Plane refuses any while it writes to its
-    /// database, with 500 or 401; and no build has a status before its end.
+    /// Repeats a request until it succeeds. OPA Control Plane responds with 500 or 401 while it
+    /// writes to its database, and a build has no status before its end.
     async fn ask(&self, address: &str, request: RequestBuilder) -> Result<Value, Box<dyn Error>> {
         let begun = Instant::now();
         let request = request.bearer_auth(KEY).build()?;
@@ -226,7 +226,7 @@ impl Stage {
     }
 }
 
-/// The sorted names of the files of a bundle.
+/// Sorted file names in a bundle.
 fn names(file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut archive = tar::Archive::new(GzDecoder::new(fs::File::open(file)?));
     let mut names = Vec::new();

@@ -2,38 +2,38 @@
 
 use std::error::Error;
 
-/// An example.
+/// Example of OPA Control Plane.
 #[derive(Debug)]
 pub(super) struct Example {
-    /// Its name.
+    /// Name of the example.
     pub(super) name: String,
-    /// Its files, by their paths.
+    /// Files by path.
     pub(super) files: Vec<(String, String)>,
-    /// What is done before the control plane starts.
+    /// Steps before the control plane starts.
     pub(super) steps: Vec<Step>,
-    /// The configuration files and folders of the control plane.
+    /// Configuration files and folders of the control plane.
     pub(super) config: Vec<String>,
-    /// Documents that are put while it runs: the path below the API, and the text.
+    /// Documents written while it runs: the path below the API, and the body.
     pub(super) puts: Vec<(String, String)>,
 }
 
-/// What is done before the control plane starts.
+/// Step before the control plane starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Goes to a folder, from where it stands.
+    /// Changes the folder, relative to the current one.
     Enter(String),
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     Set(String, String),
     /// Runs a program.
     Run(Vec<String>),
 }
 
 impl Example {
-    /// Reads an example. Of its commands those count that prepare something, the first start of
-    /// the control plane, and documents that are put; what compares is left out.
+    /// Parses an example. Keeps commands that prepare something, the first start of the control
+    /// plane, and writes of documents; ignores comparisons.
     ///
     /// # Errors
-    /// When it starts no control plane.
+    /// When no command starts a control plane.
     pub(super) fn read(name: &str, text: &str) -> Result<Self, Box<dyn Error>> {
         let (commands, files) = split(text);
         let mut example = Self {
@@ -80,7 +80,7 @@ impl Example {
         }
     }
 
-    /// What the paths of the API begin with.
+    /// Prefix of the API's paths.
     pub(super) fn prefix(&self) -> &str {
         let mut lines = self.files.iter().flat_map(|(_, text)| text.lines());
         let prefix = lines.find_map(|line| line.trim().strip_prefix("api_prefix:"));
@@ -88,7 +88,7 @@ impl Example {
     }
 }
 
-/// The commands of an example, and its files with their texts.
+/// Splits an example into its commands and its files.
 fn split(text: &str) -> (Vec<&str>, Vec<(String, String)>) {
     let mut commands = Vec::new();
     let mut files: Vec<(String, String)> = Vec::new();
@@ -105,7 +105,7 @@ fn split(text: &str) -> (Vec<&str>, Vec<(String, String)>) {
     (commands, files)
 }
 
-/// The words of a command; single quotes hold spaces.
+/// Splits a command into words; single quotes preserve spaces.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut begun, mut quoted) = (String::new(), false, false);
@@ -131,7 +131,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The path and the text of a PUT, of the words behind `curl`.
+/// Extracts the path and the body of a PUT from the arguments of `curl`.
 fn put(words: &[&str]) -> Option<(String, String)> {
     let after = |flag: &str| {
         let at = words.iter().position(|word| *word == flag)?;

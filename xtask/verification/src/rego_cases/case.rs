@@ -10,20 +10,20 @@ use rego::host::{Cancellation, Host, HostError};
 use rego::value::{Object, Set, from_yaml};
 use rego::{Compiler, Evaluation, Module, Policy, Query, Value, Version};
 
-/// Deeply nested cases need more stack than a thread has by default.
+/// Stack size for deeply nested cases, in bytes; the default of threads is too small.
 const STACK: usize = 64 << 20;
 
-/// A case as its file says it.
+/// Case with the fields of its file.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// The folder it belongs to, behind the version if that is not the current one: `v0/else`.
+    /// Folder of the case, prefixed with the version if it is not the current one: `v0/else`.
     pub(super) folder: String,
-    /// The version in which its modules are written.
+    /// Language version of its modules.
     version: Version,
     fields: Value,
 }
 
-/// Every case of a version below its folder, in the order of the files' names.
+/// Parses every case of a language version, sorted by file name.
 pub(super) fn all(root: &Path, version: Version) -> Result<Vec<Case>, Box<dyn Error>> {
     let mut cases = Vec::new();
     for folder in sorted(&root.join(format!("v{}", version.number())))? {
@@ -55,7 +55,7 @@ fn sorted(folder: &Path) -> Result<Vec<std::path::PathBuf>, Box<dyn Error>> {
 }
 
 impl Case {
-    /// The folder and the note, which is unique.
+    /// Returns the folder and the note, which is unique.
     pub(super) fn id(&self) -> String {
         let note = self.text("note").unwrap_or_default();
         let folder = self.folder.rsplit('/').next();
@@ -65,7 +65,7 @@ impl Case {
         }
     }
 
-    /// What is wrong with the outcome, if anything.
+    /// Runs the case; returns the mismatch, if there is one.
     pub(super) fn run(&self) -> Option<String> {
         let case = self.clone();
         let thread = thread::Builder::new().stack_size(STACK);
@@ -85,7 +85,7 @@ impl Case {
         self.fields.get(name) == Some(&Value::Bool(true))
     }
 
-    /// Compares the outcome with what is wanted, error text first as the most exact.
+    /// Compares the outcome with the expected one, first the error message as the most precise.
     fn judge(&self) -> Result<(), String> {
         let outcome = self.answers();
         if let Some(text) = self.text("want_error") {
@@ -127,7 +127,7 @@ impl Case {
         }
     }
 
-    /// Every answer as the object of its bindings, or the code and text of the error.
+    /// Returns each result as an object of its bindings, or the code and message of the error.
     fn answers(&self) -> Result<Set, (String, String)> {
         let modules = self.fields.get("modules").and_then(Value::as_array);
         let mut compiler = Compiler::new(&Policy::default());
@@ -170,7 +170,7 @@ impl Case {
     }
 }
 
-/// The names that the cases ask for.
+/// Host with the domain names that the cases use.
 #[derive(Debug)]
 struct Names;
 
@@ -183,7 +183,7 @@ impl Host for Names {
     }
 }
 
-/// The value of a constant term.
+/// Evaluates a constant term.
 fn constant(term: &str) -> Result<Value, (String, String)> {
     let policy = Policy::default();
     let query =
@@ -198,7 +198,7 @@ fn constant(term: &str) -> Result<Value, (String, String)> {
     value.ok_or_else(|| (String::new(), format!("`{term}` is undefined")))
 }
 
-/// The value as JSON has it: sets as arrays, keys as strings.
+/// Converts a value to JSON types: sets to arrays, keys to strings.
 fn plain(value: &Value) -> Value {
     let text = value.to_string();
     rego::value::from_json(text.as_bytes()).unwrap_or_else(|_| value.clone())

@@ -13,11 +13,11 @@ mod unmet;
 use crate::{report, root};
 use unmet::Unmet;
 
-/// Runs every case of both versions of the language and shows the score of each folder.
+/// Runs every case of both language versions and prints the score of each folder.
 ///
 /// # Errors
-/// When the module cannot be had, no case is chosen, a case that is not listed as unmet fails, a
-/// listed one passes, or none is what an entry of the list is about.
+/// When the module is not available, no case is selected, a case fails that is not listed as unmet,
+/// a listed one passes, or an entry of the list matches no case.
 pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> {
     let folder = folder()?;
     let unmet = Unmet::open(&root().join("xtask/verification/rego-cases.toml"))?;
@@ -66,7 +66,7 @@ pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> 
     }
 }
 
-/// Where Go keeps the cases of the pinned module.
+/// Folder of the cases in the Go module cache.
 fn folder() -> Result<PathBuf, Box<dyn Error>> {
     let go = |arguments: &[&str]| {
         let module = root().join("xtask/verification/opa");
@@ -85,7 +85,7 @@ fn folder() -> Result<PathBuf, Box<dyn Error>> {
     Ok(PathBuf::from(folder.trim()).join("v1/test/cases/testdata"))
 }
 
-/// The score of each folder that is not whole, or of all, and of everything.
+/// Prints the score of each folder with failures, or of every folder, and the total.
 fn show(scores: &BTreeMap<String, (usize, usize)>, all: bool) {
     let (mut passed_of_all, mut cases) = (0, 0);
     for (folder, (passed, of)) in scores {

@@ -1,4 +1,4 @@
-//! Cases that are not met, with reasons.
+//! Unmet cases, with reasons.
 
 use std::error::Error;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-/// Reasons, each with its cases.
+/// List of reasons, each with its cases.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Unmet {
@@ -18,17 +18,17 @@ pub(super) struct Unmet {
 #[serde(deny_unknown_fields)]
 struct Reason {
     reason: String,
-    /// Ids of cases; one that ends in `/*` stands for a whole folder.
+    /// Ids of cases; a trailing `/*` matches a whole folder.
     cases: Vec<String>,
 }
 
 impl Unmet {
-    /// Reads the list.
+    /// Parses the list.
     pub(super) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         Ok(toml::from_str(&fs::read_to_string(path)?)?)
     }
 
-    /// Why a case is not met, if it is listed.
+    /// Returns the reason why a case is unmet, if it is listed.
     pub(super) fn reason(&self, id: &str) -> Option<&str> {
         let found = self
             .unmet
@@ -37,7 +37,7 @@ impl Unmet {
         found.map(|reason| reason.reason.as_str())
     }
 
-    /// What is listed and is about no case.
+    /// Returns the entries that match no case.
     pub(super) fn idle(&self, ids: &[String]) -> Vec<&str> {
         let listed = self.unmet.iter().flat_map(|reason| &reason.cases);
         let idle = listed.filter(|listed| !ids.iter().any(|id| is_about(listed, id)));

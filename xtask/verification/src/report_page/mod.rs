@@ -1,7 +1,7 @@
 //! HTML report in a real browser: pages of the reference, of a server that fails every rule and
 //! injects markup, and of both side by side.
 //!
-//! Screenshots are left in `target/report-page`, for eyes.
+//! Screenshots are saved in `target/report-page` for visual inspection.
 
 mod pages;
 mod serve;
@@ -20,11 +20,11 @@ pub(crate) use serve::serve;
 pub(crate) const CHROMIUM: &str = "/usr/bin/chromium";
 pub(crate) const DRIVER: &str = "/usr/bin/chromedriver";
 
-/// Builds the pages, opens each in every look, and tries what readers do. Where the machine has no
-/// browser, Debian's packages are installed first.
+/// Builds the pages, opens each in every viewport, and simulates a reader. If the machine has no
+/// browser, the Debian packages are installed first.
 ///
 /// # Errors
-/// With everything that is wrong with a page, or when there is no browser.
+/// All errors of the pages, or a missing browser.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     apt::require(&[("chromium", CHROMIUM), ("chromium-driver", DRIVER)])?;
     let shots = root().join("target/report-page");
@@ -47,18 +47,17 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Lets the browser's program try something: the addresses are those of the driver and of the
-/// pages.
+/// Runs the browser program: `urls` are the addresses of the driver and of the pages.
 ///
 /// # Errors
-/// When it cannot.
+/// When it fails.
 pub(crate) fn browser(
     what: &str,
     urls: &[String; 2],
     shots: &Path,
     pages: &[String],
 ) -> Result<Vec<String>, Box<dyn Error>> {
-    // A workspace of its own, whose crates would give those of this one other features.
+    // A separate workspace, whose crates would change the features of this one's dependencies.
     let tried = cargo()
         .current_dir(root().join("xtask/verification/browser"))
         .args(["run", "--quiet", "--target-dir"])

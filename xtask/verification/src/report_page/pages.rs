@@ -10,18 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::serve;
 use crate::program::conformance;
 
-/// What a server answers that wants to run in its reader's browser.
+/// Response that tries to run scripts in the reader's browser.
 const HOSTILE: &str = r#"{"result": "</pre></script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \u202e\u001b[31m", "a": {"b": [1, 2, 3]}}"#;
 
-/// Where the pages are served.
+/// Server of the pages.
 pub(super) struct Pages {
     pub(super) address: SocketAddr,
-    /// Every path that was asked for.
+    /// Every requested path.
     asked: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Pages {
-    /// Judges the reference and a broken server, and serves the reports of them.
+    /// Judges the reference and a broken server, and serves their reports.
     pub(super) fn make(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let broken = format!(
             "http://{}",
@@ -68,7 +68,7 @@ impl Pages {
         })
     }
 
-    /// What the browser asked for beside the pages.
+    /// Returns messages about requests for anything other than the pages.
     pub(super) fn asked_for_more(&self) -> Vec<String> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let more = asked.iter().filter(|path| !path.ends_with(".html"));
@@ -76,7 +76,7 @@ impl Pages {
     }
 }
 
-/// A page that shows another without its scripts.
+/// Page that shows another without its scripts.
 fn frame(name: &str) -> String {
     format!(
         "<!doctype html><title>frame</title><link rel=icon href='data:,'>\

@@ -6,13 +6,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// A body, and its media type.
+/// Body and its media type.
 type Page = (String, &'static str);
 
-/// Answers every request with what a path has, until the process ends.
+/// Serves the body of each path until the process ends.
 ///
 /// # Errors
-/// There is no port.
+/// No port is free.
 pub(crate) fn serve(
     body: impl Fn(&str) -> Page + Send + Sync + 'static,
 ) -> Result<SocketAddr, Box<dyn Error>> {
@@ -22,7 +22,7 @@ pub(crate) fn serve(
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let body = Arc::clone(&body);
-            // A client that goes away ends its own exchange only.
+            // A client that disconnects ends only its own exchange.
             thread::spawn(move || answer(&stream, &*body));
         }
     });
@@ -34,7 +34,7 @@ fn answer(stream: &TcpStream, body: &dyn Fn(&str) -> Page) -> std::io::Result<()
     let mut head = String::new();
     while reader.read_line(&mut head)? > 2 {}
     if head.is_empty() {
-        // A browser opens connections that it then does not need.
+        // Browsers open connections without using them.
         return Ok(());
     }
     let length = head.lines().find_map(|line| {

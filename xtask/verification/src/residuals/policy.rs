@@ -4,10 +4,10 @@
 use rego_generate::Choices;
 use serde_json::{Map, Value, json};
 
-/// The number of rules of a policy.
+/// Number of rules of a policy.
 const RULES: usize = 6;
 
-/// What rules look at.
+/// References that rules use.
 const FIELDS: &[&str] = &[
     "input.a",
     "input.b",
@@ -21,12 +21,12 @@ const SCALARS: &[&str] = &[
     "1", "2", "\"a\"", "\"b\"", "true", "false", "null", "0", "1.5", "[1]",
 ];
 
-/// Which kind of rule each is.
+/// Kind of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Complete,
     Set,
-    /// Sets by keys.
+    /// Sets by key.
     Sets,
     Object,
     Function,
@@ -34,13 +34,13 @@ enum Kind {
 
 struct Maker<'c, 'b> {
     choices: &'c mut Choices<'b>,
-    /// Whether the policy has the keywords `and`, `or` and `not { … }`.
+    /// Whether the policy uses the keywords `and`, `or` and `not { … }`.
     has_logic: bool,
     kinds: Vec<Kind>,
     next: usize,
 }
 
-/// A module of the package `m`, and queries of it.
+/// Generates a module of the package `m`, and queries of it.
 pub(super) fn make(choices: &mut Choices<'_>) -> (String, Vec<String>) {
     let has_logic = choices.rarely(3);
     let mut maker = Maker {
@@ -62,7 +62,7 @@ pub(super) fn make(choices: &mut Choices<'_>) -> (String, Vec<String>) {
     (text, queries)
 }
 
-/// An input document.
+/// Generates an input document.
 pub(super) fn input(choices: &mut Choices<'_>) -> Value {
     let mut members = Map::new();
     for name in ["a", "b", "c", "l"] {
@@ -81,7 +81,7 @@ pub(super) fn input(choices: &mut Choices<'_>) -> Value {
     members.into()
 }
 
-/// The base documents.
+/// Generates the base documents.
 pub(super) fn documents(choices: &mut Choices<'_>) -> Value {
     json!({"base": {
         "k": value(choices),
@@ -121,7 +121,7 @@ impl Maker<'_, '_> {
         format!("v{}", self.next)
     }
 
-    /// A rule of this kind that stands before, if there is one.
+    /// Returns an earlier rule of this kind, if there is one.
     fn earlier(&mut self, kind: Kind) -> Option<usize> {
         let own = self.kinds.iter().enumerate();
         let own: Vec<usize> = own
@@ -190,7 +190,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A member of a set.
+    /// Generates a member of a set.
     fn member(&mut self) -> String {
         match self.choices.below(4) {
             0 => self.field().to_owned(),
@@ -246,7 +246,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// What the keywords for conditions make of others.
+    /// Combines conditions with the logic keywords.
     fn logic(&mut self) -> String {
         let left = self.operand();
         match self.choices.below(6) {
@@ -261,7 +261,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A body in braces, or an expression.
+    /// Generates a body in braces, or an expression.
     fn operand(&mut self) -> String {
         match self.choices.below(5) {
             0 | 1 => format!("{{\n\t\t{}\n\t}}", self.body()),
@@ -270,7 +270,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// An expression without variables.
+    /// Generates an expression without variables.
     fn condition(&mut self) -> String {
         let (field, scalar) = (self.field(), self.scalar());
         match self.choices.below(21) {

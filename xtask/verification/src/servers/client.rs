@@ -1,11 +1,11 @@
-//! A client with little overhead.
+//! HTTP client with little overhead.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// One connection that stays open.
+/// Persistent connection.
 #[derive(Debug)]
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
@@ -13,7 +13,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects.
+    /// Opens a connection.
     pub(crate) fn connect(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -24,17 +24,17 @@ impl Client {
         })
     }
 
-    /// The bytes of a request.
+    /// Formats a request.
     pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
         Self::request_with(method, path, "", body)
     }
 
-    /// The same of a request that names the media type of its answer.
+    /// Formats a request with an `Accept` header.
     pub(crate) fn request_of(method: &str, path: &str, accept: &str, body: &str) -> Vec<u8> {
         Self::request_with(method, path, &format!("Accept: {accept}\r\n"), body)
     }
 
-    /// The same of a request with further lines in its head.
+    /// Formats a request with additional header lines.
     pub(crate) fn request_with(method: &str, path: &str, lines: &str, body: &str) -> Vec<u8> {
         let length = body.len();
         format!(
@@ -43,7 +43,7 @@ impl Client {
         .into_bytes()
     }
 
-    /// Sends a request and reads the whole answer; its status.
+    /// Sends a request and reads the whole response; returns its status.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<u16, Box<dyn Error>> {
         self.stream.get_mut().write_all(request)?;
         let mut line = String::new();
@@ -73,7 +73,7 @@ impl Client {
         Ok(status)
     }
 
-    /// Reads a body in chunks, the last of which is empty.
+    /// Reads a chunked body up to the empty chunk.
     fn chunks(&mut self) -> Result<(), Box<dyn Error>> {
         let mut line = String::new();
         loop {
@@ -89,7 +89,7 @@ impl Client {
         }
     }
 
-    /// Reads so many bytes of a body.
+    /// Appends `length` bytes of the connection to the body.
     fn take(&mut self, length: usize) -> io::Result<()> {
         let begin = self.body.len();
         self.body.resize(begin + length, 0);
@@ -97,12 +97,12 @@ impl Client {
         self.stream.read_exact(unread)
     }
 
-    /// The body of the last answer.
+    /// Returns the body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Sends a request that must succeed; the body of its answer.
+    /// Sends a request that must succeed; returns the body of the response.
     pub(crate) fn ok(
         &mut self,
         method: &str,

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 use super::HANG_LIMIT;
 
-/// A running program; ended when dropped.
+/// Running program, killed when dropped.
 #[derive(Debug)]
 pub(crate) struct ExternalProcess(Child);
 
 impl ExternalProcess {
-    /// Starts a program that logs to `NAME.log` of a folder, and waits until it takes
+    /// Starts a program with the log `NAME.log` in a folder, and waits until it accepts
     /// connections.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or takes no connection; with what it logged.
+    /// When it cannot be started, ends, or accepts no connection; the error contains its log.
     pub(crate) fn start(
         name: &str,
         command: &mut Command,
@@ -45,13 +45,13 @@ impl ExternalProcess {
 
 impl Drop for ExternalProcess {
     fn drop(&mut self) {
-        // A program that has ended already cannot be ended.
+        // The program may have ended already.
         let _ended = self.0.kill();
         let _waited = self.0.wait();
     }
 }
 
-/// An address of the loopback interface that is free now.
+/// Loopback address that is currently free.
 pub(crate) fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind("127.0.0.1:0")?.local_addr()
 }

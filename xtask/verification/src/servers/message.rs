@@ -4,44 +4,44 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The longest head that is read.
+/// Maximum length of a head, in bytes.
 const HEAD: usize = 1 << 20;
 
-/// One request or answer.
+/// HTTP request or response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Message {
-    /// The first line.
+    /// Request or status line.
     pub(crate) first: String,
-    /// Names in lower case, with values.
+    /// Header names in lower case, with values.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Message {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of a header, by its name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The status of an answer; 0 if there is none.
+    /// Returns the status of a response; 0 if there is none.
     pub(crate) fn status(&self) -> u16 {
         let status = self.first.split(' ').nth(1);
         status.and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    /// The body as text.
+    /// Returns the body as a string.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON; null if it is none.
+    /// Returns the body as JSON; null if it is invalid.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
-/// Reads one message after the other.
+/// Reads consecutive messages from a stream.
 #[derive(Debug)]
 pub(crate) struct Reader<S> {
     pub(crate) stream: S,
@@ -54,8 +54,8 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Self { stream, held }
     }
 
-    /// The next message; none when the stream ends before it begins. An answer to HEAD has no
-    /// body whatever its head says.
+    /// Reads the next message; returns none when the stream ends before it. A response to HEAD has
+    /// no body, whatever its head says.
     ///
     /// # Errors
     /// When the stream fails or ends within the message, or the message is malformed.
@@ -69,7 +69,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(Some(message))
     }
 
-    /// The next message without its body.
+    /// Reads the next message without its body.
     ///
     /// # Errors
     /// When the stream fails or ends within the head.
@@ -91,10 +91,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }))
     }
 
-    /// Reads the body of a message that has begun.
+    /// Reads the body of a message whose head has been read.
     ///
     /// # Errors
-    /// When the stream fails or ends within it.
+    /// When the stream fails or ends within the body.
     pub(crate) async fn finish(&mut self, message: &mut Message) -> io::Result<()> {
         let chunked = message
             .header("transfer-encoding")
@@ -108,7 +108,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(())
     }
 
-    /// The bytes up to the empty line.
+    /// Reads the bytes up to the empty line.
     async fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let end = self.held.windows(4).position(|four| four == b"\r\n\r\n");
@@ -130,7 +130,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }
     }
 
-    /// A body in chunks.
+    /// Reads a chunked body.
     async fn chunks(&mut self) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         loop {
@@ -168,7 +168,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(std::mem::replace(&mut self.held, rest))
     }
 
-    /// Reads what comes; whether anything came before the end.
+    /// Reads available bytes; returns false at the end of the stream.
     pub(crate) async fn more(&mut self) -> io::Result<bool> {
         let mut piece = vec![0; 64 << 10];
         let read = self.stream.read(&mut piece).await?;

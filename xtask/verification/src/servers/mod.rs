@@ -27,23 +27,23 @@ pub(crate) use restarting::RestartingOpa;
 pub(crate) use sink::{FailureMode, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
-/// How long a task waits for what has to come. It is there so that a hang ends, and says nothing of
-/// how long anything should take.
+/// How long a task waits for an expected event. It only ends hangs, and is not a performance
+/// requirement.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// A running server.
+/// Running server, killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// Where it listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
     process: Child,
-    /// How long it took to answer after its start.
+    /// Time from the start to the first successful response.
     pub(crate) startup: Duration,
 }
 
 impl Server {
-    /// Starts a program and waits until it answers. It logs only errors unless the arguments say
-    /// more.
+    /// Starts a program and waits until it responds. It logs only errors unless the arguments set a
+    /// log level.
     pub(crate) fn start(
         program: &Path,
         arguments: &[&str],
@@ -61,7 +61,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a program the same way, and does not wait.
+    /// Starts a program in the same way without waiting.
     pub(crate) fn spawn(
         program: &Path,
         arguments: &[&str],
@@ -93,27 +93,27 @@ impl Server {
         client.is_ok_and(|mut client| client.ok("GET", "/health", "").is_ok())
     }
 
-    /// A new connection.
+    /// Opens a new connection.
     pub(crate) fn client(&self) -> Result<Client, Box<dyn Error>> {
         Client::connect(self.address)
     }
 
-    /// Resident memory in KiB.
+    /// Returns the resident memory in KiB.
     pub(crate) fn memory(&self) -> Result<f64, Box<dyn Error>> {
         self.of_status("VmRSS:")
     }
 
-    /// The most resident memory so far in KiB.
+    /// Returns the peak resident memory so far in KiB.
     pub(crate) fn peak_memory(&self) -> Result<f64, Box<dyn Error>> {
         self.of_status("VmHWM:")
     }
 
-    /// The time of processors that it has taken outside of the kernel.
+    /// Returns the user CPU time.
     pub(crate) fn own_time(&self) -> io::Result<Duration> {
         Ok(process::taken_by(self.process.id())?.own)
     }
 
-    /// What the system knows it by.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
@@ -128,7 +128,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A server that has ended already cannot be ended.
+        // The server may have ended already.
         let _ended = self.process.kill();
         let _waited = self.process.wait();
     }

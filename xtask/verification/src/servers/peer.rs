@@ -1,4 +1,4 @@
-//! A scripted server: answers, hangs or closes the connection.
+//! Scripted server: responds, hangs or closes the connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,24 +13,24 @@ use tokio::time::sleep;
 
 use super::message::{Message, Reader};
 
-/// What a peer does with a request.
+/// Reaction of a peer to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum PeerScript {
-    /// A status, further headers each with its line end, and a body.
+    /// Responds with a status, additional headers each with its line end, and a body.
     Answer(u16, String, Vec<u8>),
-    /// Bytes as they are, and then a piece again and again, with a pause before each; nothing more
-    /// where the piece is empty.
+    /// Sends raw bytes, and then a chunk repeatedly with a pause before each; nothing more if the
+    /// chunk is empty.
     Stream(Vec<u8>, Vec<u8>, Duration),
-    /// Bytes as they are, and the end of the connection.
+    /// Sends raw bytes and closes the connection.
     Cut(Vec<u8>),
-    /// Nothing, for ever.
+    /// Never responds.
     Hang,
-    /// The end of the connection.
+    /// Closes the connection.
     Close,
 }
 
 impl PeerScript {
-    /// An answer with nothing but its status.
+    /// Returns a response with only a status.
     pub(crate) fn status(status: u16) -> Self {
         Self::Answer(status, String::new(), Vec::new())
     }
@@ -41,7 +41,7 @@ type Handler = Arc<dyn Fn(Message) -> Saying + Send + Sync>;
 type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Gate = Arc<dyn Fn(&Message) -> Waiting + Send + Sync>;
 
-/// A running peer; ended with its connections when dropped.
+/// Running peer; stopped with its connections when dropped.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
@@ -49,10 +49,10 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Listens on an address of the loopback interface, by port or on a free one (0).
+    /// Listens on a loopback port; 0 selects a free one.
     ///
     /// # Errors
-    /// When the port is taken.
+    /// When the port is in use.
     pub(crate) async fn start<F>(
         port: u16,
         handler: impl Fn(Message) -> F + Send + Sync + 'static,
@@ -63,10 +63,10 @@ impl Peer {
         Self::behind(port, |_| async {}, handler).await
     }
 
-    /// The same, but the body of a request is read only when its head has been let through.
+    /// The same, but reads the body of a request only after the gate has let its head pass.
     ///
     /// # Errors
-    /// When the port is taken.
+    /// When the port is in use.
     pub(crate) async fn behind<G, F>(
         port: u16,
         gate: impl Fn(&Message) -> G + Send + Sync + 'static,
@@ -84,10 +84,10 @@ impl Peer {
         Ok(Self { address, task })
     }
 
-    /// Ends it, and frees its port.
+    /// Stops the peer and frees its port.
     pub(crate) async fn end(mut self) {
         self.task.abort();
-        // It was told to end.
+        // The task was aborted.
         drop((&mut self.task).await);
     }
 }
@@ -99,7 +99,7 @@ impl Drop for Peer {
 }
 
 async fn serve(listener: TcpListener, gate: Gate, handler: Handler) {
-    // Dropped with the task, and its connections with it.
+    // Dropped with the task, which closes all connections.
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(connection(stream, Arc::clone(&gate), Arc::clone(&handler)));
@@ -130,7 +130,7 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
                 }
             }
             PeerScript::Stream(start, piece, pause) => {
-                // The client has left.
+                // The client has disconnected.
                 drop(stream_on(&mut reader.stream, &start, &piece, pause).await);
                 return;
             }
@@ -144,7 +144,7 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
     }
 }
 
-/// Writes bytes, and then a piece until the client leaves.
+/// Writes bytes, and then a chunk repeatedly until the client disconnects.
 async fn stream_on(
     to: &mut TcpStream,
     start: &[u8],

@@ -1,4 +1,4 @@
-//! One of our programs as a process, observed from outside.
+//! Process of one of our programs, observed from outside.
 
 use std::fs;
 use std::io;
@@ -13,38 +13,38 @@ use tokio::time::sleep;
 use super::wire::{Failure, ask, request_with};
 use super::{HANG_LIMIT, free_address};
 
-/// Linux counts the time of processes in hundredths of a second.
+/// Unit of CPU times in Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// To tell whether a process rests, it is looked at so often, with pauses, and in one of so many
-/// looks it must be idle.
+/// Number and interval of the samples that determine whether a process is idle; it must be idle in
+/// at least one of `IDLE` samples.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(10);
 const IDLE: u32 = 8;
 
-/// Whose address asks whether a server is up.
+/// Source address of health checks.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
-/// A running server; killed when dropped.
+/// Running server, killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Process {
-    /// Where it listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
     child: Child,
     log: PathBuf,
 }
 
-/// The time of processors that a process has taken.
+/// CPU time of a process.
 pub(super) struct Taken {
-    /// Outside of the kernel.
+    /// User time.
     pub(super) own: Duration,
     pub(super) kernel: Duration,
 }
 
-/// What a process has taken of the processors.
+/// Reads the CPU time of a process.
 pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // The program's name, in parentheses, may hold spaces.
+    // The program's name, in parentheses, may contain spaces.
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks = |place| -> u32 {
         let field = fields.split_whitespace().nth(place);
@@ -57,16 +57,16 @@ pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
 }
 
 impl Process {
-    /// Starts a command on an address, with its log in a file of the folder, and waits until it
-    /// answers.
+    /// Starts a command on a free address, with its log in a file of the folder, and waits until it
+    /// responds.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or does not answer; with what it logged.
+    /// When it cannot be started, ends, or does not respond; the error contains its log.
     pub(crate) async fn start(command: &mut Command, folder: &Path) -> Result<Self, Failure> {
         Self::start_behind(None, command, folder).await
     }
 
-    /// Starts a command that answers only who shows a token.
+    /// Starts a command whose server requires this bearer token.
     ///
     /// # Errors
     /// As [`Process::start`].
@@ -92,7 +92,7 @@ impl Process {
         }
     }
 
-    /// Starts a command on an address, and waits for nothing.
+    /// Starts a command on a free address without waiting.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -113,24 +113,23 @@ impl Process {
         })
     }
 
-    /// What it has logged.
+    /// Returns the log.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// The bytes that it has logged.
+    /// Returns the size of the log in bytes.
     pub(crate) fn logged(&self) -> io::Result<u64> {
         Ok(fs::metadata(&self.log)?.len())
     }
 
-    /// Lets files of the process grow to so many bytes and no further, as a full disk does, or
-    /// without a limit.
+    /// Limits the size of the process's files, which simulates a full disk, or removes the limit.
     pub(crate) fn limit_files(&self, bytes: Option<u64>) -> io::Result<()> {
         self.limit(Resource::Fsize, bytes)
     }
 
-    /// Lets the process have so many bytes of addresses, so that one whose memory grows without
-    /// bounds ends before the machine suffers.
+    /// Limits the address space of the process, so that unbounded memory use ends the process and
+    /// does not affect the machine.
     pub(crate) fn limit_space(&self, bytes: u64) -> io::Result<()> {
         self.limit(Resource::As, Some(bytes))
     }
@@ -144,12 +143,12 @@ impl Process {
         Ok(())
     }
 
-    /// Resident memory in KiB, at its highest.
+    /// Returns the peak resident memory in KiB.
     pub(crate) fn peak(&self) -> io::Result<u64> {
         self.status("VmHWM:")
     }
 
-    /// Resident memory in KiB.
+    /// Returns the resident memory in KiB.
     pub(crate) fn resident(&self) -> io::Result<u64> {
         self.status("VmRSS:")
     }
@@ -162,15 +161,15 @@ impl Process {
         size.ok_or_else(|| io::Error::other("the process has no memory"))
     }
 
-    /// The time of processors that it has taken.
+    /// Returns the user and system CPU time.
     pub(crate) fn cpu(&self) -> io::Result<Duration> {
         let taken = taken_by(self.child.id())?;
         Ok(taken.own + taken.kernel)
     }
 
-    /// Whether it comes to rest within a time: it takes less than so much of one processor. On a
-    /// machine that others use it may take little and still want all, so that at times no thread
-    /// of it must want a processor.
+    /// Whether the process becomes idle within a time: its CPU usage falls below `share` of one
+    /// processor. On a busy machine a process may use little CPU time and still be runnable, so
+    /// none of its threads may be runnable in some samples.
     pub(crate) async fn rests(&self, time: Duration, share: f64) -> io::Result<bool> {
         let begun = Instant::now();
         while begun.elapsed() < time {
@@ -189,10 +188,10 @@ impl Process {
         Ok(false)
     }
 
-    /// Whether one of its threads has a processor or waits for one.
+    /// Whether one of its threads is running or runnable.
     fn wants(&self) -> io::Result<bool> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            // A thread may have ended meanwhile.
+            // The thread may have ended meanwhile.
             let stat = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
             let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
             if state.starts_with('R') {
@@ -202,15 +201,15 @@ impl Process {
         Ok(false)
     }
 
-    /// Sends a signal.
+    /// Sends a signal to the process.
     ///
     /// # Errors
-    /// When the process is gone.
+    /// When the process has ended.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
-    /// How it ended, if it ends within a time.
+    /// Returns the exit status if the process ends within a time.
     pub(crate) async fn ends(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
         let begun = Instant::now();
         loop {
@@ -222,9 +221,9 @@ impl Process {
         }
     }
 
-    /// Ends it at once, without a word.
+    /// Kills the process.
     pub(crate) fn kill(&mut self) {
-        // A process that has ended already cannot be killed.
+        // The process may have ended already.
         let _killed = self.child.kill();
         let _waited = self.child.wait();
     }

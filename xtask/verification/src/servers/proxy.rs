@@ -1,4 +1,4 @@
-//! A TCP proxy that can cut, block and delay.
+//! TCP proxy that can disconnect, block and delay.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,26 +11,26 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
-/// What each piece waits on a slow way.
+/// Delay of each chunk in the mode `Slow`.
 const DELAY: Duration = Duration::from_millis(200);
 
-/// What becomes of what is sent.
+/// Forwarding mode of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProxyMode {
-    /// It arrives.
+    /// Forwards data.
     Open,
-    /// It arrives after a while.
+    /// Forwards data with a delay.
     Slow,
-    /// It stays where it is, and nobody is told.
+    /// Holds back data silently.
     Blocked,
-    /// The same, only of what is sent to the server, or only of what comes from it.
+    /// Holds back only data to the server, or only data from it.
     NothingTo,
     NothingFrom,
-    /// Connections end, and new ones too.
+    /// Closes all connections, including new ones.
     Cut,
 }
 
-/// The two directions of a connection.
+/// Directions of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     To,
@@ -38,7 +38,7 @@ enum Direction {
 }
 
 impl ProxyMode {
-    /// Whether what is sent in a direction stays where it is.
+    /// Whether data in this direction is held back.
     fn holds(self, direction: Direction) -> bool {
         match self {
             Self::Blocked => true,
@@ -49,17 +49,17 @@ impl ProxyMode {
     }
 }
 
-/// What is true of all connections.
+/// State shared by all connections.
 #[derive(Debug, Clone, Copy)]
 struct State {
     way: ProxyMode,
-    /// Connections before this one are forgotten: nothing arrives on them any more.
+    /// Number of the first live connection: nothing is forwarded on earlier ones.
     first: u64,
-    /// How many connections there have been.
+    /// Number of connections so far.
     made: u64,
 }
 
-/// A running proxy; ended with its connections when dropped.
+/// Running proxy; stopped with its connections when dropped.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
@@ -68,7 +68,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Listens on a free port before an address.
+    /// Listens on a free port and forwards to an address.
     ///
     /// # Errors
     /// When no port is free.
@@ -101,7 +101,7 @@ impl Proxy {
         self.state.send_modify(|state| state.way = way);
     }
 
-    /// Lets nothing more arrive on the connections that there are, of which nobody is told.
+    /// Silently stops forwarding on all existing connections.
     pub(crate) fn forget(&self) {
         self.state.send_modify(|state| state.first = state.made + 1);
     }

@@ -8,16 +8,15 @@ use tempfile::TempDir;
 use super::{Client, Server};
 use crate::real_opa;
 
-/// The most address space of a process: a short call can ask for a value that takes all memory of the
-/// machine.
+/// Address-space limit of a process: the value of a short call can use all memory of the machine.
 const MEMORY: &str = "--as=8589934592";
 
-/// A process of OPA and a connection to it.
+/// Process of OPA and a connection to it.
 #[derive(Debug)]
 pub(crate) struct RestartingOpa {
     program: PathBuf,
     arguments: &'static [&'static str],
-    /// The base documents of each process.
+    /// Base documents of each process.
     documents: Option<&'static str>,
     folder: TempDir,
     process: Server,
@@ -25,10 +24,10 @@ pub(crate) struct RestartingOpa {
 }
 
 impl RestartingOpa {
-    /// Builds and starts it, with further arguments and base documents.
+    /// Builds and starts OPA with additional arguments and base documents.
     ///
     /// # Errors
-    /// It cannot be built or does not answer.
+    /// It cannot be built or does not respond.
     pub(crate) fn start(
         arguments: &'static [&'static str],
         documents: Option<&'static str>,
@@ -46,16 +45,16 @@ impl RestartingOpa {
         })
     }
 
-    /// Its program.
+    /// Returns the path of the program.
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Sends a request and reads the whole answer; its status, or nothing if OPA panics, which closes
-    /// the connection and leaves its locks closed.
+    /// Sends a request and reads the whole response. Returns its status, or none if OPA panics,
+    /// which closes the connection and leaves its locks locked.
     ///
     /// # Errors
-    /// It cannot be started again.
+    /// It cannot be restarted.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<Option<u16>, Box<dyn Error>> {
         if let Ok(status) = self.client.exchange(request) {
             return Ok(Some(status));
@@ -65,7 +64,7 @@ impl RestartingOpa {
         Ok(None)
     }
 
-    /// The body of the last answer.
+    /// Returns the body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         self.client.body()
     }

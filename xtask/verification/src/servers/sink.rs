@@ -1,4 +1,4 @@
-//! A sink for decision logs with switchable failure modes.
+//! Sink for decision logs with switchable failure modes.
 
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,27 +10,27 @@ use super::message::Message;
 use super::peer::{Peer, PeerScript};
 use super::wire::Failure;
 
-/// How a sink behaves.
+/// Behaviour of a sink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureMode {
     Good,
     Fails,
     Hangs,
     HangsUp,
-    /// Takes the decisions and then hangs up.
+    /// Accepts the decisions and then closes the connection.
     TakesAndHangsUp,
 }
 
-/// A sink. Clones share everything.
+/// Decision-log sink. Clones share their state.
 #[derive(Debug, Clone)]
 pub(crate) struct Sink(Arc<Mutex<Received>>);
 
 #[derive(Debug)]
 struct Received {
     mood: FailureMode,
-    /// Of all decisions, in the order in which they came.
+    /// Ids of all decisions, in order of arrival.
     ids: Vec<String>,
-    /// Uploads that could not be read.
+    /// Errors of uploads that could not be parsed.
     garbage: Vec<String>,
 }
 
@@ -51,27 +51,27 @@ impl Sink {
         self.told().mood = mood;
     }
 
-    /// The ids of all decisions, in the order in which they came.
+    /// Returns the ids of all decisions, in order of arrival.
     pub(crate) fn ids(&self) -> Vec<String> {
         self.told().ids.clone()
     }
 
-    /// What could not be read, if anything.
+    /// Returns the first parse error, if there is one.
     pub(crate) fn garbage(&self) -> Option<String> {
         self.told().garbage.first().cloned()
     }
 
-    /// Forgets everything.
+    /// Removes everything received.
     pub(crate) fn clear(&self) {
         let mut told = self.told();
         told.ids.clear();
         told.garbage.clear();
     }
 
-    /// Has the sink listen on a port.
+    /// Starts the sink on a port.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When the port is in use.
     pub(crate) async fn listen(&self, port: u16) -> Result<Peer, Failure> {
         let sink = self.clone();
         let peer = Peer::start(port, move |asked| {
@@ -100,7 +100,7 @@ impl Sink {
     }
 }
 
-/// The ids of the decisions of an upload.
+/// Parses the decision ids of an upload.
 fn decisions(body: &[u8]) -> Result<Vec<String>, Failure> {
     let mut text = Vec::new();
     GzDecoder::new(body).read_to_end(&mut text)?;

@@ -11,28 +11,28 @@ use tokio::time::timeout;
 use super::HANG_LIMIT;
 use super::message::{Message, Reader};
 
-/// What a task may fail with.
+/// Error of a task.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// One connection.
+/// HTTP/1 connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
     reader: Reader<TcpStream>,
 }
 
 impl Wire {
-    /// Connects from an address of the loopback interface.
+    /// Connects from a loopback address.
     ///
     /// # Errors
-    /// When the server does not take the connection.
+    /// When the server does not accept the connection.
     pub(crate) async fn connect(to: SocketAddr, from: [u8; 4]) -> io::Result<Self> {
         Self::narrow(to, from, None).await
     }
 
-    /// Connects with a receive buffer of so many bytes.
+    /// Connects with a receive buffer of this size in bytes.
     ///
     /// # Errors
-    /// When the server does not take the connection.
+    /// When the server does not accept the connection.
     pub(crate) async fn narrow(
         to: SocketAddr,
         from: [u8; 4],
@@ -52,86 +52,86 @@ impl Wire {
     /// Sends bytes.
     ///
     /// # Errors
-    /// When the server has closed the connection, or takes nothing.
+    /// When the server has closed the connection, or does not read.
     pub(crate) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         within(HANG_LIMIT, self.reader.stream.write_all(bytes)).await
     }
 
-    /// The next answer.
+    /// Reads the next response.
     ///
     /// # Errors
-    /// When none comes.
+    /// When none arrives.
     pub(crate) async fn answer(&mut self) -> io::Result<Message> {
         self.answer_within(HANG_LIMIT).await
     }
 
-    /// The next answer, within a time.
+    /// Reads the next response within a time.
     ///
     /// # Errors
-    /// When none comes.
+    /// When none arrives.
     pub(crate) async fn answer_within(&mut self, time: Duration) -> io::Result<Message> {
         let message = within(time, self.reader.message(false)).await?;
         message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// The head of the next answer, for which no body is waited: nothing after it can be read.
+    /// Reads the head of the next response without its body; nothing after it can be read.
     ///
     /// # Errors
-    /// When none comes.
+    /// When none arrives.
     pub(crate) async fn head(mut self) -> io::Result<Message> {
         let message = within(HANG_LIMIT, self.reader.message(true)).await?;
         message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads its response.
     ///
     /// # Errors
-    /// When none comes.
+    /// When none arrives.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<Message> {
         self.send(request).await?;
         self.answer().await
     }
 
-    /// Whether the server closes the connection within this time, whatever it sends before.
+    /// Whether the server closes the connection within this time, ignoring any data.
     pub(crate) async fn closes(&mut self, time: Duration) -> bool {
         let ended = async { while matches!(self.reader.more().await, Ok(true)) {} };
         timeout(time, ended).await.is_ok()
     }
 
-    /// Sends no more, but still reads.
+    /// Closes the sending side of the connection.
     ///
     /// # Errors
-    /// When the connection is gone.
+    /// When the connection is closed.
     pub(crate) async fn half_close(&mut self) -> io::Result<()> {
         self.reader.stream.shutdown().await
     }
 
-    /// Ends the connection with a reset.
+    /// Resets the connection.
     ///
     /// # Errors
-    /// When the connection is gone.
+    /// When the connection is closed.
     pub(crate) fn reset(self) -> io::Result<()> {
         self.reader.stream.set_zero_linger()
     }
 
-    /// The stream, for bytes that are no HTTP/1.
+    /// Returns the stream, for protocols other than HTTP/1.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.reader.stream
     }
 }
 
-/// One request on a connection of its own.
+/// Sends one request on a new connection.
 ///
 /// # Errors
-/// When there is no answer.
+/// When there is no response.
 pub(crate) async fn ask(to: SocketAddr, from: [u8; 4], request: &[u8]) -> io::Result<Message> {
     Wire::connect(to, from).await?.ask(request).await
 }
 
-/// A request whose answer must be a success.
+/// Sends a request that must succeed.
 ///
 /// # Errors
-/// When there is no answer or another one.
+/// When there is no response or another status.
 pub(crate) async fn done(to: SocketAddr, from: [u8; 4], asked: &[u8]) -> Result<Message, Failure> {
     let answer = ask(to, from, asked).await?;
     match answer.status() {
@@ -144,12 +144,12 @@ pub(crate) async fn done(to: SocketAddr, from: [u8; 4], asked: &[u8]) -> Result<
     }
 }
 
-/// The bytes of a request.
+/// Formats a request.
 pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
     request_with(method, path, "", body.as_bytes())
 }
 
-/// The bytes of a request with further headers, each with its line end.
+/// Formats a request with additional headers, each with its line end.
 pub(crate) fn request_with(method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let mut bytes = format!(
@@ -160,10 +160,10 @@ pub(crate) fn request_with(method: &str, path: &str, headers: &str, body: &[u8])
     bytes
 }
 
-/// What comes within a time.
+/// Awaits a future with a timeout.
 ///
 /// # Errors
-/// As the future, and when it takes longer.
+/// Errors of the future, and a timeout.
 pub(crate) async fn within<T>(
     time: Duration,
     future: impl Future<Output = io::Result<T>>,

@@ -29,11 +29,11 @@ pub(crate) struct Options {
     look: bool,
 }
 
-/// Makes the pages, and with `look` tries them in a browser.
+/// Builds the pages, and with `look` tests them in a browser.
 ///
 /// # Errors
-/// Evidence that cannot be read; pages that cost too much; what is wrong with a page. Submissions that
-/// are not accepted: there are no pages about them, and all others are written first.
+/// Evidence that cannot be read; pages that are too slow to build; errors of the pages. Rejected
+/// submissions: they have no pages, and all others are written first.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let folder = options
         .out
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let read = processor_time().saturating_sub(begun);
     let pages = site(&implementations);
     if folder.exists() {
-        // Only what looks like a site is thrown away.
+        // Only a folder that contains a site is deleted.
         if !folder.join("style.css").is_file() {
             return Err(format!("{}: is there and holds no site", folder.display()).into());
         }
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             bytes / 1000,
         ),
     );
-    // For which the reference is judged, too.
+    // The time for reading includes judging the reference.
     if made > read {
         return Err("making the pages costs more than reading what they tell of".into());
     }
@@ -81,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     submissions::told(refused)
 }
 
-/// The time that this process has taken of the processors.
+/// CPU time of this process.
 fn processor_time() -> Duration {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     Duration::from_secs(now.tv_sec.unsigned_abs())

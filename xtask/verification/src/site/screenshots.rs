@@ -1,4 +1,4 @@
-//! The site in a real browser: every kind of page, light and dark, wide and narrow.
+//! Checks of the site in a real browser: every kind of page, light and dark, wide and narrow.
 
 use std::error::Error;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::report_page::{self, CHROMIUM, DRIVER, serve};
 use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
-/// The pages that are tried: of each kind one, if it is there.
+/// Pages to test: one of each kind, if it exists.
 const KINDS: [&str; 9] = [
     "index.html",
     "sections.html",
@@ -22,10 +22,10 @@ const KINDS: [&str; 9] = [
     "reference/current/index.html",
 ];
 
-/// Tries the pages of a folder.
+/// Tests the pages of a folder.
 ///
 /// # Errors
-/// With everything that is wrong with a page, or when there is no browser.
+/// All errors of the pages, or a missing browser.
 pub(super) fn look(folder: &Path) -> Result<(), Box<dyn Error>> {
     apt::require(&[("chromium", CHROMIUM), ("chromium-driver", DRIVER)])?;
     let shots = root().join("target/site-pictures");

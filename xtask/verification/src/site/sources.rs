@@ -18,14 +18,14 @@ use crate::stored_evidence;
 use crate::submissions::{self, FoundSubmissions};
 use crate::{evidence, evidence_pack, root};
 
-/// What is said of every release of OPA.
+/// Description of every release of OPA.
 const RELEASED: &str = "A release of the Open Policy Agent project, built with `go install` and judged by `cargo xtask matrix`.";
 
-/// What is said of every library without a server.
+/// Description of every library without a server.
 const LIBRARY: &str =
     "A library without a server, judged behind `conformance shim` by `cargo xtask shim-examples`.";
 
-/// What is said of every client.
+/// Description of every client.
 const CLIENT: &str =
     "A client behind an adapter, judged by the rules for clients: `cargo xtask client-examples`.";
 
@@ -37,7 +37,7 @@ struct Version {
     runs: Vec<Vec<Event>>,
 }
 
-/// All versions of all implementations, those of one together and the latest last; and why
+/// Returns all versions of all implementations, grouped, with the latest version last; and why
 /// submissions are left out.
 ///
 /// # Errors
@@ -78,13 +78,13 @@ pub(super) fn all(
     Ok((all.collect::<Result<_, _>>()?, submitted.wrong))
 }
 
-/// The numbers of a version, and the rest of it.
+/// Sort key of a version: its numbers, and the rest.
 fn order(version: &str) -> (Vec<u64>, String) {
     let (numbers, rest) = version.split_once(['-', '+']).unwrap_or((version, ""));
     let numbers = numbers
         .split('.')
         .map(|part| part.parse().unwrap_or_default());
-    // A release stands behind what came before it.
+    // A release follows its pre-releases.
     let rest = if rest.is_empty() {
         "~".to_owned()
     } else {
@@ -93,8 +93,8 @@ fn order(version: &str) -> (Vec<u64>, String) {
     (numbers.collect(), rest)
 }
 
-/// The releases that `cargo xtask matrix` left evidence of, and of the others those that
-/// `results/` has.
+/// Releases with evidence from `cargo xtask matrix`, and otherwise those with evidence in
+/// `results/`.
 fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
     let releases = Releases::read()?;
     let mut kept: BTreeMap<String, Vec<Event>> = BTreeMap::new();
@@ -129,14 +129,14 @@ fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
     Ok(versions)
 }
 
-/// The release that a run was on.
+/// Release of a run's target.
 fn release(started: &RunStarted) -> Option<String> {
     let target = &started.target;
     let named = target.name.strip_prefix("opa ").map(str::to_owned);
     named.or(target.version.clone())
 }
 
-/// The reference, judged now.
+/// Judges the reference now.
 fn reference() -> Result<Version, Box<dyn Error>> {
     let mut events = Vec::new();
     let suite = Suite::builder(Target::embedded()?).build()?;
@@ -149,7 +149,7 @@ fn reference() -> Result<Version, Box<dyn Error>> {
     })
 }
 
-/// What a folder of `results/` has, a version each.
+/// Evidence in a folder of `results/`, with one version each.
 fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     let read = evidence::files(folder)?.into_iter().map(|file| {
         let events = again(evidence::read(&file)?)?;
@@ -172,7 +172,7 @@ fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     read.collect()
 }
 
-/// Adds the events of a submission to the version that it is of.
+/// Adds the events of a submission to its version.
 fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
     let Some(started) = started(&events) else {
         return;
@@ -209,10 +209,10 @@ fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
     }
 }
 
-/// The events with the verdicts of today; as they are, where no rule of them is known.
+/// Judges the events again by the current rules; unchanged if none of the rules is known.
 ///
 /// # Errors
-/// Events that no run can have shown.
+/// Events that no run can have produced.
 fn again(events: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
     match Suite::judge_again(events.clone()) {
         Err(SuiteError::Nothing) => Ok(events),
@@ -227,7 +227,7 @@ fn started(events: &[Event]) -> Option<&RunStarted> {
     })
 }
 
-/// The runs as one: of a rule that several judged, what the first of them saw counts.
+/// Merges the runs: if several judged a rule, the first one counts.
 fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
     let mut by: BTreeMap<String, usize> = BTreeMap::new();
     for (run, events) in of.runs.iter().enumerate() {
@@ -297,7 +297,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
     })
 }
 
-/// What is known of a target; nothing where its list does not say for this version.
+/// Known deviations of a target; empty if its list does not apply to this version.
 fn known(target: &str, version: &str) -> KnownList {
     let read = || {
         let catalogue = Catalogue::embedded().ok()?;
@@ -308,7 +308,7 @@ fn known(target: &str, version: &str) -> KnownList {
     read().unwrap_or_default()
 }
 
-/// To readers a rule is kept or broken: that a deviation is known only says why.
+/// Reduces outcomes to pass and fail for readers: a known deviation only adds a reason.
 fn told(digest: &mut Digest) {
     for row in &mut digest.rows {
         row.outcome = match row.outcome {
@@ -322,8 +322,8 @@ fn told(digest: &mut Digest) {
     }
 }
 
-/// Whoever was judged by profiles stands by these; whoever was judged whole, by each that
-/// anything was judged of.
+/// Profile results of an implementation: for the profiles that it was judged by, or, after a whole
+/// run, for every profile with a judged rule.
 fn standings(
     digest: &Digest,
     profiles: &[Option<&'static conformance::catalogue::Profile>],

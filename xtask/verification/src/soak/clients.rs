@@ -1,4 +1,4 @@
-//! Soak clients, each of which owns the data that it writes.
+//! Soak clients, each of which writes only its own data.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,28 +12,28 @@ use super::environment::{BUNDLE, DefinitionServer};
 use super::model::{Documents, Random};
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
-/// Of each kind of client so many.
+/// Number of clients of each kind.
 pub(super) const EACH: u64 = 3;
 
-/// Between two requests of a client: the servers are to be used, not to be full.
+/// Pause between two requests of a client, so that the servers are not overloaded.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Whose address clients have.
+/// Source address of clients.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
-/// What a client did.
+/// Results of a client.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     name: &'static str,
     milliseconds: Vec<f64>,
-    /// The decisions that it was answered with.
+    /// Ids of the decisions that it received.
     pub(super) ids: Vec<String>,
-    /// How many decisions it was answered with that have an id in the log only.
+    /// Number of decisions whose id is only in the decision log.
     pub(super) unnamed: usize,
 }
 
 impl Tally {
-    /// One tally of each name.
+    /// Merges the tallies with the same name.
     pub(super) fn by_name(tallies: Vec<Self>) -> Vec<Self> {
         let mut all: BTreeMap<&str, Self> = BTreeMap::new();
         for tally in tallies {
@@ -63,7 +63,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// One client with its connection.
+/// Client with its connection.
 struct Client {
     wire: Wire,
     tally: Tally,
@@ -79,7 +79,7 @@ impl Client {
         Ok(Self { wire, tally })
     }
 
-    /// Sends a request whose answer must have this status.
+    /// Sends a request whose response must have this status.
     async fn ask(&mut self, asked: &[u8], status: u16) -> Result<Message, Failure> {
         let begun = Instant::now();
         let answer = self.wire.ask(asked).await?;
@@ -97,7 +97,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// The same, of which also the `result` is known.
+    /// The same, with an expected `result`.
     async fn result(&mut self, asked: &[u8], due: Option<&Value>) -> Result<(), Failure> {
         let body = self.ask(asked, 200).await?.json();
         match body.get("result") == due {
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-/// Writes and reads documents of its own.
+/// Writes and reads separate documents.
 pub(super) async fn documents(
     to: SocketAddr,
     number: u64,
@@ -132,7 +132,7 @@ pub(super) async fn documents(
     Ok(client.tally)
 }
 
-/// Changes a policy of its own, spoils it without success, and removes it.
+/// Writes a separate policy, tries to replace it with an invalid one, and removes it.
 pub(super) async fn policies(
     to: SocketAddr,
     number: u64,
@@ -169,7 +169,7 @@ pub(super) async fn policies(
     Ok(client.tally)
 }
 
-/// Decides by input, by queries and by what partial evaluation leaves.
+/// Requests decisions, queries and partial evaluations.
 pub(super) async fn decisions(
     to: SocketAddr,
     number: u64,
@@ -206,7 +206,7 @@ pub(super) async fn decisions(
                 let asked = request("POST", "/v1/compile", &query.to_string());
                 let body = client.ask(&asked, 200).await?.json();
                 let left = body.pointer("/result/queries").and_then(Value::as_array);
-                // Who has the level needs no name: one of the conditions is empty.
+                // A sufficient level needs no user: one of the conditions is empty.
                 let always = left.is_some_and(|left| left.contains(&json!([])));
                 if always != (level > 7) || left.is_none_or(Vec::is_empty) {
                     return Err(format!("level {level} leaves {body}").into());
@@ -217,7 +217,7 @@ pub(super) async fn decisions(
     Ok(client.tally)
 }
 
-/// Changes definitions, and waits until the engine decides by each change.
+/// Changes definitions, and waits until the engine has activated each change.
 pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Result<Tally, Failure> {
     let mut client = Client::new("definitions", place.control).await?;
     let mut engine = Client::new("definitions", place.engine).await?;
@@ -263,7 +263,7 @@ pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Resu
     Ok(client.tally)
 }
 
-/// Waits until the engine has a change. It shows the one before it until then, and no other.
+/// Waits until the engine has activated a change. Until then only the previous one may be visible.
 async fn follow(engine: &mut Client, count: u64) -> Result<(), Failure> {
     let begun = Instant::now();
     let asked = request("GET", "/v1/data/bundled/count", "");

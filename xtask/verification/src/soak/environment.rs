@@ -14,33 +14,33 @@ use tokio::time::sleep;
 use super::clients::Tally;
 use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, Process, Sink};
 
-/// The file of the bundle.
+/// File name of the bundle.
 pub(super) const BUNDLE: &str = "bundled.tar.gz";
 
-/// The key of the administrator.
+/// API key of the administrator.
 const KEY: &str = "soak-administrator-key";
 
-/// An encryption key for tests.
+/// Encryption key for tests.
 const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
 const POLICY: &str = "package soak\n\ndefault allow := false\n\nallow if input.user == \"ann\"\n\n\
     allow if input.level > 7\n\n\
     doubled contains 2 * n if {\n\tsome n in numbers.range(0, input.level)\n\tn > 0\n}\n";
 
-/// Everything that runs; ended when dropped.
+/// All servers; stopped when dropped.
 #[derive(Debug)]
 pub(super) struct Environment {
     pub(super) engine: Process,
     pub(super) control: Process,
     sink: Sink,
-    /// All decisions that were answered.
+    /// Ids of all acknowledged decisions.
     answered: BTreeSet<String>,
-    /// How many more were answered without their ids.
+    /// Number of further decisions whose responses had no id.
     unnamed: usize,
     _peers: [Peer; 2],
 }
 
-/// Where the client of definitions goes, and with which key.
+/// Addresses and API key for the client of definitions.
 #[derive(Debug)]
 pub(super) struct DefinitionServer {
     pub(super) control: SocketAddr,
@@ -49,7 +49,7 @@ pub(super) struct DefinitionServer {
 }
 
 impl Environment {
-    /// Starts everything in a folder.
+    /// Starts all servers in a folder.
     ///
     /// # Errors
     /// When something does not start.
@@ -109,16 +109,16 @@ impl Environment {
         }
     }
 
-    /// Remembers the decisions that clients were answered with.
+    /// Records the decisions that clients received.
     pub(super) fn remember(&mut self, tally: &Tally) {
         self.answered.extend(tally.ids.iter().cloned());
         self.unnamed += tally.unnamed;
     }
 
-    /// Waits until every decision is at the sink, and ends the servers; what was wrong.
+    /// Waits until every decision is at the sink, and stops the servers; returns the errors.
     ///
     /// # Errors
-    /// When a server is gone already.
+    /// When a server has already ended.
     pub(super) async fn end(&mut self) -> Result<Vec<String>, Failure> {
         let mut broken = Vec::new();
         let begun = Instant::now();
@@ -172,7 +172,7 @@ impl Environment {
     }
 }
 
-/// Serves a file as bundle servers do, with a tag by which a client asks for what is newer.
+/// Serves a file like a bundle server, with an ETag for conditional requests.
 async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
     let shelf = Peer::start(0, move |asked: Message| {
         let file = file.clone();
@@ -180,7 +180,7 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
             let bytes = loop {
                 match fs::read(&file) {
                     Ok(bytes) => break bytes,
-                    // The first build is on its way.
+                    // The first build is not finished yet.
                     Err(_) => sleep(Duration::from_millis(50)).await,
                 }
             };
@@ -194,7 +194,7 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
     Ok(shelf.await?)
 }
 
-/// A tag that other bytes do not have, but for a chance of one in 2^64 (FNV-1a).
+/// ETag from a 64-bit FNV-1a hash of the bytes.
 fn tag(bytes: &[u8]) -> String {
     let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

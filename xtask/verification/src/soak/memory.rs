@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// How much more a server may hold at the end than after its warm-up.
+/// Maximum ratio of a server's memory at the end to that after its warm-up.
 const GROWTH: f64 = 1.05;
 
-/// What an allocator keeps by its own reckoning is no growth, in KiB.
+/// Growth that is attributed to the allocator, in KiB.
 const NOISE: f64 = 2_048.0;
 
-/// What a server held when it was looked at after its warm-up.
+/// Samples of a server's resident memory after its warm-up.
 #[derive(Debug)]
 pub(super) struct Memory {
     server: &'static str,
@@ -21,14 +21,14 @@ impl Memory {
         Self { server, looks }
     }
 
-    /// Looks at a resident size in KiB.
+    /// Records a resident size in KiB, if the server has warmed up.
     pub(super) fn look(&mut self, resident: u64, warm: bool) {
         if warm {
             self.looks.push(resident);
         }
     }
 
-    /// The medians of the first and the last third, in KiB.
+    /// Medians of the first and the last third, in KiB.
     fn medians(&self) -> (f64, f64) {
         let third = self.looks.len() / 3;
         let first = self.looks.get(..third).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Memory {
         (median(first), median(last.unwrap_or_default()))
     }
 
-    /// What is wrong, if it grew.
+    /// Returns an error if the memory has grown.
     pub(super) fn broken(&self) -> Option<String> {
         let (first, last) = self.medians();
         let grown = last > (first * GROWTH).max(first + NOISE) || !first.is_finite();

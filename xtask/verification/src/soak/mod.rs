@@ -21,16 +21,16 @@ use clients::Tally;
 use environment::Environment;
 use memory::Memory;
 
-/// The share of the time in which memory may still grow.
+/// Share of the time in which memory may still grow.
 const WARM_UP: f64 = 0.35;
 
-/// How often memory is looked at.
+/// Sampling interval of the memory.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Uses both servers for so many seconds.
+/// Uses both servers for this many seconds.
 ///
 /// # Errors
-/// When an answer is wrong or missing, a decision is lost or doubled, or memory grows.
+/// When a response is wrong or missing, a decision is lost or doubled, or memory grows.
 pub(crate) fn run(seconds: u64, program: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let program = match program {
         Some(program) => program.canonicalize()?,
@@ -42,7 +42,7 @@ pub(crate) fn run(seconds: u64, program: Option<&Path>) -> Result<(), Box<dyn Er
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        // Servers end with what holds them, also when the task is told to stop.
+        // Futures are dropped on an interrupt, which ends the servers.
         let mut terminated = signal(SignalKind::terminate())?;
         tokio::select! {
             soaked = soak(&program, &folder, Duration::from_secs(seconds)) => soaked.map_err(|why| why as Box<dyn Error>),
@@ -75,7 +75,7 @@ async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failu
     let mut tallies: Vec<Tally> = Vec::new();
     while !clients.is_empty() {
         tokio::select! {
-            // The first that fails ends it all.
+            // The first failure ends the test.
             Some(ended) = clients.join_next() => tallies.push(ended??),
             () = sleep(LOOK) => {
                 let warm = begun.elapsed() > time.mul_f64(WARM_UP);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// A sequence of numbers that is the same for the same beginning.
+/// Pseudo-random numbers that depend only on the seed.
 #[derive(Debug)]
 pub(super) struct Random(u64);
 
@@ -13,7 +13,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below another.
+    /// Returns a number below `bound`.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -21,7 +21,7 @@ impl Random {
         (self.0 >> 16) % bound.max(1)
     }
 
-    /// A small document.
+    /// Returns a small document.
     pub(super) fn value(&mut self) -> Value {
         let number = self.below(1_000);
         match self.below(6) {
@@ -35,28 +35,28 @@ impl Random {
     }
 }
 
-/// The documents below a path, by their keys.
+/// Documents below a path, by key.
 #[derive(Debug, Default)]
 pub(super) struct Documents(BTreeMap<String, Value>);
 
-/// How many keys there are.
+/// Number of keys.
 const KEYS: u64 = 16;
 
-/// What is asked next: the method, the path below that of the documents, the body, and the
-/// status of the answer.
+/// Next request: method, path below that of the documents, and body, with the expected status of
+/// the response.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) body: String,
     pub(super) status: u16,
-    /// What the answer's `result` must be; none where there must be no such member. Nothing is
-    /// said of what answers without a body.
+    /// Expected `result` of the response; the inner none if it must be absent, the outer none for
+    /// responses without a body.
     pub(super) result: Option<Option<Value>>,
 }
 
 impl Documents {
-    /// The next step, after which the documents are as they will be.
+    /// Returns the next step, and applies its change to the documents.
     pub(super) fn step(&mut self, random: &mut Random) -> Step {
         let key = format!("k{}", random.below(KEYS));
         let value = random.value();
@@ -93,7 +93,7 @@ impl Documents {
                 }
             }
             6 => Step {
-                // One that fails half-way changes nothing.
+                // A patch that fails half-way changes nothing.
                 path: String::new(),
                 ..step(
                     "PATCH",

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use super::{FetchError, directory};
 use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
-/// Reads the files of a library: the folder of its name in the first of these folders that has
-/// one. A name may have several segments, and colons. In the names of files `#` stands for a
-/// colon, as in the libraries that come with OPA Control Plane.
+/// Reads the files of a library: the folder with its name in the first of these folders that has
+/// one. A name may have several segments, and colons. In file names `#` represents a colon, as in
+/// the libraries that come with OPA Control Plane.
 ///
 /// # Errors
-/// When there is no such library, a link in it leads out of its root, or a file cannot be read or
-/// is too much.
+/// When the library does not exist, a link in it leads out of its root, or a file cannot be read or
+/// exceeds the quota.
 pub(super) fn read(
     name: &str,
     roots: &[PathBuf],
@@ -35,7 +35,7 @@ pub(super) fn read(
         .collect())
 }
 
-/// The folder of a library below a root, if there is one that its name leads to by itself.
+/// Returns the folder of a library below a root, if the name is a plain path to one.
 fn folder(name: &str, root: &Path) -> Option<PathBuf> {
     let is_plain = |segment: &str| !matches!(segment, "" | "." | "..");
     let plain = name.split('/').all(is_plain) && !name.contains('\0');

@@ -1,4 +1,4 @@
-//! Credentials of fetches, from secrets.
+//! Credentials for fetches, from secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,27 +12,27 @@ use super::FetchError;
 use crate::control::model::{Secret, wipe};
 use crate::control::secret_allowlist::SecretAllowlist;
 
-/// The value of a secret, by its type.
+/// Value of a secret, by its type.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Credentials {
-    /// A name and a password, and headers (`NAME: VALUE`) that go with them.
+    /// User name and password, and additional headers (`NAME: VALUE`).
     BasicAuth {
         username: String,
         password: String,
         #[serde(default)]
         headers: Vec<String>,
     },
-    /// A token that whoever bears it may use.
+    /// Bearer token.
     TokenAuth { token: String },
-    /// A key in a header or in the query of the address.
+    /// API key in a header or in the query of the URL.
     ApiKey {
         key: String,
         value: String,
         #[serde(default, rename = "in")]
         place: KeyPlace,
     },
-    /// A private key, and the fingerprints of the hosts that it may be shown to.
+    /// Private key, and the fingerprints of the hosts that it may be used for.
     SshKey {
         key: String,
         #[serde(default)]
@@ -40,41 +40,41 @@ pub(super) enum Credentials {
         #[serde(default)]
         fingerprints: Vec<String>,
     },
-    /// A key of Amazon Web Services or of what is compatible with it.
+    /// Access key of Amazon Web Services or of a compatible service.
     AwsAuth {
         access_key_id: String,
         secret_access_key: String,
         #[serde(default)]
         session_token: String,
     },
-    /// What a token can be had for.
+    /// OAuth 2.0 client credentials.
     #[serde(rename = "oidc_client_credentials")]
     Oidc(ClientCredentials),
-    /// Who signs requests for tokens of a GitHub App.
+    /// Key that signs token requests of a GitHub App.
     #[serde(rename = "github_app_auth")]
     GithubApp(GithubApp),
-    /// How a server is recognised, and what certificate is shown to it.
+    /// Trusted certificates and client certificate for TLS.
     TlsCert(TlsCert),
 }
 
-/// Where a key stands in a request.
+/// Place of a key in a request.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KeyPlace {
-    /// A header of its name.
+    /// Header with the name of the key.
     #[default]
     Header,
-    /// A parameter of its name.
+    /// Query parameter with the name of the key.
     Query,
 }
 
-/// What a token can be had for.
+/// OAuth 2.0 client credentials.
 #[derive(Deserialize)]
 pub(super) struct ClientCredentials {
-    /// Who says where tokens are given out, if that is not said here.
+    /// Issuer whose discovery document names the token endpoint, if that is empty.
     #[serde(default)]
     pub(super) issuer: String,
-    /// Where tokens are given out.
+    /// Token endpoint.
     #[serde(default)]
     pub(super) token_endpoint: String,
     pub(super) client_id: String,
@@ -83,36 +83,36 @@ pub(super) struct ClientCredentials {
     pub(super) scopes: Vec<String>,
 }
 
-/// Who signs requests for tokens of a GitHub App.
+/// Key that signs token requests of a GitHub App.
 #[derive(Deserialize)]
 pub(super) struct GithubApp {
-    /// The number of the app.
+    /// App id.
     pub(super) integration_id: u64,
-    /// The number of its installation.
+    /// Installation id.
     pub(super) installation_id: u64,
-    /// The app's RSA key, in PEM.
+    /// RSA key of the app, in PEM.
     pub(super) private_key: String,
 }
 
-/// How a server is recognised, and what certificate is shown to it, all in PEM.
+/// Trusted certificates and client certificate for TLS, all in PEM.
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
 pub(super) struct TlsCert {
-    /// The authorities that count instead of the system's, if any.
+    /// Certificate authorities that replace those of the system, if any.
     root_ca: String,
-    /// The client's certificate, with the authorities in between.
+    /// Client certificate, with intermediate certificates.
     tls_cert: String,
-    /// The key of the certificate.
+    /// Private key of the certificate.
     tls_key: String,
 }
 
 impl TlsCert {
-    /// The authorities, and the client's certificate with its key.
+    /// Parses the authorities, and the client certificate with its key.
     ///
     /// # Errors
-    /// When one of them cannot be read, or there is a certificate without a key or a key without
-    /// a certificate.
+    /// When one of them is invalid, or there is a certificate without a key or a key without a
+    /// certificate.
     pub(super) fn read(&self) -> Result<(Vec<Certificate>, Option<Identity>), FetchError> {
         let refused = |what: &str| FetchError::config(format!("tls_cert: {what}"));
         let authorities = Certificate::from_pem_bundle(self.root_ca.as_bytes());
@@ -137,7 +137,7 @@ impl TlsCert {
     }
 }
 
-/// Credentials, and where they may be sent.
+/// Credentials, and the hosts that they may be sent to.
 #[derive(Debug)]
 pub(super) struct ResolvedCredentials {
     pub(super) credentials: Credentials,
@@ -145,10 +145,10 @@ pub(super) struct ResolvedCredentials {
 }
 
 impl ResolvedCredentials {
-    /// The credentials that a definition names, which is one that may use these secrets.
+    /// Resolves the credentials that a definition names, among the secrets that it may use.
     ///
     /// # Errors
-    /// When the secret is not there or has another shape. Says nothing of its value.
+    /// When the secret does not exist or has an invalid value. Reveals nothing of its value.
     pub(super) fn of(
         secrets: &BTreeMap<String, Secret>,
         name: Option<&str>,
@@ -176,7 +176,7 @@ impl ResolvedCredentials {
 }
 
 impl Credentials {
-    /// The type, as secrets name it.
+    /// Returns the type, as in secrets.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::BasicAuth { .. } => "basic_auth",
@@ -190,7 +190,7 @@ impl Credentials {
         }
     }
 
-    /// The refusal of credentials that cannot be used for something.
+    /// Returns the error for credentials that cannot be used for a purpose.
     pub(super) fn unfit(&self, purpose: &str) -> FetchError {
         FetchError::config(format!(
             "credentials of type {} cannot be used for {purpose}",

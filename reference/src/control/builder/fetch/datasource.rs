@@ -8,7 +8,7 @@ use super::{FetchError, http, s3};
 use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::model::{Datasource, stored_path};
 
-/// The file that the document of a datasource is placed in.
+/// Returns the path of the file for the document of a datasource.
 ///
 /// # Errors
 /// When the path leaves the source.
@@ -21,7 +21,7 @@ pub(super) fn path(definition: &Datasource) -> Result<String, FetchError> {
 /// Fetches a document of at most `limit` bytes.
 ///
 /// # Errors
-/// When the config cannot be used, the host is not allowed, or there is no JSON document.
+/// When the config is invalid, the host is not allowed, or the response is not a JSON document.
 pub(super) async fn fetch(
     definition: &Datasource,
     held: Option<ResolvedCredentials>,
@@ -43,19 +43,19 @@ pub(super) async fn fetch(
     Ok(bytes)
 }
 
-/// Says which datasource has failed.
+/// Adds the name of the datasource to an error.
 pub(super) fn within(name: &str, failure: FetchError) -> FetchError {
     failure.of(&format!("datasource `{name}`"))
 }
 
-/// The config of a datasource.
+/// Config of a datasource.
 pub(super) struct Config<'d>(&'d Map<String, Value>);
 
 impl<'d> Config<'d> {
-    /// A member; empty if absent.
+    /// Returns a string member; empty if absent.
     ///
     /// # Errors
-    /// When it is no string.
+    /// When it is not a string.
     pub(super) fn text(&self, name: &str) -> Result<&'d str, FetchError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(""),
@@ -66,10 +66,10 @@ impl<'d> Config<'d> {
         }
     }
 
-    /// A member that must be there.
+    /// Returns a required string member.
     ///
     /// # Errors
-    /// When it is absent, empty or no string.
+    /// When it is absent, empty or not a string.
     pub(super) fn required(&self, name: &str) -> Result<&'d str, FetchError> {
         match self.text(name)? {
             "" => Err(FetchError::config(format!("config.{name} is required"))),
@@ -77,10 +77,10 @@ impl<'d> Config<'d> {
         }
     }
 
-    /// The members of an object of strings.
+    /// Returns the members of an object of strings.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When it is anything else.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, FetchError> {
         let refused = || FetchError::config(format!("config.{name} must be an object of strings"));
         match self.0.get(name) {

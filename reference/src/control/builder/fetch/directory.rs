@@ -8,17 +8,17 @@ use std::sync::atomic::AtomicBool;
 use super::{FetchError, Steps};
 use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
-/// The folder of a repository's own files, which no bundle has.
+/// Folder with a repository's own files, which is never part of a bundle.
 const GIT: &str = ".git";
 
-/// Finds a path, its links resolved, below one of the operator's folders. A relative path is
-/// looked for below each of them in turn, and may lead from one into another.
+/// Resolves a path, including links, below one of the operator's folders. A relative path is looked
+/// up in each of them in turn, and may lead from one into another.
 ///
 /// # Errors
-/// When it is not there or lies outside; the message says where it was looked for. Both look
-/// alike, so that nobody learns what there is.
+/// When it does not exist or is outside; the message lists the paths that were checked. Both cases
+/// have the same message, so that it does not reveal which files exist.
 pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, FetchError> {
-    // Joined to a root, an absolute path stays what it is.
+    // An absolute path joined to a root stays unchanged.
     let places: Vec<PathBuf> = roots.iter().map(|root| root.join(path)).collect();
     if let Some(found) = places.iter().find_map(|place| below(place, roots)) {
         return Ok(found);
@@ -41,7 +41,7 @@ pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, FetchEr
     )))
 }
 
-/// Where a path leads, if that is below one of these folders.
+/// Resolves a path, if the result is below one of these folders.
 pub(super) fn below(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let found = path.canonicalize().ok()?;
     let is_below = |root: &PathBuf| {
@@ -51,11 +51,11 @@ pub(super) fn below(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     roots.iter().any(is_below).then_some(found)
 }
 
-/// Reads the files of a folder that was found below one of the operator's folders.
+/// Reads the files of a resolved folder below one of the operator's folders.
 ///
 /// # Errors
-/// When a link in it leads out of the operator's folders, a file cannot be read, there is too
-/// much, or nobody waits any more.
+/// When a link in it leads out of the operator's folders, a file cannot be read, a limit is
+/// exceeded, or the read is cancelled.
 pub(super) fn read(
     folder: PathBuf,
     roots: &[PathBuf],
@@ -80,7 +80,7 @@ pub(super) fn read(
             };
             let shown = format!("{prefix}{name}");
             let kind = entry.file_type().map_err(failed)?;
-            // What no pattern leads to is not looked at: the folder may hold anything.
+            // Folders that no pattern reaches are not visited: they may contain anything.
             let leads_on = || selection.reaches(&format!("{shown}/"));
             let found = match kind.is_symlink() {
                 true if selection.takes(&shown) || (entry.path().is_dir() && leads_on()) => {
@@ -108,7 +108,7 @@ pub(super) fn read(
 
 fn file(path: &Path, shown: &str, quota: &mut FileQuota) -> Result<Vec<u8>, String> {
     let failed = |failure: std::io::Error| format!("`{shown}`: {failure}");
-    // Opening a pipe would wait for somebody to write to it.
+    // Opening a named pipe would block until it has a writer.
     if !path.is_file() {
         return Err(format!("`{shown}` is not a file"));
     }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::control::builder::Limits;
 
-    /// Folders of which each has two links to the next: to walk through them takes for ever.
+    /// Folders with two links each to the next: a full walk would take forever.
     #[test]
     fn walks_end_when_nobody_waits() -> Result<(), Box<dyn std::error::Error>> {
         let root = tempfile::tempdir()?;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::FetchError;
 
-/// The steps of one walk. Links, and trees that stand in many places, let a few files look like
+/// Step counter of one walk. Links, and trees that occur in many places, let a few files appear as
 /// more than there is time for.
 #[derive(Debug)]
 pub(super) struct Steps<'c> {
@@ -13,7 +13,7 @@ pub(super) struct Steps<'c> {
 }
 
 impl<'c> Steps<'c> {
-    /// A walk past so many entries, while somebody waits for it.
+    /// Limits a walk to a number of entries, until it is cancelled.
     pub(super) fn new(entries: usize, cancelled: &'c AtomicBool) -> Self {
         Self {
             left: entries,
@@ -21,10 +21,10 @@ impl<'c> Steps<'c> {
         }
     }
 
-    /// Goes on to an entry.
+    /// Counts an entry.
     ///
     /// # Errors
-    /// When there were too many, or nobody waits any more.
+    /// When there were too many, or the walk is cancelled.
     pub(super) fn take(&mut self) -> Result<(), FetchError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(FetchError::sync("nobody waits for the files any more"));

@@ -21,32 +21,32 @@ use super::{FetchError, http};
 use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::secret_allowlist::SecretAllowlist;
 
-/// How far the clock of the server may be behind ours.
+/// Tolerated clock difference to the server.
 const LEEWAY: Duration = Duration::from_secs(60);
 
-/// How long a request for a token is valid.
+/// Validity of a request for a token.
 const VALID: Duration = Duration::from_secs(120);
 
-/// How long a token is used for one build after the other, as GitHub gives out only so many an
-/// hour. They are valid for an hour.
+/// Time for which a token is reused across builds, as GitHub limits the number of tokens per hour.
+/// Tokens are valid for an hour.
 const REUSED: Duration = Duration::from_secs(600);
 
-/// The tokens in use, by the digest of what they are asked with, and since when.
+/// Cached tokens and their times of issue, by the digest of the request parameters.
 type Tokens = HashMap<[u8; 32], (Zeroizing<String>, Instant)>;
 
 static TOKENS: LazyLock<Mutex<Tokens>> = LazyLock::new(Mutex::default);
 
-/// What the answer about a token says.
+/// Response with a token.
 #[derive(Deserialize)]
 struct TokenResponse {
     token: String,
 }
 
-/// A token for the repositories of an app's installation.
+/// Returns a token for the repositories of an app's installation.
 ///
 /// # Errors
-/// When the repository is not asked over https, the key is no RSA key, the host of the API is not
-/// allowed, or it gives no token.
+/// When the repository does not use https, the key is not an RSA key, the host of the API is not
+/// allowed, or it returns no token.
 pub(super) async fn token(
     repo: &gix::Url,
     app: &GithubApp,
@@ -59,7 +59,7 @@ pub(super) async fn token(
     reused(&api, app, hosts).await
 }
 
-/// A token that was had lately, or else a new one.
+/// Returns a cached token, or else requests a new one.
 async fn reused(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
     let (app_id, installation) = (app.integration_id, app.installation_id);
     let key = Sha256::new()
@@ -75,15 +75,15 @@ async fn reused(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<Stri
     Ok(token)
 }
 
-/// A token that was had lately.
+/// Returns a cached token that is recent enough.
 fn known(key: &[u8; 32]) -> Option<String> {
     let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
     tokens.retain(|_, (_, since)| since.elapsed() < REUSED);
     tokens.get(key).map(|(token, _)| token.to_string())
 }
 
-/// The address of the API beside a repository: GitHub's own, or the one that a GitHub Enterprise
-/// Server has.
+/// Returns the base URL of the API for a repository: GitHub's own, or that of a GitHub Enterprise
+/// Server.
 fn api(repo: &gix::Url) -> Result<String, FetchError> {
     match (&repo.scheme, repo.host(), repo.port) {
         (gix::url::Scheme::Https, Some("github.com"), None) => {
@@ -111,7 +111,7 @@ async fn exchanged(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<S
     Ok(http::ask::<TokenResponse>(request).await?.token)
 }
 
-/// A JSON Web Token that says who asks, signed by RS256.
+/// Creates a JSON Web Token that authenticates the app, signed with RS256.
 fn signed(app: &GithubApp, now: Duration) -> Result<String, FetchError> {
     let refused =
         || FetchError::config("github_app_auth: invalid private_key: expected an RSA key in PEM");
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// A public key and its private key, in PEM.
+    /// Public key and its private key, in PEM.
     const KEYS: &str = include_str!("../tests/app.pem");
 
     #[test]

@@ -14,17 +14,17 @@ use super::{FetchError, reach};
 use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::secret_allowlist::SecretAllowlist;
 
-/// The most redirections that a request follows.
+/// Maximum number of redirects that a request follows.
 const REDIRECTS: usize = 5;
 
-/// The longest answer about tokens, in bytes.
+/// Maximum size of a token response, in bytes.
 const TOKEN: u64 = 1 << 20;
 
-/// Who asks; some servers refuse requests that do not say so.
+/// User agent; some servers refuse requests without one.
 const USER_AGENT: &str = concat!("reference/", env!("CARGO_PKG_VERSION"));
 
-/// Headers that say where a request goes, or where it ends. Whoever sets them could reach another
-/// server than the one that is allowed, or smuggle a second request in.
+/// Headers that determine the target or the framing of a request. Setting them could reach a server
+/// other than the allowed one, or smuggle a second request.
 const FRAMING: &[&str] = &[
     "connection",
     "content-length",
@@ -40,14 +40,14 @@ const FRAMING: &[&str] = &[
     "upgrade",
 ];
 
-/// How long a connection may take to come about.
+/// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(20);
 
-/// Fetches the body of an answer.
+/// Fetches the body of a response.
 ///
 /// # Errors
-/// When the config or credentials cannot be used, the host is not allowed, or the answer is not
-/// a success or longer than `limit` bytes.
+/// When the config or credentials are invalid, the host is not allowed, or the response is not a
+/// success or longer than `limit` bytes.
 pub(super) async fn fetch(
     config: &Config<'_>,
     held: Option<ResolvedCredentials>,
@@ -59,7 +59,7 @@ pub(super) async fn fetch(
         Some(ResolvedCredentials { credentials, guard }) => (Some(credentials), Some(guard)),
         None => (None, None),
     };
-    // A redirection is followed on the same host and port only, over the same protocol.
+    // Redirects are followed on the same host and port only, with the same scheme.
     if let Some(guard) = &guard {
         guard.check_url(&url).map_err(FetchError::Config)?;
     }
@@ -123,10 +123,10 @@ pub(super) async fn fetch(
     body(send(request).await?, limit).await
 }
 
-/// An address that may be asked.
+/// Parses a URL that may be requested.
 ///
 /// # Errors
-/// When it is no http or https address, holds a user or a password, or its host is not allowed.
+/// When it is not an http or https URL, contains a user or password, or its host is not allowed.
 pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Url, FetchError> {
     let url = Url::parse(text).map_err(|why| FetchError::config(format!("{what}: {why}")))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -147,7 +147,7 @@ pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Ur
     Ok(url)
 }
 
-/// A client that follows redirections only to the host that was asked.
+/// Creates a client that follows redirects only to the same host.
 pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, FetchError> {
     let policy = redirect::Policy::custom(|attempt| {
         let origin = |url: &Url| {
@@ -231,7 +231,7 @@ async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, FetchError>
     }
 }
 
-/// What the answers about tokens say.
+/// Fields of discovery documents and token responses.
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
@@ -240,7 +240,7 @@ struct TokenResponse {
     access_token: String,
 }
 
-/// Gets a token for client credentials.
+/// Requests a token with client credentials.
 async fn token(
     client: &Client,
     secret: &ClientCredentials,
@@ -257,7 +257,7 @@ async fn token(
     if endpoint.is_empty() {
         let issuer = secret.issuer.trim_end_matches('/');
         let about = format!("{issuer}/.well-known/openid-configuration");
-        // Whoever answers this says where the secret is sent.
+        // The discovery document determines where the secret is sent, so its host is checked, too.
         let about = guarded(&about, "issuer")?;
         endpoint = ask::<TokenResponse>(client.get(about))
             .await?
@@ -284,7 +284,7 @@ async fn token(
     }
 }
 
-/// The answer to a request about tokens.
+/// Sends a token request and parses the response.
 pub(super) async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, FetchError> {
     let bytes = body(send(request).await?, TOKEN).await?;
     let refused =
@@ -292,7 +292,7 @@ pub(super) async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<
     serde_json::from_slice(&bytes).map_err(refused)
 }
 
-/// What failed, without the address, of which the query may be secret.
+/// Formats an error without the URL, whose query may be secret.
 fn cause(failure: reqwest::Error) -> String {
     super::with_causes(&failure.without_url())
 }

@@ -26,12 +26,12 @@ use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::blocking;
 use crate::control::model::{Datasource, Git};
 
-/// Why something cannot be fetched.
+/// Reason why a fetch failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FetchError {
-    /// The definition asks for what is not allowed or cannot be.
+    /// The definition asks for something that is not allowed or not possible.
     Config(String),
-    /// It could not be had.
+    /// The content could not be fetched.
     Sync(String),
 }
 
@@ -44,7 +44,7 @@ impl FetchError {
         Self::Sync(message.to_string())
     }
 
-    /// Says what has failed.
+    /// Adds context to the error.
     fn of(self, what: &str) -> Self {
         match self {
             Self::Config(why) => Self::Config(format!("{what}: {why}")),
@@ -60,33 +60,33 @@ impl FetchError {
     }
 }
 
-/// The files of a source.
+/// Files of a source.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
-    /// Its files, one list for each kind of origin.
+    /// Its files, one map for each kind of origin.
     pub(super) layers: Vec<Files>,
-    /// What tells this state of the source from another; hashes only if a revision needs them.
+    /// Identifies this state of the source; has hashes only if a revision needs them.
     pub(super) origins: Origins,
-    /// Which fetched documents are transformed; they are in the last layer.
+    /// Transformations of fetched documents; the documents are in the last layer.
     transforms: Vec<Transform>,
 }
 
-/// Fetches sources.
+/// Fetcher for the sources of one build.
 pub(super) struct Fetcher<'j> {
     access: &'j Access,
     hosts: AllowedHosts,
-    /// Where this bundle's repositories are kept, and which are in use.
+    /// Folder of this bundle's repositories, and the names of those in use.
     repositories: PathBuf,
     used: Vec<String>,
     quota: FileQuota,
     /// Whether files are hashed.
     hashes: bool,
-    /// Is told which repositories could be read.
+    /// Callback that reports which repositories could be read.
     synced: &'j (dyn Fn(&str, bool) + Sync),
 }
 
 impl<'j> Fetcher<'j> {
-    /// A fetcher for one build.
+    /// Creates a fetcher for one build.
     pub(super) fn new(
         job: &'j Job,
         access: &'j Access,
@@ -195,7 +195,7 @@ impl<'j> Fetcher<'j> {
         Ok(fetched)
     }
 
-    /// Files that a definition brings, or that were pushed.
+    /// Collects embedded or pushed files, within the quota.
     fn taken(
         &mut self,
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
@@ -209,7 +209,7 @@ impl<'j> Fetcher<'j> {
         Ok(taken)
     }
 
-    /// Keeps files for their hash, if there is to be one.
+    /// Retains files for their hash, if hashes are needed.
     fn note(&self, own: &mut Files, files: &Files) {
         if self.hashes {
             own.extend(files.clone());
@@ -284,8 +284,8 @@ impl<'j> Fetcher<'j> {
         Ok((read.files, read.commit))
     }
 
-    /// The credentials that a repository is shown; its submodules are shown them only on the same
-    /// host, over the same protocol.
+    /// Returns the credentials for a repository; its submodules use them only on the same host,
+    /// with the same scheme and port.
     async fn shown_to(
         &self,
         origin: &git::Origin,
@@ -341,7 +341,7 @@ impl<'j> Fetcher<'j> {
 }
 
 impl Fetched {
-    /// Transforms what was fetched.
+    /// Transforms the fetched documents.
     pub(super) async fn transformed(
         mut self,
         name: &str,
@@ -388,7 +388,7 @@ fn selection(included: &[String], excluded: &[String]) -> Result<Selection, Fetc
     ))
 }
 
-/// Refuses patterns that no file has met: a misspelt one would leave policies out unseen.
+/// Refuses patterns that no file has matched: a misspelt one would silently omit policies.
 fn all_met(selection: &Selection, field: &str) -> Result<(), FetchError> {
     let Some(pattern) = selection.unmet() else {
         return Ok(());
@@ -419,7 +419,7 @@ fn timeout_message(limit: Duration) -> String {
     format!("not done within {} s", limit.as_secs())
 }
 
-/// A failure with what caused it, each said once.
+/// Formats an error with its causes, without repetition.
 fn with_causes(failure: &dyn std::error::Error) -> String {
     let mut text = failure.to_string();
     let mut next = failure.source();

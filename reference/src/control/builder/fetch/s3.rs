@@ -11,14 +11,14 @@ use super::{FetchError, http, with_causes};
 use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::storage::{NoRedirects, is_plain, retries};
 
-/// The region of requests that name none.
+/// Default region.
 const REGION: &str = "us-east-1";
 
 /// Fetches an object of at most `limit` bytes.
 ///
 /// # Errors
-/// When the config or credentials cannot be used, the host is not allowed, or the object cannot
-/// be had.
+/// When the config or credentials are invalid, the host is not allowed, or the object cannot be
+/// fetched.
 pub(super) async fn fetch(
     config: &Config<'_>,
     held: Option<ResolvedCredentials>,
@@ -36,7 +36,7 @@ pub(super) async fn fetch(
         "" => config.text("url")?,
         endpoint => endpoint,
     };
-    // One form of address for all, so that what is checked is what is asked.
+    // One form of URL for all, so that the checked URL is the requested one.
     let endpoint = match endpoint {
         "" => format!("https://s3.{region}.amazonaws.com"),
         endpoint => endpoint.to_owned(),
@@ -59,7 +59,7 @@ pub(super) async fn fetch(
         .with_retry(retries())
         .with_http_connector(NoRedirects);
     let builder = match held.map(|held| held.credentials) {
-        // The server's own identity is nobody else's to use.
+        // The server's own identity must not be used.
         None => builder.with_skip_signature(true),
         Some(Credentials::AwsAuth {
             access_key_id,
@@ -82,7 +82,7 @@ pub(super) async fn fetch(
     body(store.get(&key).await.map_err(failed)?, limit).await
 }
 
-/// The bytes of an object, counted as they come: a server may send more than it says.
+/// Reads an object, counting its bytes: a server may send more than it announces.
 async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, FetchError> {
     let mut parts = object.into_stream();
     let mut bytes = Vec::new();
@@ -96,7 +96,7 @@ async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, FetchError> {
     Ok(bytes)
 }
 
-/// Refuses a name that could lead the address made of it elsewhere.
+/// Refuses a name that could change the host or path of the URL built from it.
 fn plain<'n>(what: &str, name: &'n str) -> Result<&'n str, FetchError> {
     match is_plain(name) {
         true => Ok(name),

@@ -1,4 +1,4 @@
-//! Definitions that make a bundle.
+//! Definitions that result in a bundle.
 
 use std::error::Error;
 

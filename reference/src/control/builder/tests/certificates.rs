@@ -1,4 +1,4 @@
-//! Servers that show certificates and want to see one.
+//! Servers with certificates that require client certificates.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::TestFolders;
 use super::remotes::server_with;
 use super::repositories::repository;
 
-/// A server with a certificate, which talks only to the owner of another one.
+/// Configures a server with a certificate, which accepts only the client with another one.
 fn config(
     server: &CertifiedKey<KeyPair>,
     client: &CertifiedKey<KeyPair>,

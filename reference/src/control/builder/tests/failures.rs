@@ -1,4 +1,4 @@
-//! Definitions that make no bundle.
+//! Definitions that result in errors.
 
 use std::error::Error;
 
@@ -333,7 +333,7 @@ const CASES: &[(&str, &str)] = &[
         "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: linked}}}",
         "SYNC CONFIG_ERROR: source `a`: built-in source `linked`: link `out` leads nowhere or out of",
     ),
-    // What sources name.
+    // References of sources.
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {datasources: [{name: d, type: x}]}}}",
         "SYNC CONFIG_ERROR: source `a`: datasource `d`: type `x` is neither http nor s3",

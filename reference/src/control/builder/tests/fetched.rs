@@ -1,4 +1,4 @@
-//! Documents of servers that the tests start.
+//! Documents from servers that the tests start.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use super::{TestFolders, plain};
 
-/// Answers by the path.
+/// Responds depending on the path.
 async fn answer(request: Request) -> Response {
     let host = header(&request, "host");
     let (status, location, text) = match request.uri().path() {
@@ -44,7 +44,7 @@ async fn answer(request: Request) -> Response {
     respond(status, headers, text)
 }
 
-/// What a server was asked: method, path with query, the headers that tests look at, body.
+/// Lists the requests of a server: method, path with query, the headers under test, body.
 fn asked(server: &TestServer) -> Vec<String> {
     let requests = server.requests().into_iter().map(|request| {
         let mut line = format!("{} {}", request.method(), request.uri());
@@ -200,7 +200,7 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Modules are of the version that the manifest of their source says.
+/// Modules have the version that the manifest of their source declares.
 #[tokio::test]
 async fn old_modules_transform_documents() -> Result<(), Box<dyn Error>> {
     let server = TestServer::start(answer).await?;
@@ -425,7 +425,7 @@ async fn storages_send_nobody_elsewhere() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A server that says less than it sends.
+/// Serves a body longer than announced.
 async fn understating(listener: TcpListener) -> std::io::Result<()> {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     loop {
@@ -440,7 +440,7 @@ async fn understating(listener: TcpListener) -> std::io::Result<()> {
              last-modified: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n{:x}\r\n{text}\r\n0\r\n\r\n",
             text.len()
         );
-        // Clients that go away are no failures of the tests.
+        // Disconnecting clients do not fail the tests.
         drop(stream.write_all(answer.as_bytes()).await);
     }
 }

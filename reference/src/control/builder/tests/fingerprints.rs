@@ -1,4 +1,4 @@
-//! Builds that are not needed, because files are those of the last one.
+//! Builds that are skipped because the files are unchanged.
 
 use std::error::Error;
 
@@ -37,7 +37,7 @@ async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// Whether the database holds all files, and whether they tell what a build comes to.
+/// Whether all files are in the database, and whether they determine the result of a build.
 #[tokio::test]
 async fn not_every_bundle_has_a_fingerprint() -> Result<(), Box<dyn Error>> {
     for (bundle, source, expected) in [

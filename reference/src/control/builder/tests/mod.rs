@@ -1,4 +1,4 @@
-//! Definitions and the archives that they make.
+//! Definitions and the archives built from them.
 
 mod archives;
 mod certificates;
@@ -23,21 +23,21 @@ use zeroize::Zeroizing;
 
 use super::*;
 
-/// A job as YAML. `ROOT` in it stands for the folder that holds `files`.
+/// Job as YAML. `ROOT` in it is a placeholder for the folder that contains `files`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct JobFile {
     bundle: Bundle,
     stacks: BTreeMap<String, Stack>,
     sources: BTreeMap<String, Source>,
-    /// What was pushed, by source and path.
+    /// Pushed documents, by source and path.
     data: BTreeMap<String, BTreeMap<String, String>>,
     secrets: BTreeMap<String, serde_json::Value>,
-    /// Texts of files on the disk, by their paths.
+    /// Contents of files on the disk, by their paths.
     files: BTreeMap<String, String>,
 }
 
-/// Folders for one build after the other.
+/// Folders for consecutive builds.
 #[derive(Debug)]
 struct TestFolders {
     folder: tempfile::TempDir,
@@ -71,7 +71,7 @@ impl TestFolders {
         self.folder.path().join("root")
     }
 
-    /// Writes the files of a job and reads the rest of it.
+    /// Writes the files of a job and parses the rest of it.
     fn job(&self, text: &str) -> Result<Job, Box<dyn Error>> {
         let text = text.replace("ROOT", &self.root().to_string_lossy());
         let mut written: JobFile = serde_yaml::from_str(&text)?;
@@ -108,7 +108,7 @@ impl TestFolders {
         built.ok_or_else(|| BuildError::internal("nothing was built".to_owned()))
     }
 
-    /// What a job comes to, unless its files are those of a fingerprint.
+    /// Builds a job, unless its files have a known fingerprint.
     async fn build_unless(
         &self,
         job: &Job,
@@ -118,7 +118,7 @@ impl TestFolders {
         build(job, &self.access, &work, &|_, _| {}, known).await
     }
 
-    /// What a job comes to: its entries with their texts, or the failure.
+    /// Builds a job; returns its entries with their contents, or the error.
     async fn listing(&self, text: &str) -> Result<String, Box<dyn Error>> {
         let job = self.job(text)?;
         match self.build(&job).await {
@@ -132,7 +132,7 @@ impl TestFolders {
     }
 }
 
-/// The entries of an archive with their texts; `REV` stands for the revision.
+/// Lists the entries of an archive with their contents; `REV` replaces the revision.
 fn listing(built: &Built) -> Result<String, Box<dyn Error>> {
     let gzip = flate2::read::GzDecoder::new(built.archive.as_slice());
     let mut archive = tar::Archive::new(gzip);
@@ -147,7 +147,7 @@ fn listing(built: &Built) -> Result<String, Box<dyn Error>> {
     Ok(text.replace(&built.revision, "REV"))
 }
 
-/// Without the indentation that a test gives its texts.
+/// Removes the indentation of a string in a test.
 fn plain(text: &str) -> String {
     let lines = text.lines().skip(1);
     let indent = |line: &str| line.len() - line.trim_start().len();

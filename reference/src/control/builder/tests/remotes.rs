@@ -11,10 +11,10 @@ use tokio_rustls::TlsAcceptor;
 use super::repositories::{commit, files, repository};
 use super::{TestFolders, upload_pack};
 
-/// The header of the one who may fetch: `ann` with the password `pass`.
+/// Authorization header of the permitted user: `ann` with the password `pass`.
 pub(super) const ANN: &str = "Basic YW5uOnBhc3M=";
 
-/// Answers as a git server does; below `/closed` only to those who may fetch.
+/// Responds like a git server; below `/closed` only to the permitted user.
 fn answer(request: &Request, root: &Path) -> Result<Response, Box<dyn Error + Send + Sync>> {
     let path = request.uri().path();
     let query = request.uri().query().unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) async fn server(root: &Path) -> std::io::Result<TestServer> {
     server_with(root, None).await
 }
 
-/// As [`server`], over TLS if there is a configuration for it.
+/// Like [`server`], over TLS if there is a configuration for it.
 pub(super) async fn server_with(
     root: &Path,
     tls: Option<ServerConfig>,
@@ -65,7 +65,7 @@ pub(super) async fn server_with(
     TestServer::start_with(tls, answer).await
 }
 
-/// How many packs a server was asked for.
+/// Returns the number of packs requested from a server.
 pub(super) fn packs(server: &TestServer) -> usize {
     let requests = server.requests();
     let packs = requests
@@ -111,7 +111,7 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
             "{git}"
         );
     }
-    // A new commit is fetched, a known one is not asked for again.
+    // A new commit is fetched, a known one is not requested again.
     let reference = world.job(&job(&format!("{open}, reference: main"), ""))?;
     world.build(&reference).await?;
     commit(&served.join("repo"), &files("package a\n\np := 3\n"))?;
@@ -121,7 +121,7 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
     let pinned = world.job(&job(&format!("{open}, commit: {second}"), ""))?;
     assert_eq!(world.build(&pinned).await?.commits.get("a"), Some(&second));
     assert_eq!(packs(&server), before);
-    // What a killed server left behind is in nobody's way.
+    // Files that a killed server left behind do no harm.
     let work = world.folder.path().join("work");
     let mut kept = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();
     kept = std::fs::read_dir(&kept)?
@@ -133,7 +133,7 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
     world.build(&reference).await?;
     std::fs::write(kept.join("HEAD"), "")?;
     world.build(&reference).await?;
-    // A repository that is no longer used goes.
+    // A repository that is no longer used is removed.
     world.build(&world.job("{}")?).await?;
     assert!(!kept.exists());
     Ok(())

@@ -1,4 +1,4 @@
-//! Repositories on the disk.
+//! Local repositories.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,10 +11,10 @@ use gix::refs::transaction::PreviousValue;
 
 use super::{TestFolders, plain};
 
-/// A file of a commit: its path, what it is, and its text (of a submodule, its commit).
+/// File of a commit: its path, kind and content (commit id for a submodule).
 pub(super) type File<'f> = (&'f str, EntryKind, &'f str);
 
-/// Opens a repository without the configuration of whoever tests; makes one if there is none.
+/// Opens a repository without the user's configuration; creates one if necessary.
 pub(super) fn opened(folder: &Path) -> Result<gix::Repository, Box<dyn Error>> {
     let committer = ["committer.name=test", "committer.email=test@localhost"];
     let options = || gix::open::Options::isolated().config_overrides(committer);
@@ -58,7 +58,7 @@ fn tree(repository: &gix::Repository, files: &[File<'_>]) -> Result<ObjectId, Bo
         .detach())
 }
 
-/// Commits files, and nothing else, to `main`; gives the id of the commit.
+/// Commits exactly these files to `main`; returns the id of the commit.
 pub(super) fn commit(folder: &Path, files: &[File<'_>]) -> Result<String, Box<dyn Error>> {
     let repository = opened(folder)?;
     let tree = tree(&repository, files)?;
@@ -68,7 +68,7 @@ pub(super) fn commit(folder: &Path, files: &[File<'_>]) -> Result<String, Box<dy
     Ok(made.to_string())
 }
 
-/// Who commits, and when.
+/// Returns the committer and time.
 fn who() -> SignatureRef<'static> {
     SignatureRef {
         name: "test".into(),
@@ -77,7 +77,7 @@ fn who() -> SignatureRef<'static> {
     }
 }
 
-/// The files of a commit of [`repository`], by what its rule says.
+/// Returns the files of a commit of [`repository`], with this policy.
 pub(super) fn files(policy: &str) -> [File<'_>; 5] {
     [
         ("policy/a.rego", EntryKind::Blob, policy),
@@ -88,7 +88,7 @@ pub(super) fn files(policy: &str) -> [File<'_>; 5] {
     ]
 }
 
-/// A repository with two commits on `main`, of which the first has the tag `one`; gives their ids.
+/// Creates a repository with two commits on `main`, the first tagged `one`; returns their ids.
 pub(super) fn repository(folder: &Path) -> Result<(String, String), Box<dyn Error>> {
     let first = commit(folder, &files("package a\n\np := 1\n"))?;
     let id = ObjectId::from_hex(first.as_bytes())?;
@@ -195,7 +195,7 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(shared.join(".git/objects/info"))?;
     std::fs::write(shared.join(".git/objects/info/alternates"), objects)?;
     std::fs::write(shared.join(".git/refs/heads/main"), format!("{second}\n"))?;
-    // Repositories of which one part is a link to another one's.
+    // Repositories in which one part is a link to another one's.
     for part in ["objects/pack", "objects/info", "refs", "HEAD", "config"] {
         let folder = world
             .root()
@@ -206,7 +206,7 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
         drop(std::fs::remove_file(&own));
         std::os::unix::fs::symlink(outside.join(".git").join(part), own)?;
     }
-    // Links that stay inside, and hooks, are in nobody's way.
+    // Links that stay inside, and hooks, do no harm.
     let linked = world.root().join("linked");
     repository(&linked)?;
     let refs = linked.join(".git/refs");

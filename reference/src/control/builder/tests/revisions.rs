@@ -1,10 +1,10 @@
-//! Revisions that definitions say how to make.
+//! Revisions computed by expressions in definitions.
 
 use std::error::Error;
 
 use super::TestFolders;
 
-/// Two sources, of which one has a document.
+/// Two sources, one of them with a document.
 const SOURCES: &str = r#"
     requirements: [{source: a}, {source: "b-c"}]}
 sources: {a: {directory: a, files: {y/data.json: Mg==}}, "b-c": {}}
@@ -75,7 +75,7 @@ async fn revisions_follow_what_they_are_made_of() -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Sixty values that share their parts, so that the last one has 2^60 nodes.
+/// Returns sixty values that share their parts, so that the last one has 2^60 nodes.
 fn shared() -> String {
     let steps = (1..60).map(|at| format!("; x{at} := [x{0}, x{0}]", at - 1));
     steps.fold("x0 := [1]".to_owned(), |all, step| all + &step)

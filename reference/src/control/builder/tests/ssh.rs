@@ -1,4 +1,4 @@
-//! Repositories over ssh, of which the programs are stand-ins.
+//! Repositories over ssh, with stub programs.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Limits, TestFolders};
 use crate::HANG_LIMIT;
 
-/// What a build over ssh comes to.
+/// Returns the result of a build over ssh.
 async fn built(world: &TestFolders, secret: &str) -> Result<String, Box<dyn Error>> {
     let secret: serde_json::Value = serde_json::from_str(secret)?;
     let job = format!(
@@ -27,7 +27,7 @@ async fn fetches_that_come_to_no_end_are_ended() -> Result<(), Box<dyn Error>> {
         let found = built(&world, stuck).await?;
         assert!(found.contains("not done within"), "{found}");
         world.access.limits = Limits::default();
-        // The thread takes note a little later.
+        // The thread notices it a little later.
         let begun = Instant::now();
         loop {
             let found = built(&world, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;

@@ -8,7 +8,7 @@ use super::TestFolders;
 use super::remotes::{ANN, server};
 use super::repositories::commit;
 
-/// What `.gitmodules` says of one submodule.
+/// Returns the `.gitmodules` entry of one submodule.
 fn module(path: &str, url: &str) -> String {
     format!("[submodule \"{path}\"]\n\tpath = {path}\n\turl = {url}\n")
 }
@@ -16,7 +16,7 @@ fn module(path: &str, url: &str) -> String {
 #[tokio::test]
 async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
     let world = TestFolders::new()?;
-    // The same repositories on the disk and behind two servers.
+    // The same repositories on the disk and on two servers.
     let root = world.root();
     let (serving, elsewhere) = (server(&root).await?, server(&root).await?);
     let (address, other) = (serving.url(), elsewhere.url());
@@ -156,7 +156,7 @@ async fn submodules_in_many_places_count_once() -> Result<(), Box<dyn Error>> {
     let root = world.root();
     let server = server(&root).await?;
     let address = server.url();
-    // What the repository of the submodule takes is far more than that of the outer one.
+    // The repository of the submodule is far larger than the outer one.
     let words = (0..20_000_u64).map(|n| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let text: String = words.collect();
     let inner = [("data.json", Blob, &*format!("{{\"n\":\"{text}\"}}"))];

@@ -1,5 +1,5 @@
-//! What a git server says, as far as the tests need it: protocol 2 over HTTP, and with each fetch
-//! every object of the repository.
+//! Minimal git server for the tests: protocol 2 over HTTP, where each fetch returns every object of
+//! the repository.
 
 use std::error::Error;
 use std::io::Write;
@@ -14,20 +14,20 @@ use super::repositories::opened;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// The end of a list of lines.
+/// End of a list of lines.
 const FLUSH: &[u8] = b"0000";
 
-/// The most of a pack that one line holds.
+/// Maximum number of bytes of a pack in one line.
 const PIECE: usize = 60_000;
 
-/// A line with its length.
+/// Encodes a line with its length.
 fn line(text: &[u8]) -> Vec<u8> {
     let mut line = format!("{:04x}", text.len() + 4).into_bytes();
     line.extend_from_slice(text);
     line
 }
 
-/// The answer to the first request: what the server can do.
+/// Returns the capability advertisement of the server.
 pub(super) fn abilities() -> Vec<u8> {
     [
         &line(b"# service=git-upload-pack\n"),
@@ -41,7 +41,7 @@ pub(super) fn abilities() -> Vec<u8> {
     .concat()
 }
 
-/// The answer to a command on the repository in a folder.
+/// Executes a command on the repository in a folder.
 pub(super) fn answer(folder: &Path, command: &[u8]) -> Result<Vec<u8>, Failure> {
     let failed = |failure: Box<dyn Error>| Failure::from(failure.to_string());
     let repository = opened(folder).map_err(failed)?;
@@ -61,7 +61,7 @@ pub(super) fn answer(folder: &Path, command: &[u8]) -> Result<Vec<u8>, Failure> 
     Ok(told)
 }
 
-/// The references with what they name.
+/// Lists the references with their ids.
 fn references(repository: &gix::Repository) -> Result<Vec<u8>, Failure> {
     let mut told = Vec::new();
     for reference in repository.references()?.all()? {
@@ -78,7 +78,7 @@ fn references(repository: &gix::Repository) -> Result<Vec<u8>, Failure> {
     Ok(told)
 }
 
-/// All objects of a repository, none as a difference to another.
+/// Packs all objects of a repository, without deltas.
 fn pack(repository: &gix::Repository) -> Result<Vec<u8>, Failure> {
     let mut count = 0_u32;
     let mut objects = Vec::new();

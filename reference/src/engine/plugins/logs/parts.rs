@@ -158,7 +158,7 @@ pub(super) fn is_long_enough(text: &str) -> bool {
     text.chars().nth(SHORTEST_STRING - 1).is_some()
 }
 
-/// Number that a value is or spells, without its sign, if its shortest spelling is long enough.
+/// Number that a value is or spells, without its sign, if its decimal spelling is long enough.
 fn number(value: &Value) -> Option<Number> {
     let found = match value {
         Value::Number(number) => spelling::magnitude(&number.text()),

@@ -170,7 +170,7 @@ async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure
     Ok(())
 }
 
-/// Large bodies that stop before their end.
+/// Large bodies that are never completed.
 async fn unfinished(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let head = format!(

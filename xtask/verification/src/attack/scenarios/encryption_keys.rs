@@ -14,7 +14,7 @@ use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, ENCRYPTION_KEY};
 use crate::servers::{Failure, HANG_LIMIT, Process};
 
-/// Another key.
+/// Encryption key other than [`ENCRYPTION_KEY`].
 const OTHER_KEY: &str = "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n";
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {

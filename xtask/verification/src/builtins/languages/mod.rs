@@ -1,5 +1,5 @@
-//! Operands of functions that read a little language: sentences of its grammar, and texts that are
-//! nearly sentences.
+//! Operands of functions that parse a small language: valid sentences of its grammar, and nearly
+//! valid ones.
 
 mod addresses;
 mod networks;
@@ -16,8 +16,8 @@ mod yaml;
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// Operands of a call, as a policy writes them; nothing for functions without a language, and for
-/// some calls of those that have one.
+/// Operands of a call, in Rego syntax; none for functions without a small language, and for some
+/// calls of the others.
 pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
     let grammars = [
         addresses::operands,
@@ -38,18 +38,18 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     grammars.iter().find_map(|grammar| grammar(name, choices))
 }
 
-/// A text as a literal.
+/// String literal.
 fn literal(text: impl Into<String>) -> String {
     Value::from(text.into()).to_string()
 }
 
-/// Up to this many of these, one behind the other.
+/// Concatenation of at most this many of these parts.
 fn joined(parts: &[&str], most: usize, choices: &mut Choices<'_>) -> String {
     let count = choices.below(most + 1);
     (0..count).map(|_| choices.of(parts)).collect()
 }
 
-/// An array, object or set of at most this many operands.
+/// Comma-separated list of at most this many items.
 fn list(
     most: usize,
     choices: &mut Choices<'_>,
@@ -61,7 +61,7 @@ fn list(
     items.join(", ")
 }
 
-/// A set of these.
+/// Set of these items.
 fn set(items: &str) -> String {
     match items {
         "" => "set()".to_owned(),
@@ -69,14 +69,14 @@ fn set(items: &str) -> String {
     }
 }
 
-/// Digits, of which the first may be zero.
+/// Digits, possibly with leading zeros.
 fn digits(most: usize, choices: &mut Choices<'_>) -> String {
     let count = 1 + choices.below(most);
     let digit = |choices: &mut Choices<'_>| choices.of(&["1", "0", "2", "9", "3", "5", "4", "7"]);
     (0..count).map(|_| digit(choices)).collect()
 }
 
-/// The text, or rarely one in which one character is missing, doubled or another.
+/// Returns the string, or rarely one with a character removed, doubled or replaced.
 fn nearly(text: String, choices: &mut Choices<'_>) -> String {
     if !choices.rarely(6) || text.is_empty() {
         return text;

@@ -23,7 +23,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// Networks in each of the forms that `net.cidr_contains_matches` reads.
+/// Networks in each of the forms that `net.cidr_contains_matches` accepts.
 fn several(choices: &mut Choices<'_>) -> String {
     let text = |choices: &mut Choices<'_>| literal(network(choices));
     let item = |choices: &mut Choices<'_>| match choices.below(3) {
@@ -43,7 +43,7 @@ fn several(choices: &mut Choices<'_>) -> String {
                     item(choices)
                 )
             };
-            // Of two members of one name the values may conflict.
+            // At most one member, as duplicate names could have conflicting values.
             format!("{{{}}}", list(1, choices, &member))
         }
     }
@@ -76,7 +76,7 @@ fn network(choices: &mut Choices<'_>) -> String {
     nearly(text, choices)
 }
 
-/// A network with few addresses, as all of them are written.
+/// Small network, because the result lists all of its addresses.
 fn small_network(choices: &mut Choices<'_>) -> String {
     let (address, prefix) = if choices.rarely(3) {
         (

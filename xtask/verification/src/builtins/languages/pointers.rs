@@ -1,4 +1,4 @@
-//! JSON: texts, pointers, patches, paths of keys, and options of writing.
+//! JSON strings, pointers, patches, paths of keys, and formatting options.
 
 use rego_generate::Choices;
 
@@ -85,7 +85,7 @@ fn keys(choices: &mut Choices<'_>) -> String {
     format!("[{}]", list(3, choices, &key))
 }
 
-/// A pointer in text.
+/// JSON pointer.
 fn pointer(choices: &mut Choices<'_>) -> String {
     let parts = [
         "/a", "/b", "/c", "/0", "/1", "/-", "/", "/a~1b", "/m~0n", "/~2", "/01", "/-1", "/1.0",
@@ -104,7 +104,7 @@ fn pointer(choices: &mut Choices<'_>) -> String {
     text
 }
 
-/// A path, as a pointer or as an array of keys.
+/// Path, as a pointer or as an array of keys.
 fn path(choices: &mut Choices<'_>) -> String {
     match choices.below(4) {
         0 => keys(choices),
@@ -176,7 +176,7 @@ fn options(choices: &mut Choices<'_>) -> String {
         ];
         choices.of(&pretty).to_owned()
     };
-    // Of two members of one name the values would conflict.
+    // No duplicate names, as their values would conflict.
     let (one, other) = (member(choices), member(choices));
     if choices.rarely(2) || one.split(':').next() == other.split(':').next() {
         return format!("{{{one}}}");

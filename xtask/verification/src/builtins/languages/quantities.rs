@@ -1,10 +1,10 @@
-//! Numbers in text and quantities with units; boundary values of arithmetic.
+//! Numbers in strings and quantities with units; boundary values of arithmetic.
 
 use rego_generate::Choices;
 
 use super::{digits, list, literal, nearly, set};
 
-/// Numbers at boundaries and in several spellings.
+/// Boundary values, and numbers in several notations.
 const NUMBERS: [&str; 56] = [
     "0",
     "1",
@@ -64,7 +64,7 @@ const NUMBERS: [&str; 56] = [
     "12345.678",
 ];
 
-/// Functions of two numbers, and of one.
+/// Functions of two numbers.
 const TWO: [&str; 14] = [
     "plus", "minus", "mul", "div", "rem", "bits.and", "bits.or", "bits.xor", "lt", "lte", "gt",
     "gte", "equal", "neq",
@@ -131,7 +131,7 @@ fn number(choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// A number as a text may spell it.
+/// Number as a string may contain it.
 fn spelled(choices: &mut Choices<'_>) -> String {
     let odd = [
         "0x10", "0b11", "0o17", "NaN", "inf", "Infinity", "1_0", "+1", ".5", "1.", "", "-", "01",

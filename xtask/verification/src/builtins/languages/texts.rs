@@ -1,4 +1,4 @@
-//! Texts with parts of the same letters, so that one is often found in the other.
+//! Strings over a small alphabet, so that one often occurs in the other.
 
 use rego_generate::Choices;
 

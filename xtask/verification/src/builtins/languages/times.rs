@@ -1,4 +1,4 @@
-//! Times: layouts with texts for them, durations, zones.
+//! Times: layouts with strings to parse, durations, time zones.
 
 use rego_generate::Choices;
 
@@ -27,7 +27,7 @@ const ZONES: [&str; 20] = [
     "europe/berlin",
 ];
 
-/// Parts of layouts, each with texts that it reads.
+/// Parts of layouts, each with strings that it parses.
 const PARTS: [(&str, &[&str]); 44] = [
     (
         "2006",
@@ -161,7 +161,7 @@ fn rfc3339(choices: &mut Choices<'_>) -> String {
     )
 }
 
-/// A layout, and a text for it.
+/// Layout, and a string to parse with it.
 fn layout(choices: &mut Choices<'_>) -> (String, String) {
     if choices.rarely(8) {
         return (
@@ -179,7 +179,7 @@ fn layout(choices: &mut Choices<'_>) -> (String, String) {
         layout.push_str(between);
         layout.push_str(part);
         text.push_str(between);
-        // The first of the texts fits always, the last ones do not.
+        // The first string is always valid, the last ones are not.
         let first = texts.first().copied().unwrap_or_default();
         text.push_str(if choices.rarely(3) {
             choices.of(texts)
@@ -247,7 +247,7 @@ fn nanoseconds(choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Digits without zeros in front.
+/// Removes leading zeros.
 fn whole(digits: String) -> String {
     match digits.trim_start_matches('0') {
         "" => "0".to_owned(),

@@ -1,5 +1,5 @@
-//! Tokens, keys, certificates and signed requests: operands of recorded calls, mixed with each other
-//! and changed in one place, and tokens that the call itself signs.
+//! Tokens, keys, certificates and signed requests: operands of recorded calls, combined and changed
+//! in one place, and tokens that the call itself signs.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{joined, list, literal, nearly};
 
-/// A recorded call.
+/// Recorded call.
 #[derive(Debug, Deserialize)]
 struct Recorded {
     call: String,
@@ -62,7 +62,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// An operand of recorded calls of functions whose names begin so.
+/// Operand of a recorded call of a function with this prefix.
 fn recorded(start: &str, position: usize, choices: &mut Choices<'_>) -> String {
     let all: Vec<&Value> = RECORDED
         .iter()
@@ -78,7 +78,7 @@ fn recorded(start: &str, position: usize, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// The text, or one that is changed somewhere.
+/// Returns the string, or rarely a changed one.
 fn changed(text: &str, choices: &mut Choices<'_>) -> String {
     match choices.below(12) {
         0 => nearly(text.to_owned(), choices),
@@ -134,7 +134,7 @@ const CLAIMS: [&str; 14] = [
     "\"iss\": 1",
 ];
 
-/// A token, as an expression that makes it.
+/// Token, as an expression that evaluates to it.
 fn token(choices: &mut Choices<'_>) -> String {
     if choices.rarely(4) {
         return recorded("io.jwt.", 0, choices);
@@ -218,14 +218,14 @@ fn constraints(choices: &mut Choices<'_>) -> String {
             members.push(choices.of(group).to_owned());
         }
     }
-    // A verification at the time of the comparison could change between two calls.
+    // A fixed time, as the current time could change the result between two calls.
     if !members.iter().any(|member| member.starts_with("\"time\"")) {
         members.push("\"time\": 1700000000000000000".to_owned());
     }
     format!("{{{}}}", members.join(", "))
 }
 
-/// Operands of a signature that has no chance in it.
+/// Operands of a deterministic signature.
 fn encode(choices: &mut Choices<'_>) -> Vec<String> {
     let once = |members: &[&str], choices: &mut Choices<'_>| {
         let (one, other) = (
@@ -316,7 +316,7 @@ fn options(choices: &mut Choices<'_>) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// Operands of a signature of a request.
+/// Operands of a request signature.
 fn request(choices: &mut Choices<'_>) -> Vec<String> {
     let url = format!(
         "{}{}",

@@ -7,19 +7,19 @@ use reqwest::{Certificate, Identity};
 use super::super::http::settable;
 use super::{Credentials, FetchError};
 
-/// Who fetches over http.
+/// Authentication of fetches over http.
 #[derive(Debug, Default)]
 pub(super) struct Auth {
     pub(super) identity: Option<Account>,
     pub(super) headers: Vec<String>,
-    /// The authorities that count instead of the system's, if any.
+    /// Certificate authorities that replace those of the system, if any.
     pub(super) authorities: Vec<Certificate>,
-    /// The client's certificate.
+    /// Client certificate.
     pub(super) certificate: Option<Identity>,
 }
 
 impl Auth {
-    /// Reads credentials.
+    /// Converts credentials.
     ///
     /// # Errors
     /// When they cannot be used over http.
@@ -50,7 +50,7 @@ impl Auth {
                 })
             }
             Some(Credentials::TokenAuth { token }) => Ok(Self {
-                // The name that hosts take tokens for passwords under; most ignore it.
+                // User name that hosts expect with a token as the password; most ignore it.
                 identity: account("x-access-token", token),
                 ..Self::default()
             }),

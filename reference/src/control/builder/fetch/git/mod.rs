@@ -28,23 +28,23 @@ use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::builder::Access;
 use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
-/// How many repositories a source may have, its submodules and theirs among them.
+/// Maximum number of repositories of a source, including nested submodules.
 const MODULES: usize = 100;
 
-/// How deep submodules may be nested.
+/// Maximum nesting depth of submodules.
 const DEPTH: usize = 10;
 
-/// What is wanted of a repository.
+/// Revision and files to read from a repository.
 #[derive(Debug)]
 pub(super) struct GitSpec {
-    /// A commit, or else a reference.
+    /// Commit, or else reference.
     revision: Revision,
-    /// The folder whose files are wanted, without slashes at its ends; all if empty.
+    /// Folder to read, without leading or trailing slash; everything if empty.
     path: String,
     selection: Selection,
 }
 
-/// A commit or what names one.
+/// Commit or reference.
 #[derive(Debug)]
 enum Revision {
     Commit(ObjectId),
@@ -52,11 +52,11 @@ enum Revision {
 }
 
 impl GitSpec {
-    /// Checks what a definition asks for.
+    /// Validates the options of a definition.
     ///
     /// # Errors
-    /// When a commit is no full hexadecimal id, a reference no name of one, a path leaves the
-    /// repository, or neither commit nor reference is given.
+    /// When a commit is not a full hexadecimal id, a reference is not a valid name, a path leaves
+    /// the repository, or neither commit nor reference is given.
     pub(super) fn new(
         reference: Option<&str>,
         commit: Option<&str>,
@@ -91,7 +91,7 @@ fn id(commit: &str) -> Result<ObjectId, FetchError> {
     read.map_err(|_| FetchError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
 }
 
-/// A name that the remote is asked for; it must not be read as a pattern or as something else.
+/// Validates the name of a remote reference; it must not be parsed as a pattern or as a refspec.
 fn name(reference: String) -> Result<String, FetchError> {
     let valid = gix::validate::reference::name_partial(reference.as_bytes().as_bstr());
     match valid.is_ok() && !reference.starts_with(['-', '+', '^']) {
@@ -102,52 +102,52 @@ fn name(reference: String) -> Result<String, FetchError> {
     }
 }
 
-/// What was read of a repository.
+/// Files read from a repository.
 #[derive(Debug, Default)]
 pub(super) struct Checkout {
-    /// Its files, and those of its submodules.
+    /// Files of the repository and its submodules.
     pub(super) files: Files,
-    /// The commit that it was read at.
+    /// Commit that was read.
     pub(super) commit: String,
-    /// The folders that keep the objects of other hosts, and their bytes.
+    /// Folders of the cached remote repositories, and their sizes in bytes.
     pub(super) folders: BTreeMap<String, u64>,
 }
 
-/// Reads a repository with its submodules.
+/// Reader for a repository with its submodules.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The source that it belongs to.
+    /// Source that it belongs to.
     pub(super) source: String,
-    /// The address of the repository.
+    /// Address of the repository.
     pub(super) repo: String,
-    /// Who reads.
+    /// Credentials for the repository.
     pub(super) credentials: Option<Credentials>,
-    /// The folder of what is kept of other hosts.
+    /// Folder of the cached remote repositories.
     pub(super) kept: PathBuf,
-    /// What may be read.
+    /// Resources that may be accessed.
     pub(super) access: Access,
-    /// Which hosts may be asked.
+    /// Allowed hosts.
     pub(super) hosts: AllowedHosts,
 }
 
-/// A repository that is to be read.
+/// Repository to read.
 #[derive(Debug)]
 struct Module {
-    /// Its address, and where that is.
+    /// Its address, as written and parsed.
     address: String,
     origin: Origin,
     wanted: GitSpec,
-    /// What the paths of its files begin with; empty or with a slash at its end.
+    /// Path prefix of its files; empty or with a trailing slash.
     prefix: String,
-    /// How many repositories it is in.
+    /// Nesting depth.
     depth: usize,
 }
 
 impl Reader {
-    /// The files of a repository that is at `origin`.
+    /// Reads the files of the repository at `origin`.
     ///
     /// # Errors
-    /// When it or a submodule, its commit or the folder cannot be had, or are too much.
+    /// When it or a submodule, its commit or the folder cannot be read, or is too large.
     pub(super) fn read(
         &self,
         origin: Origin,
@@ -169,8 +169,8 @@ impl Reader {
             if modules > MODULES || module.depth > DEPTH {
                 return Err(FetchError::sync("git: there are too many submodules"));
             }
-            // Whoever writes a repository says where its submodules are, so that only the host of
-            // the source's own one is shown the credentials.
+            // The content of a repository determines the addresses of its submodules, so the
+            // credentials are only sent to the host of the source's own repository.
             let credentials = match module.origin.is_beside(&origin) {
                 true => self.credentials.as_ref(),
                 false => None,
@@ -184,7 +184,7 @@ impl Reader {
         Ok(read)
     }
 
-    /// Reads one repository; gives its submodules.
+    /// Reads one repository; returns its submodules.
     fn module(
         &self,
         module: &Module,
@@ -207,7 +207,7 @@ impl Reader {
             Origin::Remote(url) => {
                 let folder = folder(&format!("{}\n{}", self.source, module.address));
                 let place = self.kept.join(&folder);
-                // One that is there already is fetched into again, and counts once.
+                // A repository that was fetched before is updated, and counts once.
                 read.folders.remove(&folder);
                 let others: u64 = read.folders.values().sum();
                 let held = repository_lock::lock_repository(&place)?;
@@ -246,7 +246,7 @@ impl Reader {
         Ok(inner)
     }
 
-    /// A submodule of a repository.
+    /// Resolves a submodule of a repository.
     fn inner(&self, module: &Module, link: Submodule) -> Result<Module, FetchError> {
         let Submodule { path, id, url } = link;
         let address = submodules::resolved(&url, &module.address);
@@ -271,13 +271,13 @@ impl Reader {
     }
 }
 
-/// The name of the folder for what belongs to something.
+/// Returns the folder name for a key.
 pub(super) fn folder(of: &str) -> String {
     let digest = Sha256::digest(of.as_bytes());
     hex::encode(digest.get(..16).unwrap_or_default())
 }
 
-/// Removes repositories that are not among those kept.
+/// Removes all other cached repositories.
 pub(super) fn forget(repositories: &Path, kept: &[String]) {
     let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
     for entry in entries {
@@ -291,7 +291,7 @@ pub(super) fn forget(repositories: &Path, kept: &[String]) {
     }
 }
 
-/// Removes the keys that a killed server left.
+/// Removes the keys that a killed server left behind.
 pub(super) fn forget_keys(repositories: &Path) {
     let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
     for entry in entries {

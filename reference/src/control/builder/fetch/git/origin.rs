@@ -13,7 +13,7 @@ use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::builder::fetch::{Steps, directory, reach};
 use crate::control::model::{NO_QUERY, has_query};
 
-/// Where a repository is.
+/// Location of a repository.
 #[derive(Debug, Clone)]
 pub(in super::super) enum Origin {
     /// On the server's disk, below one of these folders.
@@ -23,7 +23,7 @@ pub(in super::super) enum Origin {
 }
 
 impl Origin {
-    /// Whether both are on one host, asked in one way.
+    /// Whether both are on the same host, with the same scheme and port.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         let (Self::Remote(one), Self::Remote(other)) = (self, other) else {
             return false;
@@ -33,16 +33,16 @@ impl Origin {
             && one.port_or_default() == other.port_or_default()
     }
 
-    /// Reads an address: `https://…`, `http://…`, `ssh://…`, `USER@HOST:PATH` or a path.
+    /// Parses an address: `https://…`, `http://…`, `ssh://…`, `USER@HOST:PATH` or a path.
     ///
     /// # Errors
-    /// When it is none, or may not be asked.
+    /// When it is invalid, or not allowed.
     pub(in super::super) fn read(
         repo: &str,
         roots: &[PathBuf],
         hosts: &AllowedHosts,
     ) -> Result<Self, FetchError> {
-        // The address may hold a password, so no message repeats it.
+        // The address may contain a password, so no message repeats it.
         let refused = || FetchError::config("git.repo is not an address that can be asked");
         let url = gix::url::parse(repo.as_bytes().as_bstr()).map_err(|_| refused())?;
         if url.password().is_some() {
@@ -50,7 +50,7 @@ impl Origin {
                 "git.repo holds a password, which everybody can read; secrets are for that";
             return Err(FetchError::config(message));
         }
-        // Definitions of before, and submodules.
+        // Also checks old definitions, and submodules.
         if has_query(repo) {
             return Err(FetchError::config(format!("git.repo: {NO_QUERY}")));
         }
@@ -71,7 +71,7 @@ impl Origin {
                 match url.scheme {
                     Scheme::Ssh => reach(hosts, host, url.port_or_default())?,
                     _ => {
-                        // As the client reads the address that asks.
+                        // Parsed as by the client that connects.
                         let text = url.to_bstring();
                         let read = text.to_str().ok().and_then(|text| Url::parse(text).ok());
                         let read = read.ok_or_else(refused)?;
@@ -86,16 +86,15 @@ impl Origin {
     }
 }
 
-/// How every repository is opened: nothing but its own configuration counts.
+/// Returns the options to open every repository: only its own configuration applies.
 pub(super) fn options() -> gix::open::Options {
     gix::open::Options::isolated()
 }
 
-/// Opens a repository on the server's disk, if all that it is made of lies below the operator's
-/// folders.
+/// Opens a repository on the server's disk, if all its files are below the operator's folders.
 ///
 /// # Errors
-/// When something of it lies elsewhere or is too much to look at, or it is none.
+/// When a part of it is elsewhere, it has too many entries, or it is not a repository.
 pub(super) fn open(
     path: &Path,
     roots: &[PathBuf],
@@ -106,7 +105,7 @@ pub(super) fn open(
         steps,
         seen: BTreeSet::new(),
     };
-    // Opening reads the configuration already.
+    // Opening reads the configuration already, so it is checked before.
     for folder in [path.join(".git"), path.to_owned()] {
         if folder.join("HEAD").symlink_metadata().is_ok() {
             inside.check(&folder)?;
@@ -126,11 +125,11 @@ pub(super) fn open(
     Ok(repository)
 }
 
-/// Checks that folders of a repository lie below the operator's, with all that is in them.
+/// Checker that folders of a repository are below the operator's, with all their content.
 struct Inside<'r> {
     roots: &'r [PathBuf],
     steps: Steps<'r>,
-    /// The folders that were looked at.
+    /// Folders already checked.
     seen: BTreeSet<PathBuf>,
 }
 
@@ -145,7 +144,7 @@ impl Inside<'_> {
                 self.steps.take()?;
                 let entry = entry.map_err(FetchError::sync)?;
                 let kind = entry.file_type().map_err(FetchError::sync)?;
-                // Links to hooks are usual, and nobody runs them here.
+                // Links to hooks are common, and hooks never run here.
                 if kind.is_dir() && entry.file_name() != "hooks" {
                     open.push(entry.path());
                 } else if kind.is_symlink() {

@@ -10,25 +10,25 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::watch::watched;
 
-/// As many bytes are read of what a program says.
+/// Maximum number of bytes read of the output of a program.
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 
-/// The programs of OpenSSH.
+/// OpenSSH programs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Programs<'p> {
-    /// Their folder; where it is empty, the `PATH` leads to them.
+    /// Their folder; if empty, they are found on the `PATH`.
     pub(super) folder: &'p Path,
-    /// Whether nobody waits for them any more.
+    /// Cancellation flag.
     pub(super) cancelled: &'p AtomicBool,
 }
 
 impl Programs<'_> {
-    /// A call of a program.
+    /// Creates a command for a program.
     pub(super) fn call(&self, name: &str) -> Command {
         Command::new(self.folder.join(name))
     }
 
-    /// Runs a program to its end. Gives what it says and whether it succeeded.
+    /// Runs a program to completion. Returns its output and whether it succeeded.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -47,14 +47,13 @@ impl Programs<'_> {
     }
 }
 
-/// A program that was started. It ends with this, and so does what it has started.
-// INVARIANT: nothing but the end of this takes note of the end of the program, so that no other
-// process can get its number before.
+/// Running program. Dropping it kills the program and its descendants.
+// INVARIANT: only `drop` reaps the program, so that no other process can reuse its id before.
 #[derive(Debug)]
 pub(super) struct Running(Child);
 
 impl Running {
-    /// Starts a program in a group of processes of its own.
+    /// Starts a program in a separate process group.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -62,18 +61,18 @@ impl Running {
         command.process_group(0).spawn().map(Self)
     }
 
-    /// What it says and what it is told, if these are pipes that nobody has taken yet.
+    /// Takes its stdout and stdin, if these are pipes that have not been taken yet.
     pub(super) fn pipes(&mut self) -> Option<(ChildStdout, ChildStdin)> {
         self.0.stdout.take().zip(self.0.stdin.take())
     }
 
-    /// Ends it at once.
+    /// Kills the process group.
     pub(super) fn end(&self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
     }
 
-    /// Waits for its end, and gives whether that was a success.
+    /// Waits for its end without reaping it, and returns whether it succeeded.
     fn succeeds(&self) -> io::Result<bool> {
         let pid = WaitId::Pid(Pid::from_child(&self.0));
         let status = waitid(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
@@ -84,7 +83,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.end();
-        // It has no way to go on.
+        // It has been killed.
         let _ = self.0.wait();
     }
 }

@@ -20,36 +20,36 @@ use super::ssh::{Key, Ssh};
 use super::watch::watched;
 use super::{Access, Credentials, FetchError, Revision, failed, origin};
 
-/// What the fetched reference is called here.
+/// Local name of the fetched reference.
 pub(super) const FETCHED: &str = "refs/fetched/reference";
 
-/// Repositories in more packs than this are fetched anew as a whole.
+/// Maximum number of packs; repositories with more are fetched again as a whole.
 const PACKS: usize = 50;
 
-/// How a repository is asked.
+/// Connection to a remote repository.
 type RemoteConnection<'r> = Connection<'r, 'static, 'r, Box<dyn Transport + Send>>;
 
-/// A fetch of what a repository is wanted for.
+/// Fetch of a revision.
 #[derive(Debug)]
 pub(super) struct Fetch<'f> {
-    /// The address of the repository.
+    /// Address of the repository.
     pub(super) url: &'f gix::Url,
     pub(super) credentials: Option<&'f Credentials>,
     pub(super) revision: &'f Revision,
-    /// The folder that keeps it.
+    /// Folder of the cached repository.
     pub(super) place: &'f Path,
     pub(super) access: &'f Access,
-    /// Bytes that it may take there.
+    /// Maximum size of its objects there, in bytes.
     pub(super) room: u64,
-    /// Whether nobody waits for it any more.
+    /// Cancellation flag.
     pub(super) cancelled: &'f AtomicBool,
 }
 
 impl Fetch<'_> {
-    /// Brings the kept repository up to date.
+    /// Updates the cached repository.
     ///
     /// # Errors
-    /// When the remote cannot be asked, does not have what is wanted, or sends too much.
+    /// When the remote cannot be reached, does not have the revision, or sends too much.
     pub(super) fn run(&self) -> Result<gix::Repository, FetchError> {
         let lost = |failure: std::io::Error| FetchError::Sync(format!("git: {failure}"));
         tidy(self.place, self.access.limits.repository).map_err(lost)?;
@@ -70,7 +70,7 @@ impl Fetch<'_> {
             )));
         }
         received?;
-        // The repository that was open before the fetch does not know of its new packs for sure.
+        // The repository opened before the fetch may not see the new packs.
         gix::open_opts(self.place, origin::options()).map_err(failed)
     }
 
@@ -78,7 +78,7 @@ impl Fetch<'_> {
         size(&self.place.join("objects")) > self.room
     }
 
-    /// Ends a fetch that sends too much.
+    /// Cancels a fetch that sends too much.
     fn limit_size(&self) {
         if self.is_too_much() {
             self.cancelled.store(true, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Fetch<'_> {
                 passphrase,
                 fingerprints,
             },
-            // The server's own keys are nobody else's to use.
+            // The server's own keys must not be used.
             None => {
                 return Err(FetchError::config(
                     "git: ssh needs credentials of type ssh_key",
@@ -135,11 +135,11 @@ impl Fetch<'_> {
             });
             self.receive(connection.with_transport_options(Box::new(options)))
         };
-        // Its requests end by themselves.
+        // The requests have their own timeout.
         watched(self.cancelled, || self.limit_size(), || {}, work)
     }
 
-    /// The remote, and what is asked of it.
+    /// Returns the remote with the refspecs to fetch.
     fn remote<'r>(&self, repository: &'r gix::Repository) -> Result<gix::Remote<'r>, FetchError> {
         let specs = match self.revision {
             Revision::Reference(name) => vec![format!("+{name}:{FETCHED}")],
@@ -162,7 +162,7 @@ impl Fetch<'_> {
     }
 }
 
-/// Requests that end, and follow no redirection: the hosts that may be asked are known before.
+/// Returns options with a timeout and without redirects: allowed hosts are checked beforehand.
 fn options(access: Auth, limit: Duration) -> http::Options {
     let begun = Instant::now();
     let (authorities, certificate) = (access.authorities, access.certificate);
@@ -189,7 +189,7 @@ fn options(access: Auth, limit: Duration) -> http::Options {
     }
 }
 
-/// Opens the kept repository, or makes an empty one in its place.
+/// Opens the cached repository, or creates an empty one in its place.
 fn open(place: &Path) -> Result<gix::Repository, FetchError> {
     let committer = [
         "committer.name=reference",
@@ -199,7 +199,7 @@ fn open(place: &Path) -> Result<gix::Repository, FetchError> {
     if let Ok(repository) = gix::open_opts(place, options()) {
         return Ok(repository);
     }
-    // What a killed server left half made.
+    // A killed server may have left an incomplete one.
     let lost = |failure: std::io::Error| FetchError::Sync(format!("git: {failure}"));
     if place.exists() {
         fs::remove_dir_all(place).map_err(lost)?;
@@ -210,7 +210,7 @@ fn open(place: &Path) -> Result<gix::Repository, FetchError> {
     made.map(|made| made.to_thread_local()).map_err(failed)
 }
 
-/// Removes what killed fetches left, and repositories that have grown too much.
+/// Removes locks of killed fetches, and repositories that have grown too large.
 fn tidy(place: &Path, limit: u64) -> std::io::Result<()> {
     let packs = fs::read_dir(place.join("objects/pack"));
     let packs = packs.into_iter().flatten().flatten();
@@ -236,7 +236,7 @@ fn tidy(place: &Path, limit: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The bytes of all files below a folder. Files may come and go meanwhile.
+/// Returns the total size of the files below a folder, in bytes. Files may change meanwhile.
 pub(super) fn size(folder: &Path) -> u64 {
     let mut sum = 0_u64;
     let mut open = vec![folder.to_owned()];

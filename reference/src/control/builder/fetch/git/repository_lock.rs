@@ -8,11 +8,11 @@ use super::FetchError;
 
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Keeps others away from a repository until it is dropped.
+/// Exclusive lock on a repository until it is dropped.
 #[derive(Debug)]
 pub(super) struct RepositoryLock(PathBuf);
 
-/// Takes a repository for this build alone.
+/// Locks a repository for this build.
 ///
 /// # Errors
 /// When it is in use.

@@ -20,11 +20,10 @@ use tempfile::TempDir;
 use super::FetchError;
 use super::process::{Programs, Running};
 
-/// How the names of folders begin that hold keys.
+/// Name prefix of folders that contain keys.
 pub(super) const FOLDER: &str = "ssh-";
 
-/// Options of every call: nothing is asked of anybody, nothing but the given key is shown, and
-/// only to a host that is known.
+/// Options of every call: no prompts, only the given key is offered, and only to a known host.
 const OPTIONS: &[&str] = &[
     "BatchMode=yes",
     "IdentitiesOnly=yes",
@@ -39,22 +38,22 @@ const OPTIONS: &[&str] = &[
     "SendEnv=GIT_PROTOCOL",
 ];
 
-/// The environment variable that tells `ssh-keygen` a passphrase.
+/// Environment variable that passes a passphrase to `ssh-keygen`.
 const PASSPHRASE: &str = "REFERENCE_PASSPHRASE";
 
-/// Bytes of what `ssh` says of its failure that are repeated.
+/// Maximum number of bytes of the error output of `ssh` that messages repeat.
 const SAID: usize = 500;
 
-/// A key, and where it is shown.
+/// Private key, and the hosts that it is used for.
 #[derive(Debug)]
 pub(super) struct Key<'k> {
     pub(super) text: &'k str,
     pub(super) passphrase: &'k str,
-    /// Of the hosts that are known; if there are none, the operator's own list of them counts.
+    /// Fingerprints of known hosts; if empty, the operator's own list applies.
     pub(super) fingerprints: &'k [String],
 }
 
-/// A call of `ssh` that is being answered. The files that it needs live as long as this.
+/// Running `ssh` process. The files that it needs exist as long as this.
 #[derive(Debug)]
 pub(super) struct Ssh {
     running: Running,
@@ -65,8 +64,8 @@ impl Ssh {
     /// Connects to a repository.
     ///
     /// # Errors
-    /// When the address cannot be asked, the passphrase is not the key's, no key of the host has
-    /// one of the fingerprints, or there is no `ssh`.
+    /// When the address is invalid, the passphrase does not match, no host key has one of the
+    /// fingerprints, or `ssh` cannot be started.
     pub(super) fn connect(
         url: &gix::Url,
         key: &Key<'_>,
@@ -86,7 +85,7 @@ impl Ssh {
                 .arg(format!("UserKnownHostsFile={}", plain(&known)?));
             call.args(["-o", "GlobalKnownHostsFile=/dev/null"]);
         }
-        // What the other side says goes nowhere, as it may say more than anybody wants to keep.
+        // The stderr of the remote is discarded, as its size is unlimited.
         call.arg("-E").arg(files.path().join("said"));
         ask(&mut call, url)?;
         call.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -99,12 +98,12 @@ impl Ssh {
         Ok((Self { running, files }, Box::new(connection)))
     }
 
-    /// Ends the call at once.
+    /// Kills the process.
     pub(super) fn end(&self) {
         self.running.end();
     }
 
-    /// Adds to a failure what `ssh` itself says of it.
+    /// Adds the error output of `ssh` to an error.
     pub(super) fn explain(&self, failure: FetchError) -> FetchError {
         let said = std::fs::read(self.files.path().join("said")).unwrap_or_default();
         let said = said.get(..SAID).unwrap_or(&said);
@@ -115,7 +114,7 @@ impl Ssh {
     }
 }
 
-/// Shows nothing but a key.
+/// Adds the key as the only identity.
 fn identify(
     call: &mut Command,
     key: &Key<'_>,
@@ -136,7 +135,7 @@ fn identify(
     Ok(())
 }
 
-/// Asks for the repository at an address.
+/// Adds the host and the command for the repository.
 fn ask(call: &mut Command, url: &gix::Url) -> Result<(), FetchError> {
     let refused = || FetchError::config("git.repo is not an address that can be asked");
     match url.user_as_argument() {
@@ -163,7 +162,7 @@ fn ask(call: &mut Command, url: &gix::Url) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// The host, as the programs take it.
+/// Returns the host in the form that the programs accept.
 fn host(url: &gix::Url) -> &str {
     let host = url.host().unwrap_or_default();
     let address = host
@@ -172,8 +171,7 @@ fn host(url: &gix::Url) -> &str {
     address.unwrap_or(host)
 }
 
-/// Takes the passphrase off a key. `ssh` itself would ask for it only where it may ask for
-/// anything.
+/// Removes the passphrase of a key. `ssh` itself would only prompt for it in interactive mode.
 fn unlock(
     key: &Path,
     passphrase: &str,
@@ -202,14 +200,14 @@ fn lost(failure: io::Error) -> FetchError {
     FetchError::Sync(format!("git: ssh: {failure}"))
 }
 
-/// Writes a file for its owner only.
+/// Writes a file that only its owner can access.
 fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(text.as_bytes())
 }
 
-/// A path in which `ssh` finds nothing to replace.
+/// Returns the path if `ssh` expands nothing in it.
 fn plain(path: &Path) -> Result<&str, FetchError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     match path.to_str() {
@@ -220,7 +218,7 @@ fn plain(path: &Path) -> Result<&str, FetchError> {
     }
 }
 
-/// The lines for the keys that the host shows now and that have a known fingerprint.
+/// Returns the known-hosts lines for the host's current keys that have a known fingerprint.
 fn known_hosts(
     url: &gix::Url,
     key: &Key<'_>,
@@ -247,7 +245,7 @@ fn known_hosts(
     }
 }
 
-/// The fingerprint of the key in a line of known hosts, as `ssh-keygen -l` shows it.
+/// Computes the fingerprint of the key in a known-hosts line, as `ssh-keygen -l` shows it.
 fn fingerprint(line: &str) -> Option<String> {
     let key = line.split(' ').nth(2)?;
     let digest = Sha256::digest(STANDARD.decode(key).ok()?);

@@ -5,28 +5,28 @@ use gix::{ObjectId, Tree};
 
 use super::{FetchError, failed};
 
-/// The file that says where submodules come from.
+/// File that lists the addresses of submodules.
 const FILE: &str = ".gitmodules";
 
-/// The longest such file, in bytes.
+/// Maximum size of this file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// A submodule.
+/// Submodule of a repository.
 #[derive(Debug)]
 pub(super) struct Submodule {
-    /// The path of its files.
+    /// Path of its files.
     pub(super) path: String,
-    /// Its commit.
+    /// Commit of the submodule.
     pub(super) id: ObjectId,
-    /// Where it comes from; may begin with `./` or `../`.
+    /// Address; may begin with `./` or `../`.
     pub(super) url: String,
 }
 
-/// The submodules at these places below a folder of a tree. Those of which nobody says where they
-/// come from are left out, as `git` does.
+/// Finds the submodules at these paths below a folder of a tree. Those without an address are
+/// ignored, as by `git`.
 ///
 /// # Errors
-/// When the file about them cannot be read.
+/// When `.gitmodules` cannot be read.
 pub(super) fn find(
     root: &Tree<'_>,
     folder: &str,
@@ -78,8 +78,8 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// The address of a submodule: one that begins with `./` or `../` is beside the address of the
-/// repository that it is in.
+/// Resolves the address of a submodule: one that begins with `./` or `../` is relative to the
+/// address of the repository that contains it.
 pub(super) fn resolved(url: &str, repository: &str) -> String {
     let (mut base, mut rest) = (repository.trim_end_matches('/'), url);
     if !url.starts_with("./") && !url.starts_with("../") {

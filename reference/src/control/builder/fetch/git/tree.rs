@@ -8,11 +8,11 @@ use gix::{ObjectId, Tree};
 use super::{FetchError, Steps, failed};
 use crate::control::builder::file_selection::{FileQuota, Files, Selection};
 
-/// Reads the files of a folder, and puts something before their paths. Gives the submodules of
-/// which files may be taken: their paths without and with it, and their commits.
+/// Reads the files of a folder, and prefixes their paths. Returns the submodules that may contain
+/// selected files: their paths without and with the prefix, and their commits.
 ///
 /// # Errors
-/// When there is no such folder, a file is a link, there is too much, or nobody waits any more.
+/// When the folder does not exist, a file is a link, a limit is exceeded, or the read is cancelled.
 pub(super) fn read(
     root: &Tree<'_>,
     (path, before): (&str, &str),
@@ -44,7 +44,7 @@ pub(super) fn read(
         for entry in tree.iter() {
             steps.take()?;
             let entry = entry.map_err(failed)?;
-            // A name that is no text is none of policies or data; one with a slash is no name.
+            // Non-UTF-8 names are never policies or data; a slash in a name is invalid.
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
                 continue;
             };

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// How often work is looked at.
+/// Polling interval of the watchdog.
 const CANCEL_POLL: Duration = Duration::from_millis(200);
 
-/// Says that work is done, also when it panicked.
+/// Signals on drop that work is done, also after a panic.
 struct Done<'d>(&'d AtomicBool, &'d Thread);
 
 impl Drop for Done<'_> {
@@ -17,8 +17,8 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Does work. Meanwhile another thread looks at it now and then, and ends it once nobody waits for
-/// it any more.
+/// Runs work. Meanwhile another thread calls `look` regularly, and `end` once the work is
+/// cancelled.
 pub(super) fn watched<T>(
     cancelled: &AtomicBool,
     look: impl Fn() + Sync,

@@ -9,7 +9,7 @@ use crate::engine::state::State;
 use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Request};
 
-/// Evaluates the mask rule; absent if no rule is named, or its result is empty or undefined.
+/// Evaluates the mask rule; absent if no rule is named, or its result is undefined, null or empty.
 ///
 /// # Errors
 /// `invalid_parameter` when the rule's name cannot be parsed, `evaluation_error` when there is no
