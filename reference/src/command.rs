@@ -238,7 +238,7 @@ impl Running {
     }
 
     /// Logs the addresses that the servers listen on.
-    pub fn tell(&self) {
+    pub fn log_start(&self) {
         for (server, address) in &self.places {
             let verb = match server.ends_with('s') {
                 true => "are",

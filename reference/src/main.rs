@@ -129,7 +129,7 @@ async fn serve(
         .start()
         .await
         .inspect_err(|failure| error!("{failure}"))?;
-    running.tell();
+    running.log_start();
     started.send(()).ok();
     let reloading = async {
         while reloads.recv().await.is_some() {

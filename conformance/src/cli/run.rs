@@ -121,7 +121,7 @@ pub(super) fn judge(
     let shown = shown.and_then(|()| plan.show(&digest, suite.left(), console));
     // The verdict is shown even if writing the reproducers fails.
     if let Some((folder, written)) = repro {
-        tell(console, &written.map_err(|why| Failed::at(folder, &why))?)?;
+        print_reproducer(console, &written.map_err(|why| Failed::at(folder, &why))?)?;
     }
     match shown {
         // The reader may close the pipe early; the verdict remains valid.
@@ -131,7 +131,7 @@ pub(super) fn judge(
 }
 
 /// Reports the number of reproducers. Their paths are those of the rules, so a count is enough.
-fn tell(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
+fn print_reproducer(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
     for (rule, why) in &written.left_out {
         writeln!(console.err, "no reproducer of {rule}: {why}")?;
     }

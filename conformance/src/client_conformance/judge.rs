@@ -51,7 +51,7 @@ pub(crate) async fn judge(
             }
         };
         let played = played.unwrap_or_else(|what| {
-            telling.tell(Event::Defect(Defect {
+            telling.emit(Event::Defect(Defect {
                 rule: rule.id.clone(),
                 what,
             }));
@@ -62,13 +62,13 @@ pub(crate) async fn judge(
         }
         requests += played.exchanges.len() as u64;
         for exchange in played.exchanges {
-            telling.tell(Event::Exchange(Box::new(exchange)));
+            telling.emit(Event::Exchange(Box::new(exchange)));
         }
         let broken = match &played.verdict {
             Verdict::NotRun(Reason::Unreachable(why)) => Some(why.clone()),
             _ => None,
         };
-        let goes_on = telling.tell(Event::Judged(Box::new(Judged {
+        let goes_on = telling.emit(Event::Judged(Box::new(Judged {
             rule: rule.id.clone(),
             level: Level::Rule,
             section: rule.section().to_owned(),
@@ -87,7 +87,7 @@ pub(crate) async fn judge(
     }
     telling.begin(|| judging.started(None));
     player.end().await;
-    telling.tell(Event::RunFinished(RunFinished {
+    telling.emit(Event::RunFinished(RunFinished {
         run: judging.run.clone(),
         milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
         requests,
@@ -106,7 +106,7 @@ struct Telling<T> {
 
 impl<T: FnMut(Event) -> bool> Telling<T> {
     /// Returns whether the run continues.
-    fn tell(&mut self, event: Event) -> bool {
+    fn emit(&mut self, event: Event) -> bool {
         match &mut self.held {
             Some(held) => {
                 held.push(event);

@@ -191,7 +191,7 @@ fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDiffere
             found,
             place,
             kind_of(place, values),
-            values.iter().map(|one| told(*one)),
+            values.iter().map(|one| described(*one)),
         ),
     }
 }
@@ -231,7 +231,7 @@ fn items(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifferenc
             found,
             place,
             DifferenceKind::Value,
-            values.iter().map(|one| told(*one)),
+            values.iter().map(|one| described(*one)),
         );
     }
     for index in 0..lengths.first().copied().unwrap_or_default() {
@@ -240,7 +240,7 @@ fn items(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifferenc
     }
 }
 
-fn told(value: Option<&Value>) -> String {
+fn described(value: Option<&Value>) -> String {
     value.map_or_else(
         || "absent".to_owned(),
         |value| shorten(&canonical(value, "")),

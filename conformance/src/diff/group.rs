@@ -96,7 +96,7 @@ fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
         let names = there.filter_map(|member| member.place.rsplit('/').next());
         // A member may be listed twice, because it may have different types.
         let names: BTreeSet<&str> = names.collect();
-        told(&names)
+        joined_names(&names)
     });
     let values = alone.collect();
     let rules = members.iter().flat_map(|member| member.rules.clone());
@@ -115,7 +115,7 @@ fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
     })
 }
 
-fn told(names: &BTreeSet<&str>) -> String {
+fn joined_names(names: &BTreeSet<&str>) -> String {
     let shown: Vec<&str> = names.iter().take(NAMED).copied().collect();
     match names.len() {
         0 => "none".to_owned(),

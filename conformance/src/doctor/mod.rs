@@ -305,7 +305,7 @@ impl Doctor<'_> {
         if let Some((_, path, _, answer)) = locked.filter(|_| seen.apis.is_empty()) {
             seen.locked = true;
             let finding = self.refused(path, answer);
-            seen.refusal = Some(preflight_error::PreflightError::told(&finding));
+            seen.refusal = Some(preflight_error::PreflightError::from_finding(&finding));
             seen.findings.push(finding);
             return;
         }

@@ -20,11 +20,11 @@ impl PreflightError {
     pub(super) fn unreached(finding: &Finding) -> Self {
         Self {
             unreached: true,
-            ..Self::told(finding)
+            ..Self::from_finding(finding)
         }
     }
 
-    pub(super) fn told(finding: &Finding) -> Self {
+    pub(super) fn from_finding(finding: &Finding) -> Self {
         let advice = finding.advice.as_deref().unwrap_or_default();
         Self {
             why: format!("{}: {advice}", finding.what),
@@ -64,6 +64,6 @@ impl Doctor<'_> {
             }
             ApiEvidence::Api | ApiEvidence::Locked => false,
         };
-        nothing.then(|| PreflightError::told(finding))
+        nothing.then(|| PreflightError::from_finding(finding))
     }
 }

@@ -136,7 +136,7 @@ impl Recording {
             return state.untrue.clone();
         }
         if let Some(left) = state.steps.values().flatten().next() {
-            return Some(told(left, "the scenario does not ask for it"));
+            return Some(untrue_exchange(left, "the scenario does not ask for it"));
         }
         let removes = |exchange: &&Exchange| {
             let request = &exchange.request;
@@ -150,19 +150,21 @@ impl Recording {
                 && state.bases.values().any(below)
         };
         let other = state.cleanup.iter().find(|exchange| !removes(exchange));
-        other.map(|exchange| told(exchange, "it removes nothing that the scenario makes"))
+        other
+            .map(|exchange| untrue_exchange(exchange, "it removes nothing that the scenario makes"))
     }
 }
 
 impl State {
     fn refuse(&mut self, exchange: &Exchange, why: &str) -> NoAnswer {
-        self.untrue.get_or_insert_with(|| told(exchange, why));
+        self.untrue
+            .get_or_insert_with(|| untrue_exchange(exchange, why));
         NoAnswer::new(why)
     }
 }
 
 /// Formats what is wrong with an exchange.
-pub(crate) fn told(exchange: &Exchange, why: &str) -> String {
+pub(crate) fn untrue_exchange(exchange: &Exchange, why: &str) -> String {
     let Exchange { rule, step, .. } = exchange;
     let request = &exchange.request;
     format!(

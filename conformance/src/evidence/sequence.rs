@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::DateTime;
 
-use super::recording::told;
+use super::recording::untrue_exchange;
 use super::{Event, Exchange, Judged, RunFinished, RunStarted};
 
 /// Tolerance in milliseconds between sums of times in different order.
@@ -69,7 +69,7 @@ impl<'a> Sequence<'a> {
     fn exchange(&mut self, exchange: &'a Exchange) -> Result<(), String> {
         let rule = exchange.rule.as_str();
         if self.judged.contains(rule) || !self.chosen.contains(rule) {
-            return Err(told(exchange, "its rule is not judged now"));
+            return Err(untrue_exchange(exchange, "its rule is not judged now"));
         }
         // Cleanup is last.
         let step = match exchange.step {
@@ -78,7 +78,7 @@ impl<'a> Sequence<'a> {
         };
         let (last, time) = self.open.entry(rule).or_default();
         if step < *last {
-            return Err(told(exchange, "it comes after a later step"));
+            return Err(untrue_exchange(exchange, "it comes after a later step"));
         }
         *last = step;
         *time += exchange.milliseconds;

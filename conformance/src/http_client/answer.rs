@@ -70,7 +70,7 @@ impl NoAnswer {
     }
 
     /// Explains the error, if the HTTP library's message is known; otherwise returns that message.
-    pub(crate) fn told(&self) -> &str {
+    pub(crate) fn description(&self) -> &str {
         const CLOSED: [&str; 4] = [
             "connection closed before message completed",
             "connection reset",

@@ -105,7 +105,7 @@ impl Trace {
             // An empty array may be any member, since it has no event that identifies a trace.
             (Self::Absent, Some(events)) if events.is_empty() => line("trace", "<absent>"),
             (_, None) => line("trace", &format!("<no trace, status {}>", answer.status)),
-            (Self::Absent, Some(events)) => line("trace", &told(events)),
+            (Self::Absent, Some(events)) => line("trace", &describe_events(events)),
             (Self::Order(wanted), Some(events)) => ("trace".to_owned(), order(events, wanted)),
             (Self::Without(like), Some(events)) => {
                 let found = like_events(events, like).next();
@@ -179,7 +179,7 @@ fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
     let mut rest = events.iter();
     for like in wanted {
         if !rest.any(|event| like.fits(event, &mut ids)) {
-            return format!("<no {like} in its place> {}", told(events));
+            return format!("<no {like} in its place> {}", describe_events(events));
         }
     }
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
@@ -201,7 +201,7 @@ impl Each<'_> {
             .flat_map(|event| places(event, self.pointer))
             .peekable();
         let value = if found.peek().is_none() {
-            format!("<nowhere> {}", told(self.events))
+            format!("<nowhere> {}", describe_events(self.events))
         } else {
             match found.find(|value| !is(*value)) {
                 None => format!("<{allowed}>"),
@@ -215,7 +215,7 @@ impl Each<'_> {
 }
 
 /// Summarizes a trace: operation, type, query and parent of its first events.
-fn told(events: &[Value]) -> String {
+fn describe_events(events: &[Value]) -> String {
     let mut short: Vec<String> = events
         .iter()
         .take(EVENTS_SHOWN)

@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Shared;
-use super::answers::{Sent, done, refused, told};
+use super::answers::{Sent, done, json, refused};
 use super::recorded::Filter;
 use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
@@ -63,12 +63,12 @@ impl Shared {
             (&Method::GET, "", "") => {
                 parameters.end()?;
                 let addresses = self.addresses.get().cloned();
-                Ok(told(StatusCode::OK, &addresses.unwrap_or_default()))
+                Ok(json(StatusCode::OK, &addresses.unwrap_or_default()))
             }
             (&Method::GET, "requests", "") => {
                 let filter = parameters.filter()?;
                 let shown = lock(&self.recordings).show(&filter);
-                Ok(told(StatusCode::OK, &shown))
+                Ok(json(StatusCode::OK, &shown))
             }
             (&Method::DELETE, "requests", "") => {
                 parameters.end()?;
@@ -99,7 +99,7 @@ impl Shared {
         match (method, name) {
             (&Method::GET, "") => {
                 parameters.end()?;
-                return Ok(told(StatusCode::OK, &faults.show()));
+                return Ok(json(StatusCode::OK, &faults.show()));
             }
             (&Method::POST, "") => {
                 parameters.end()?;

@@ -115,7 +115,7 @@ fn status(number: u16) -> StatusCode {
 }
 
 /// A JSON response of the mock itself.
-pub(super) fn told(status: StatusCode, value: &Value) -> Response<Sent> {
+pub(super) fn json(status: StatusCode, value: &Value) -> Response<Sent> {
     let mut response = Response::new(Sent::whole(value.to_string()));
     *response.status_mut() = status;
     let media_type = HeaderValue::from_static("application/json");
@@ -132,5 +132,5 @@ pub(super) fn done() -> Response<Sent> {
 
 /// An error of the mock itself, with a code that the servers do not use.
 pub(super) fn refused(status: StatusCode, why: &str) -> Response<Sent> {
-    told(status, &json!({"code": "mock_error", "message": why}))
+    json(status, &json!({"code": "mock_error", "message": why}))
 }

@@ -91,7 +91,7 @@ pub(crate) enum Stopped {
 }
 
 impl Replay<'_> {
-    /// Resends the requests of a rule; `tell` receives each response. Created resources are
+    /// Resends the requests of a rule; `on_response` receives each response. Created resources are
     /// removed, started servers are stopped.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Replay<'_> {
     pub(crate) async fn replay(
         &self,
         recorded: &RecordedRule<'_>,
-        tell: &mut dyn FnMut(ReplayedResponse),
+        on_response: &mut dyn FnMut(ReplayedResponse),
     ) -> Result<(), Stopped> {
         let impossible = |why: &str| Stopped::NotPossible(why.to_owned());
         if recorded.exchanges.is_empty() {
@@ -134,7 +134,7 @@ impl Replay<'_> {
             ns: &ns,
         };
         let ended = tokio::select! {
-            ended = self.tell(&builder, &runner, lasts, tell) => ended,
+            ended = self.report_answer(&builder, &runner, lasts, on_response) => ended,
             _ = tokio::signal::ctrl_c() => Err(Stopped::Interrupted),
         };
         runner.clean().await;
@@ -174,12 +174,12 @@ impl Replay<'_> {
     }
 
     /// Sends the requests; returns whether one of them has lost its response.
-    async fn tell(
+    async fn report_answer(
         &self,
         builder: &RequestBuilder<'_>,
         runner: &Runner<'_>,
         lasts: bool,
-        tell: &mut dyn FnMut(ReplayedResponse),
+        on_response: &mut dyn FnMut(ReplayedResponse),
     ) -> Result<bool, Stopped> {
         let recorded = builder.recorded;
         let (before, now) = (
@@ -213,7 +213,7 @@ impl Replay<'_> {
             };
             let Exchange { step, request, .. } = one.exchange;
             let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
-            tell(ReplayedResponse {
+            on_response(ReplayedResponse {
                 step: *step,
                 request: before.text(&format!("{} /{path}", request.method)),
                 differences,

@@ -79,7 +79,7 @@ fn is_claimed(digest: &Digest, row: &Row) -> bool {
 }
 
 /// Formats the score: proven of claimed rules, and the number of all. A proven rule is claimed.
-pub(crate) fn told(claimed: Score, all: Score) -> String {
+pub(crate) fn format_score(claimed: Score, all: Score) -> String {
     let Score { proven, rules } = claimed;
     match rules == all.rules {
         true => format!("proven {proven} of {rules} rules"),
@@ -141,7 +141,7 @@ pub(crate) fn lines(digest: &Digest, document: Document) -> Vec<String> {
         rows.filter(|row| row.document == Some(document))
     };
     let capabilities = capabilities(digest, document);
-    let mut lines = vec![told(claimed(digest, rows()), score(rows()))];
+    let mut lines = vec![format_score(claimed(digest, rows()), score(rows()))];
     for (support, title) in [
         (Support::Full, "full"),
         (Support::Partial, "partial"),

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::failure_groups::{self, Cause, causes, grouped};
-use super::markdown_escape::{code, fence, prose};
+use super::markdown_escape::{code, code_fence, prose};
 use super::{Digest, Outcome, Row, concurrency_hint, failure};
 use crate::catalogue::{Catalogue, Document, sections};
 use crate::http_client::curl::whole;
@@ -206,7 +206,7 @@ fn details(out: &mut String, failure: &Failure) {
             .iter()
             .map(|one| whole(one, COMMAND_SHOWN))
             .collect();
-        let _ = writeln!(out, "\n{}", fence(&commands.join("\n")));
+        let _ = writeln!(out, "\n{}", code_fence(&commands.join("\n")));
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// A block of shell commands, delimited by more backticks than it contains in a row.
-pub(super) fn fence(text: &str) -> String {
+pub(super) fn code_fence(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
     format!("{ticks}sh\n{text}\n{ticks}")
 }
@@ -145,6 +145,6 @@ mod tests {
         ] {
             assert_eq!(code(text), expected);
         }
-        assert_eq!(fence("```\nx"), "````sh\n```\nx\n````");
+        assert_eq!(code_fence("```\nx"), "````sh\n```\nx\n````");
     }
 }

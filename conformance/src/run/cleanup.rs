@@ -136,7 +136,7 @@ pub(crate) struct Leftovers {
 impl Leftovers {
     /// Whether a path may still exist: a collection that was read to the end does not contain what
     /// was not found in it. Names below those of others are unknown.
-    pub(crate) fn may_hold(&self, path: &str) -> bool {
+    pub(crate) fn may_still_exist(&self, path: &str) -> bool {
         let mut segments = path.splitn(5, '/').skip(1);
         let (Some(version), Some(collection), Some(item)) =
             (segments.next(), segments.next(), segments.next())
@@ -185,7 +185,7 @@ pub(crate) async fn finish(
     let unanswered = std::mem::take(&mut *lock(&runner.made.list));
     let mut left = found(client, server, document, run).await;
     let paths = unanswered.into_iter().map(|one| one.path);
-    let still: Vec<String> = paths.filter(|path| left.may_hold(path)).collect();
+    let still: Vec<String> = paths.filter(|path| left.may_still_exist(path)).collect();
     left.names.extend(still);
     left.names.sort();
     left.names.dedup();
@@ -359,7 +359,7 @@ mod tests {
             ("/v1/data/theirs/cabc_below", true),
             ("/v1/policies/cabc_gone", true),
         ] {
-            assert_eq!(left.may_hold(path), may, "{path}");
+            assert_eq!(left.may_still_exist(path), may, "{path}");
         }
     }
 }

@@ -138,14 +138,14 @@ impl Ledger {
         lock(&self.unfinished).extend(paths);
     }
 
-    /// Drops the paths of an API that do not exist: `may_hold` returns whether a path may.
-    pub(crate) fn settle(&self, document: Document, may_hold: impl Fn(&str) -> bool) {
+    /// Drops the paths of an API that do not exist: `may_exist` returns whether a path may.
+    pub(crate) fn settle(&self, document: Document, may_exist: impl Fn(&str) -> bool) {
         let collections = collections(document);
         let of_api = |path: &str| {
             let mut names = collections.iter().map(|(name, _)| *name);
             names.any(|name| path.starts_with(name))
         };
-        lock(&self.unfinished).retain(|path| !of_api(path) || may_hold(path));
+        lock(&self.unfinished).retain(|path| !of_api(path) || may_exist(path));
     }
 
     /// Number of paths that may not have been removed, and one of them.

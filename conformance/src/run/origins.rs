@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Chosen, Inner};
 use crate::catalogue::Document;
-use crate::evidence::recording::told;
+use crate::evidence::recording::untrue_exchange;
 use crate::evidence::{Event, Exchange, RunStarted};
 use crate::http_client::Base;
 use crate::scenario::Recipient;
@@ -59,18 +59,19 @@ impl Inner {
                 .iter()
                 .find(|one| one.clause.id == exchange.rule);
             let Some(chosen) = chosen else { continue };
-            let origin = origin(&exchange.request.url)
-                .ok_or_else(|| told(exchange, "invalid address: expected that of a server"))?;
+            let origin = origin(&exchange.request.url).ok_or_else(|| {
+                untrue_exchange(exchange, "invalid address: expected that of a server")
+            })?;
             let (recipient, place) = place(chosen, exchange);
             let said = DeclaredServer::of(started, &exchange.rule);
             if let Some(why) = is_foreign(&origin, recipient, chosen, &said) {
-                return Err(told(exchange, &why));
+                return Err(untrue_exchange(exchange, &why));
             }
             let first = known.entry((said.part, place));
             let first = first.or_insert_with(|| origin.url.clone());
             if *first != origin.url {
                 let why = format!("sent to `{}`, others to `{first}`", origin.url);
-                return Err(told(exchange, &why));
+                return Err(untrue_exchange(exchange, &why));
             }
         }
         Ok(())

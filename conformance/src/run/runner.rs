@@ -115,7 +115,7 @@ impl Runner<'_> {
                 Stop::NoAnswer(error) => {
                     trace.unanswered = true;
                     trace.slow = error.slow;
-                    format!("no answer: {}", error.told())
+                    format!("no answer: {}", error.description())
                 }
             };
             trace.early_failure = Some(trace.failure(index, vec![note]));

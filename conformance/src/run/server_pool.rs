@@ -63,7 +63,7 @@ impl Inner {
             if server.died.get().is_none() {
                 let found = cleanup::found(&self.client, server, *document, &self.run).await;
                 if let Some(ledger) = self.ledger.as_ref().filter(|_| alone) {
-                    ledger.settle(*document, |path| found.may_hold(path));
+                    ledger.settle(*document, |path| found.may_still_exist(path));
                 }
                 names.extend(found.names);
             }

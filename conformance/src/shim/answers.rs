@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub(super) type Answer = Response<Full<Bytes>>;
 
 /// 200, with JSON.
-pub(super) fn told(value: &Value) -> Answer {
+pub(super) fn json(value: &Value) -> Answer {
     json_of(StatusCode::OK, value)
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::adapter::{Adapter, Decision, Failure, Modules, Question};
-use super::answers::{Answer, absent, done, invalid, refused, told};
+use super::answers::{Answer, absent, done, invalid, json, refused};
 use super::documents;
 use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
@@ -76,7 +76,7 @@ impl Engine {
             body,
         };
         match names.as_slice() {
-            ["health"] if head.method == Method::GET => told(&json!({})),
+            ["health"] if head.method == Method::GET => json(&json!({})),
             ["v1", "policies", ..] => {
                 self.policies(below(path.get(2..).unwrap_or_default()))
                     .await
@@ -94,14 +94,14 @@ impl Engine {
             (&Method::GET, "") => {
                 let held = lock(&self.held);
                 let items = held.modules.iter().map(|(id, raw)| item(id, raw));
-                told(&json!({"result": items.collect::<Vec<_>>()}))
+                json(&json!({"result": items.collect::<Vec<_>>()}))
             }
             (&Method::GET, id) => match lock(&self.held).modules.get(id) {
-                Some(raw) => told(&json!({"result": item(id, raw)})),
+                Some(raw) => json(&json!({"result": item(id, raw)})),
                 None => none(),
             },
             (&Method::DELETE, id) => match lock(&self.held).modules.remove(id) {
-                Some(_) => told(&json!({})),
+                Some(_) => json(&json!({})),
                 None => none(),
             },
             (&Method::PUT, id) if !id.is_empty() => match String::from_utf8(asked.body.into()) {
@@ -129,7 +129,7 @@ impl Engine {
             Err(why) => broken(&why),
             Ok(_) => {
                 lock(&self.held).modules.insert(id.to_owned(), text);
-                told(&json!({}))
+                json(&json!({}))
             }
         }
     }
@@ -137,7 +137,7 @@ impl Engine {
     async fn data(&self, asked: ParsedRequest<'_>) -> Answer {
         match *asked.method {
             Method::GET if asked.path.is_empty() => {
-                told(&json!({"result": lock(&self.held).data.clone()}))
+                json(&json!({"result": lock(&self.held).data.clone()}))
             }
             Method::GET => {
                 let input = asked.query.iter().find(|(name, _)| name == "input");
@@ -185,8 +185,8 @@ impl Engine {
             }),
         };
         match self.adapter.ask(&question).await {
-            Ok(Decision::Defined(result)) => told(&json!({ "result": result })),
-            Ok(Decision::Undefined) => told(&json!({})),
+            Ok(Decision::Defined(result)) => json(&json!({ "result": result })),
+            Ok(Decision::Undefined) => json(&json!({})),
             Ok(Decision::Failed(failure)) => failed(&failure),
             Err(why) => broken(&why),
         }

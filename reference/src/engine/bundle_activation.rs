@@ -25,7 +25,7 @@ impl Engine {
             displaced = activate(contents, bundles)?;
             Ok(())
         })?;
-        tell(&displaced);
+        log_displaced(&displaced);
         Ok(())
     }
 
@@ -120,7 +120,7 @@ fn displaced(
 }
 
 /// Logs the removed policies, so that a client that is locked out can learn why.
-fn tell(displaced: &Displaced) {
+fn log_displaced(displaced: &Displaced) {
     for (bundle, ids) in displaced {
         let named = ids.get(..NAMED).unwrap_or(ids).join(", ");
         warn!(

@@ -43,7 +43,7 @@ pub struct IgnoredFlags {
 
 impl IgnoredFlags {
     /// Logs which of them are set. `--server` is not logged, as it is always in effect.
-    pub(super) fn tell(&self) {
+    pub(super) fn log_set_flags(&self) {
         let given = [
             ("--skip-version-check", self.skip_version_check),
             ("--disable-telemetry", self.disable_telemetry),

@@ -122,7 +122,7 @@ impl Engine {
             true => Version::V0,
             false => Version::V1,
         };
-        options.without_effect.tell();
+        options.without_effect.log_set_flags();
         let mut contents = match options.bundles.bundle {
             true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
             false => load::contents(paths, ignored, version)?,

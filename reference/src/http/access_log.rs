@@ -55,7 +55,7 @@ pub(super) struct Arrival {
 
 impl Arrival {
     /// Logs the arrival of the request.
-    pub(super) fn tell(&self) {
+    pub(super) fn log(&self) {
         say!(
             self.level,
             client_addr = %self.client,

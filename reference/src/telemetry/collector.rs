@@ -59,7 +59,7 @@ impl HttpClient for Collector {
         let sent = self.0.runtime.spawn(async move {
             let sent = tokio::time::timeout(inner.timeout, inner.send(request)).await;
             let sent = sent.unwrap_or_else(|_| Err("no answer in time".into()));
-            inner.tell(&sent);
+            inner.log_failure(&sent);
             sent
         });
         sent.await?
@@ -86,7 +86,7 @@ impl Inner {
     }
 
     /// Logs a change of the outcome.
-    fn tell(&self, sent: &Result<Response<Bytes>, HttpError>) {
+    fn log_failure(&self, sent: &Result<Response<Bytes>, HttpError>) {
         let why = match sent {
             Ok(answer) if answer.status().is_success() => None,
             Ok(answer) => Some(format!("it answers {}", answer.status().as_u16())),

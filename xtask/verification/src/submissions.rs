@@ -38,7 +38,7 @@ pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
             Err(why) => found.wrong.push(why),
         }
     }
-    told(found.wrong)
+    fail_if_refused(found.wrong)
 }
 
 /// Checks a submission; returns an error that names its folder if it is rejected.
@@ -62,7 +62,7 @@ fn placed(folder: &Path) -> io::Result<PathBuf> {
 }
 
 /// Fails with these lines, if there are any.
-pub(crate) fn told(mut wrong: Vec<String>) -> Result<(), Box<dyn Error>> {
+pub(crate) fn fail_if_refused(mut wrong: Vec<String>) -> Result<(), Box<dyn Error>> {
     let more = wrong.len().saturating_sub(TOLD);
     wrong.truncate(TOLD);
     if more > 0 {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ask, Failed, Lookup, Model, needed, paths, told};
+use super::{Ask, Failed, Lookup, Model, needed, paths, reply};
 use crate::http_client::pagination::{Listings, Pagination};
 
 impl Model {
@@ -29,7 +29,7 @@ impl Model {
             },
             _ => Err(Failed::Unsupported),
         };
-        found.map(told)
+        found.map(reply)
     }
 
     async fn result(&self, ask: Ask) -> Lookup {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Failed, FaultMode, Lookup, Model, is_true, needed, paths, told};
+use super::{Ask, Failed, FaultMode, Lookup, Model, is_true, needed, paths, reply};
 use crate::http_client::answer::Answer;
 
 /// Query parameter of each option of a decision, and the envelope member that it adds.
@@ -97,7 +97,7 @@ impl Model {
             "status" => result(&self.json(Ask::new("GET", "/v1/status".to_owned())).await?),
             _ => Err(Failed::Unsupported),
         };
-        found.map(told)
+        found.map(reply)
     }
 
     /// Requests the envelope of a decision.
@@ -127,7 +127,7 @@ impl Model {
 
     async fn decide(&self, ask: &Value) -> Result<Value, Failed> {
         let envelope = self.decision(ask, ask.get("input")).await?;
-        let mut line = told(result(&envelope)?);
+        let mut line = reply(result(&envelope)?);
         let details = members(&envelope, &DETAILS);
         if let (Value::Object(line), false) = (&mut line, details.is_empty()) {
             line.insert("details".to_owned(), Value::Object(details));
@@ -143,8 +143,8 @@ impl Model {
             let line = match first.filter(|_| self.has(FaultMode::FirstForAll)) {
                 Some(first) => first,
                 None => match self.decision(ask, Some(input)).await {
-                    Ok(envelope) => told(result(&envelope)?),
-                    Err(failed) => self.told(&failed),
+                    Ok(envelope) => reply(result(&envelope)?),
+                    Err(failed) => self.reply(&failed),
                 },
             };
             all.insert(name.clone(), self.misread(line));

@@ -113,7 +113,7 @@ impl Model {
 
     /// Runs the operation of a line, and returns the reply line.
     pub(crate) async fn answer(&mut self, ask: &Value) -> Value {
-        let told = match text(ask, "do") {
+        let reply = match text(ask, "do") {
             Some("open") => self.open(ask).map(|()| {
                 let name = json!({"name": "model", "version": env!("CARGO_PKG_VERSION")});
                 json!({"value": name})
@@ -121,11 +121,11 @@ impl Model {
             Some(what) => self.done(what, ask).await,
             None => Err(Failed::Unsupported),
         };
-        let told = told.unwrap_or_else(|failed| self.told(&failed));
-        self.misread(told)
+        let reply = reply.unwrap_or_else(|failed| self.reply(&failed));
+        self.misread(reply)
     }
 
-    fn told(&self, failed: &Failed) -> Value {
+    fn reply(&self, failed: &Failed) -> Value {
         match failed {
             Failed::Unsupported => json!({"unsupported": true}),
             _ if self.has(FaultMode::ErrorAsUndefined) => json!({"undefined": true}),
@@ -139,17 +139,17 @@ impl Model {
     }
 
     /// Returns the reply of a model that confuses defined and undefined values.
-    fn misread(&self, told: Value) -> Value {
-        let undefined = told.get("undefined").is_some();
-        let null = told.get("value").is_some_and(Value::is_null);
-        let value = told
+    fn misread(&self, reply: Value) -> Value {
+        let undefined = reply.get("undefined").is_some();
+        let null = reply.get("value").is_some_and(Value::is_null);
+        let value = reply
             .get("value")
             .is_some_and(|value| *value != json!(false));
         match () {
             () if undefined && self.has(FaultMode::UndefinedAsNull) => json!({"value": null}),
             () if null && self.has(FaultMode::NullAsUndefined) => json!({"undefined": true}),
             () if value && self.has(FaultMode::DefinedAsTrue) => json!({"value": true}),
-            () => told,
+            () => reply,
         }
     }
 
@@ -278,7 +278,7 @@ impl Model {
 }
 
 /// Creates the reply line of a lookup.
-fn told(found: Option<Value>) -> Value {
+fn reply(found: Option<Value>) -> Value {
     match found {
         Some(value) => json!({"value": value}),
         None => json!({"undefined": true}),

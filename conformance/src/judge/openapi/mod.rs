@@ -366,14 +366,14 @@ impl Schema {
         let violations: Vec<_> = validator
             .iter_errors(value)
             .take(3)
-            .map(|error| format!("{root}{}: {}", error.instance_path(), told(&error)))
+            .map(|error| format!("{root}{}: {}", error.instance_path(), describe(&error)))
             .collect();
         Some(violations.join("; "))
     }
 }
 
 /// Formats a violation with its value, unless that is too long.
-fn told(error: &jsonschema::ValidationError<'_>) -> String {
+fn describe(error: &jsonschema::ValidationError<'_>) -> String {
     let told = error.to_string();
     match told.len() {
         ..=LONGEST_TOLD => told,

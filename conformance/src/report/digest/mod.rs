@@ -208,7 +208,7 @@ impl Digest {
             return standing.to_string();
         }
         let rows = || self.rows.iter();
-        capability::told(capability::claimed(self, rows()), capability::score(rows()))
+        capability::format_score(capability::claimed(self, rows()), capability::score(rows()))
     }
 
     /// The number of clauses of a document by outcome.

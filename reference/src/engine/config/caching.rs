@@ -59,7 +59,7 @@ impl RawCaching {
             ("io_jwt", &named.io_jwt),
             ("io_jwt_keys", &named.io_jwt_keys),
         ] {
-            if cache.as_ref().is_some_and(RawCache::says_nothing) {
+            if cache.as_ref().is_some_and(RawCache::is_default) {
                 let place = "inter_query_builtin_value_cache.named";
                 let why = "`max_num_entries` or `disabled` is missing";
                 return Err(format!("{place}: `{name}`: {why}"));
@@ -93,7 +93,7 @@ impl RawCaching {
 }
 
 impl RawCache {
-    fn says_nothing(&self) -> bool {
+    fn is_default(&self) -> bool {
         self.max_num_entries.is_none() && self.disabled.is_none()
     }
 

@@ -79,7 +79,7 @@ impl Reporter {
                 return;
             }
             changes.mark_unchanged();
-            let told = self.tell().await;
+            let told = self.report().await;
             if let Err(why) = &told {
                 error!(%why, "the state of the engine cannot be reported");
                 changes.mark_changed();
@@ -97,7 +97,7 @@ impl Reporter {
         }
     }
 
-    async fn tell(&self) -> Result<(), ServiceError> {
+    async fn report(&self) -> Result<(), ServiceError> {
         let report = self.plugins.report(self.host.labels());
         if let Some(collectors) = &self.collectors {
             collectors.count(&self.plugins);

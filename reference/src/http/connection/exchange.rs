@@ -106,7 +106,7 @@ impl<S: Service> Connection<S> {
             level: self.server.options.log_level_request,
             begun,
         };
-        arrival.tell();
+        arrival.log();
         let version = parts.version;
         let mut reply = self.reply(parts, body, &arrival, &exchange).await;
         let span = reply.span.take();

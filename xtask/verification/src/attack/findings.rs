@@ -88,7 +88,7 @@ impl Findings {
     ///
     /// # Errors
     /// When the server has ended.
-    pub(super) fn weigh(&mut self, server: &Process, most: u64) -> Result<(), Failure> {
+    pub(super) fn check_memory(&mut self, server: &Process, most: u64) -> Result<(), Failure> {
         let peak = server.peak()?;
         if peak > self.peak {
             (self.peak, self.after) = (peak, server.resident()?);

@@ -145,7 +145,7 @@ async fn one(
         Ok(Err(why)) => stopped(&why.to_string()),
         Err(_) => stopped("it does not end"),
     };
-    tell(attack.name, &findings, begun.elapsed());
+    print_findings(attack.name, &findings, begun.elapsed());
     Ok((attack.name, findings.broken))
 }
 
@@ -156,7 +156,7 @@ fn stopped(why: &str) -> Findings {
     findings
 }
 
-fn tell(name: &str, findings: &Findings, took: Duration) {
+fn print_findings(name: &str, findings: &Findings, took: Duration) {
     let held = findings.tried - findings.broken.len();
     let watched = findings.watched.as_ref();
     let time = |pick: fn(&health_monitor::HealthSamples) -> f64| {

@@ -83,7 +83,7 @@ fn measure(program: &Path, bundles: usize) -> Result<Vec<String>, Box<dyn Error>
     let mut missed = Vec::new();
     let mut tell = |what: &str, figure: f64, goal: &Goal| {
         let what = format!("{what} at {bundles} bundles");
-        let (told, holds) = goal.told(figure);
+        let (told, holds) = goal.summary(figure);
         report(&what, &told);
         if !holds {
             missed.push(what);
@@ -258,7 +258,7 @@ impl ControlPlane {
 
 impl Goal {
     /// Formats a measurement with its goal, and returns whether it is within its bound.
-    fn told(&self, figure: f64) -> (String, bool) {
+    fn summary(&self, figure: f64) -> (String, bool) {
         let missed = |holds| if holds { "" } else { ", missed" };
         match self {
             Self::Within(goal, bound) => (

@@ -308,7 +308,7 @@ pub(super) fn run(sqlite_only: bool) -> Result<(), Box<dyn Error>> {
         }
         wrong.extend(setting.check(&compiled, &servers)?);
     }
-    super::told(&wrong)
+    super::fail_if_wrong(&wrong)
 }
 
 fn cases() -> Vec<Case> {

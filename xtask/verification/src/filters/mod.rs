@@ -88,13 +88,13 @@ pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<
     );
     let mut wrong = check_ucast(&compiled)?;
     wrong.extend(parse_for_sqlserver(&compiled)?);
-    told(&wrong)?;
+    fail_if_wrong(&wrong)?;
     let databases: &[Dialect] = match sqlite_only {
         true => &[Dialect::Sqlite],
         false => &[Dialect::Sqlite, Dialect::PostgreSql, Dialect::MySql],
     };
     for &dialect in databases {
-        told(&check_database(&compiled, dialect)?)?;
+        fail_if_wrong(&check_database(&compiled, dialect)?)?;
     }
     literals::run(sqlite_only)?;
     if conditional * 100 < CONDITIONAL * total || refused * 100 > REFUSED * total {
@@ -104,7 +104,7 @@ pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<
 }
 
 /// Fails with the first error, and prints some of the others.
-fn told(wrong: &[String]) -> Result<(), Box<dyn Error>> {
+fn fail_if_wrong(wrong: &[String]) -> Result<(), Box<dyn Error>> {
     let Some(first) = wrong.first() else {
         return Ok(());
     };

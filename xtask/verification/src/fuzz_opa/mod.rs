@@ -128,7 +128,7 @@ fn alike(ours: &[String], theirs: &[String]) -> bool {
     let told = |mistakes: &[String]| {
         let mut told: Vec<_> = mistakes
             .iter()
-            .map(|mistake| told(mistake, places))
+            .map(|mistake| described(mistake, places))
             .collect();
         told.sort();
         if !places {
@@ -140,7 +140,7 @@ fn alike(ours: &[String], theirs: &[String]) -> bool {
 }
 
 /// Extracts the comparable parts of an error.
-fn told(mistake: &str, places: bool) -> String {
+fn described(mistake: &str, places: bool) -> String {
     let mut parts = mistake.splitn(3, ' ');
     let (code, place, message) = (
         parts.next().unwrap_or_default(),

@@ -43,27 +43,27 @@ impl Sink {
         })))
     }
 
-    fn told(&self) -> MutexGuard<'_, Received> {
+    fn received(&self) -> MutexGuard<'_, Received> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn set(&self, mood: FailureMode) {
-        self.told().mood = mood;
+        self.received().mood = mood;
     }
 
     /// Returns the ids of all decisions, in order of arrival.
     pub(crate) fn ids(&self) -> Vec<String> {
-        self.told().ids.clone()
+        self.received().ids.clone()
     }
 
     /// Returns the first parse error, if there is one.
     pub(crate) fn garbage(&self) -> Option<String> {
-        self.told().garbage.first().cloned()
+        self.received().garbage.first().cloned()
     }
 
     /// Removes everything received.
     pub(crate) fn clear(&self) {
-        let mut told = self.told();
+        let mut told = self.received();
         told.ids.clear();
         told.garbage.clear();
     }
@@ -82,7 +82,7 @@ impl Sink {
     }
 
     fn answer(&self, asked: &Message) -> PeerScript {
-        let mut told = self.told();
+        let mut told = self.received();
         match told.mood {
             FailureMode::Good | FailureMode::TakesAndHangsUp => {}
             FailureMode::Fails => return PeerScript::status(500),

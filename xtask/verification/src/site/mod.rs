@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.look {
         screenshots::look(&folder)?;
     }
-    submissions::told(refused)
+    submissions::fail_if_refused(refused)
 }
 
 /// CPU time of this process.

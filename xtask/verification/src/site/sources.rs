@@ -286,7 +286,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
         .chain(events)
         .chain(end);
     let mut digest = Digest::of(events, &list.unwrap_or_default(), &[]);
-    told(&mut digest);
+    complete(&mut digest);
     let standings = standings(&digest, &profiles)?;
     Ok(Implementation {
         name: of.name,
@@ -309,7 +309,7 @@ fn known(target: &str, version: &str) -> KnownList {
 }
 
 /// Reduces outcomes to pass and fail for readers: a known deviation only adds a reason.
-fn told(digest: &mut Digest) {
+fn complete(digest: &mut Digest) {
     for row in &mut digest.rows {
         row.outcome = match row.outcome {
             Outcome::ExpectedFail | Outcome::ShouldFail => Outcome::Fail,

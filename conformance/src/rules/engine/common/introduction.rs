@@ -9,13 +9,13 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}").json(json!("shallow")))
             .when(get("/v1/data/{ns}").expect(at("/result")))
             .given(put("/v1/data/{ns}").json(json!({})))
-            .each([every_method("")], told)
+            .each([every_method("")], with_steps)
     }),
     Rule::new("path-of-several-segments", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {"c": "deep"}}})))
             .when(get("/v1/data/{ns}/a/b/c").expect(at("/result")))
-            .each(["/a", "/a/b/c"].map(every_method), told)
+            .each(["/a", "/a/b/c"].map(every_method), with_steps)
     }),
     Rule::new("webhook-path-of-several-segments", || {
         scenario()
@@ -74,6 +74,6 @@ fn every_method(end: &str) -> [Step; 6] {
     ]
 }
 
-fn told(scenario: Scenario, steps: [Step; 6]) -> Scenario {
+fn with_steps(scenario: Scenario, steps: [Step; 6]) -> Scenario {
     scenario.each(steps, Scenario::when)
 }

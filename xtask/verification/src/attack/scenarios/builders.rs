@@ -73,7 +73,7 @@ async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
         );
         sleep(Duration::from_millis(100)).await;
     }
-    findings.weigh(&plane.process, MOST)?;
+    findings.check_memory(&plane.process, MOST)?;
     findings.end(&mut plane.process).await
 }
 
@@ -135,7 +135,7 @@ async fn endless(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
         let path = format!("/v1/bundles/endless-{number}");
         owner.send("DELETE", &path, &Value::Null).await?;
     }
-    findings.weigh(&plane.process, MOST)?;
+    findings.check_memory(&plane.process, MOST)?;
     findings.end(&mut plane.process).await
 }
 
@@ -164,7 +164,7 @@ async fn unfolding(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
     written.await?;
     let written = eventually("after", || built(harness, "after.tgz").is_some()).await;
     findings.succeed("a bundle after values that unfold", written);
-    findings.weigh(&plane.process, MOST)?;
+    findings.check_memory(&plane.process, MOST)?;
     findings.end(&mut plane.process).await
 }
 
@@ -201,6 +201,6 @@ async fn killed(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
     put(plane.person("first"), "killer", "\"r\"").await?;
     let again = status(plane.person("first"), "killer", "SUCCESS").await;
     findings.succeed("another definition is built", again.map(drop));
-    findings.weigh(&plane.process, MOST)?;
+    findings.check_memory(&plane.process, MOST)?;
     findings.end(&mut plane.process).await
 }

@@ -75,7 +75,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         );
         findings.watch(bystander.stop().await?);
     }
-    findings.weigh(&server, MOST)?;
+    findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     // No connection is closed because its client is slow.
     let limits = ["--header-timeout", NEVER, "--body-timeout", NEVER];
@@ -240,5 +240,5 @@ async fn outlast(
     }
     findings.watch(watched);
     findings.name(before, what);
-    findings.weigh(server, MOST)
+    findings.check_memory(server, MOST)
 }

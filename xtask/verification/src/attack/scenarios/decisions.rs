@@ -161,7 +161,7 @@ async fn killed(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fa
     let delivered = logging.delivered(&acknowledged).await;
     findings.hold("nothing was acknowledged", acknowledged.len() > 100);
     findings.succeed(&format!("{kills} kills"), delivered);
-    findings.weigh(&server, 256)?;
+    findings.check_memory(&server, 256)?;
     findings.end(&mut server).await?;
     drop(sink);
     Ok(())

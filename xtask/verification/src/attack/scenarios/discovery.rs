@@ -139,7 +139,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     findings.watch_in_company(bystander.stop().await?);
     let rests = server.rests(HANG_LIMIT, 0.5).await?;
     findings.hold("it does not come to rest", rests);
-    findings.weigh(&server, MOST)?;
+    findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     Ok(findings)
 }

@@ -26,12 +26,12 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let mut server = harness.engine(&[], &[]).await?;
     json(&mut findings, &server).await?;
     yaml(&mut findings, &server).await?;
-    findings.weigh(&server, MOST)?;
+    findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     let mut server = harness.engine(&[], &[]).await?;
     pieces(&mut findings, &server).await?;
     unfinished(&mut findings, &server).await?;
-    findings.weigh(&server, MOST)?;
+    findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     Ok(findings)
 }

@@ -151,7 +151,7 @@ async fn pour(
     }
     let before = findings.broken.len();
     findings.watch(bystander.stop().await?);
-    findings.weigh(server, MOST)?;
+    findings.check_memory(server, MOST)?;
     findings.name(before, name);
     Ok(())
 }

@@ -54,7 +54,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         )
         .await?;
     }
-    findings.weigh(&server, UNASKED)?;
+    findings.check_memory(&server, UNASKED)?;
     findings.end(&mut server).await?;
     let mut server = harness.engine(&[], &[]).await?;
     let probes = health_monitor::engine(None);
@@ -68,7 +68,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     )
     .await?;
     forms(&mut findings, &server, &bomb).await?;
-    findings.weigh(&server, ASKED)?;
+    findings.check_memory(&server, ASKED)?;
     findings.end(&mut server).await?;
     Ok(findings)
 }

@@ -56,7 +56,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         let rests = server.rests(HANG_LIMIT, 0.3).await?;
         findings.hold(format!("{name}: it goes on after its clients left"), rests);
         findings.watch(bystander.stop().await?);
-        findings.weigh(&server, MOST)?;
+        findings.check_memory(&server, MOST)?;
         if !rests {
             server = harness.engine(&unlimited, &nest).await?;
         }

@@ -123,7 +123,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         let before = findings.broken.len();
         findings.watch(bystander.stop().await?);
         let peak = server.peak()? >> 10;
-        findings.weigh(&server, MOST)?;
+        findings.check_memory(&server, MOST)?;
         findings.name(before, name);
         if peak > MOST {
             // Restarts the server, so that the peak of one bomb does not count for the next.

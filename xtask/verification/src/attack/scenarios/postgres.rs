@@ -76,7 +76,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
         findings.hold(format!("{what}: nothing was written"), writer > 10);
     }
-    findings.weigh(&plane.process, 256)?;
+    findings.check_memory(&plane.process, 256)?;
     findings.end(&mut plane.process).await?;
     Ok(findings)
 }

@@ -73,7 +73,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         findings.hold("it goes on when all clients have gone", rests);
         let logged = server.logged()?;
         findings.hold(format!("the log has {logged} bytes"), logged <= LOG);
-        findings.weigh(&server, MOST)?;
+        findings.check_memory(&server, MOST)?;
         findings.end(&mut server).await?;
         findings.name(begun, rule);
     }

@@ -163,7 +163,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     findings.watch(bystander.stop().await?);
     let rests = server.rests(HANG_LIMIT, 0.3).await?;
     findings.hold("it goes on when all clients have gone", rests);
-    findings.weigh(&server, MOST)?;
+    findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     Ok(findings)
 }

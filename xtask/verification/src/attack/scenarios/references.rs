@@ -23,7 +23,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     stacks(harness, &mut findings, admin, plane.person("stacker")).await?;
     roles(&mut findings, |name| plane.person(name)).await?;
     outside(harness, &mut findings, admin).await?;
-    findings.weigh(&plane.process, 256)?;
+    findings.check_memory(&plane.process, 256)?;
     findings.end(&mut plane.process).await?;
     Ok(findings)
 }

@@ -120,7 +120,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         format!("status: {status} {said}"),
         said.to_string().contains("SUCCESS"),
     );
-    findings.weigh(&other.process, 1024)?;
+    findings.check_memory(&other.process, 1024)?;
     findings.end(&mut other.process).await?;
     Ok(findings)
 }

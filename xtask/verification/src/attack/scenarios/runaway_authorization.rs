@@ -45,7 +45,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let rests = server.rests(HANG_LIMIT, 0.3).await?;
     findings.hold("it goes on after its clients left", rests);
     findings.watch(bystander.stop().await?);
-    findings.weigh(&server, 512)?;
+    findings.check_memory(&server, 512)?;
     let mut open = Wire::connect(server.address, ATTACKER).await?;
     open.send(&endless).await?;
     sleep(Duration::from_millis(200)).await;

@@ -113,7 +113,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     together(&mut findings, &server).await?;
     // Evaluations of the last attack are still running.
-    findings.weigh(&server, 1024)?;
+    findings.check_memory(&server, 1024)?;
     findings.end(&mut server).await?;
     timed(harness, &mut findings).await?;
     Ok(findings)

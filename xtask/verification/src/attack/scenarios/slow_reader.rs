@@ -84,7 +84,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     findings.watch(bystander.stop().await?);
     let steady = steady(&server, document.len()).await;
     findings.succeed("a client that reads slowly", steady);
-    findings.weigh(&server, MOST)?;
+    findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     spent(harness, &mut findings).await?;
     Ok(findings)

@@ -42,7 +42,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
     }
     trailing(&mut findings, engine.address).await?;
-    findings.weigh(&engine, 128)?;
+    findings.check_memory(&engine, 128)?;
     findings.end(&mut engine).await?;
     findings.end(&mut control.process).await?;
     Ok(findings)

@@ -29,7 +29,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         admin.put(&format!("{path}/data/x"), data).await?;
     }
     locked(harness, &mut findings, &plane).await?;
-    findings.weigh(&plane.process, 256)?;
+    findings.check_memory(&plane.process, 256)?;
     findings.end(&mut plane.process).await?;
     damaged(harness, &mut findings).await?;
     full(harness, &mut findings).await?;

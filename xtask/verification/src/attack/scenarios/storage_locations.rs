@@ -20,7 +20,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     places(harness, &mut findings, admin, first).await?;
     races(harness, &mut findings, first, plane.person("second")).await?;
     findings.watch_in_company(bystander.stop().await?);
-    findings.weigh(&plane.process, 256)?;
+    findings.check_memory(&plane.process, 256)?;
     findings.end(&mut plane.process).await?;
     let prefixed = [
         "--owner-prefix",

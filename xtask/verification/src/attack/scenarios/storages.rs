@@ -33,7 +33,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             && storage.data(OBJECT) == Some(json!({"stock": 4}))
     });
     findings.succeed("after a restart", there.await);
-    findings.weigh(&plane.process, 256)?;
+    findings.check_memory(&plane.process, 256)?;
     storage.set(FailureMode::Hangs);
     plane
         .person("admin")

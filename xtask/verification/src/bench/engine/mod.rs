@@ -122,7 +122,7 @@ impl Bounds {
     /// Reports results.
     pub(super) fn add(&mut self, measured: impl IntoIterator<Item = Bound>) {
         for bound in measured {
-            report(&bound.what, &bound.told());
+            report(&bound.what, &bound.summary());
             if !bound.holds() {
                 self.missed.push(bound.what);
             }
@@ -191,7 +191,7 @@ impl Bound {
         }
     }
 
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let ratio = self.ratio;
         let goal = self.goal.map(|goal| format!("goal {goal}x, "));
         let goal = goal.unwrap_or_default();

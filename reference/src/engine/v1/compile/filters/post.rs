@@ -130,7 +130,7 @@ impl FilterRequest<'_> {
         envelope.insert("result", result);
         let hints = input_references.hints(&unknowns, self.options.input.as_ref());
         if !hints.is_empty() {
-            envelope.insert("hints", hints.iter().map(told).collect::<Vec<_>>().into());
+            envelope.insert("hints", hints.iter().map(hint_json).collect::<Vec<_>>().into());
         }
         if let Some(metrics) = metrics.filter(|_| shown) {
             envelope.insert("metrics", metrics);
@@ -214,7 +214,7 @@ impl FilterRequest<'_> {
 }
 
 /// Hint in the format of the response.
-fn told(hint: &Hint) -> Value {
+fn hint_json(hint: &Hint) -> Value {
     Value::object([
         ("message", Value::from(hint.message.as_str())),
         ("location", location(&hint.location)),

@@ -194,7 +194,7 @@ impl<'h> Folders<'h> {
             ran.said.len() < 64 << 10,
         );
         self.untouched(findings)?;
-        weigh(findings, ran.peak);
+        check_memory(findings, ran.peak);
         Ok(())
     }
 
@@ -272,7 +272,7 @@ impl<'h> Folders<'h> {
         findings.hold(format!("it shows {hidden:?}"), hidden.is_none());
         findings.hold("it tells a secret", !ran.said.contains(SECRET));
         self.untouched(findings)?;
-        weigh(findings, ran.peak);
+        check_memory(findings, ran.peak);
         let pages = pages(&out)?;
         let about = pages
             .keys()
@@ -320,7 +320,7 @@ fn is_hidden(character: char) -> bool {
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-fn weigh(findings: &mut Findings, peak: u64) {
+fn check_memory(findings: &mut Findings, peak: u64) {
     findings.peak = findings.peak.max(peak);
     let peak = peak >> 10;
     findings.hold(format!("{peak} MiB of {MOST}"), peak <= MOST);

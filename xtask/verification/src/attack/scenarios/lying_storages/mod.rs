@@ -97,7 +97,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         findings.succeed(&case.name, outcome);
     }
     findings.watch_in_company(bystander.stop().await?);
-    findings.weigh(&plane.process, 512)?;
+    findings.check_memory(&plane.process, 512)?;
     liar.repent();
     peer.end().await;
     let _peer = liar.listen(port).await?;

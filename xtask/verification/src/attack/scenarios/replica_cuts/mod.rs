@@ -73,7 +73,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     alone(&mut findings, &planes, &proxies, &storage).await?;
     fairness(&mut findings, &planes, &storage, &url).await?;
     for plane in &mut planes {
-        findings.weigh(&plane.process, 256)?;
+        findings.check_memory(&plane.process, 256)?;
         findings.end(&mut plane.process).await?;
     }
     Ok(findings)
