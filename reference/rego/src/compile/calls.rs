@@ -12,9 +12,9 @@ use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Expr, ExprTerms, Term, Var};
 
-/// Looks at a module.
+/// Checks a module.
 pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
-    // What rules give is not known yet, so only built-in functions show their types.
+    // Types of rules are not known yet, so only built-in functions have types.
     let mut calls = Calls::new(module_set, written(&unit.written), Scope::new(module_set));
     for rule in visit::all_rules(&unit.module.rules) {
         visit::rule(rule, &mut calls);
@@ -22,7 +22,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
     calls.found
 }
 
-/// Looks at a query.
+/// Checks a query.
 pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let written = written(&unit.written);
     let scope = Scope::of_rules(module_set, module_set.types(), written.clone());
@@ -64,7 +64,7 @@ impl<'w> Calls<'w> {
         };
         let given = operands.len();
         let counted = if expr.generated {
-            // The last operand is the variable that takes the result.
+            // The last operand is the variable that receives the result.
             if is_equality(expr) || given == arity + 1 {
                 return None;
             }

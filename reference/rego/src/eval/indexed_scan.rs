@@ -3,8 +3,8 @@
 //! are found through an index; in a short list each item is compared before anything else is
 //! evaluated.
 //!
-//! What is left out would have no solution, and nothing could tell. What is not left out is
-//! evaluated as ever. A traced evaluation leaves out nothing.
+//! Omitted items would have no solution, so the omission is not observable. All other items are
+//! evaluated normally. A traced evaluation omits nothing.
 
 use smallvec::SmallVec;
 
@@ -17,10 +17,10 @@ use crate::meter::Meter;
 use crate::value::{Entry, MemberPlace};
 use crate::{Value, lookup};
 
-/// As many expressions may stand between one that goes through items and what is asked of them.
+/// Maximum number of expressions after the iteration that are searched for conditions.
 const NEAR: usize = 8;
 
-/// Finds what is asked of the items that the expressions of a body go through.
+/// Finds the conditions on the items that the expressions of a body iterate over.
 pub(super) fn find(exprs: &mut [Expr]) {
     for at in 0..exprs.len() {
         let keyed = exprs.get(at).and_then(|expr| {
@@ -33,7 +33,7 @@ pub(super) fn find(exprs: &mut [Expr]) {
     }
 }
 
-/// The variable to which an expression gives the items of something.
+/// Returns the variable that an expression binds to the items of a collection.
 fn scans(expr: &Expr) -> Option<Slot> {
     if expr.negated || !expr.with.is_empty() {
         return None;
@@ -48,7 +48,7 @@ fn scans(expr: &Expr) -> Option<Slot> {
     }
 }
 
-/// The equations that say something of the variable.
+/// Returns the equations that constrain the variable.
 fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     let mut found = Vec::new();
     for (equation, expr) in (first..).zip(exprs).take(NEAR) {
@@ -75,7 +75,7 @@ fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     found
 }
 
-/// The steps from a variable to what a term is.
+/// Returns the steps from a variable to a term.
 fn within(operand: &Operand, item: Slot) -> Option<Vec<Value>> {
     match operand {
         Operand::Var(slot) => (*slot == item).then(Vec::new),
@@ -89,7 +89,7 @@ fn within(operand: &Operand, item: Slot) -> Option<Vec<Value>> {
     }
 }
 
-/// The steps, if all of them are names.
+/// Returns the steps, if all of them are names.
 fn names(steps: &[Step]) -> Option<impl Iterator<Item = &Value> + Clone> {
     let name = |step: &'_ Step| matches!(step, Step::One(Operand::Known(Value::String(_))));
     steps.iter().all(name).then(|| {
@@ -109,8 +109,8 @@ fn may_be_known(operand: &Operand) -> bool {
     }
 }
 
-/// What must hold for the items that are given to a variable by the expression that the frame is
-/// at, each with the other side of its equation.
+/// Returns the conditions on the items that the current expression of the frame binds to a
+/// variable, each with the other side of its equation.
 fn here<'f>(
     frame: &'f Frame<'_>,
     item: Slot,
@@ -126,26 +126,26 @@ fn here<'f>(
     })
 }
 
-/// An equation between a part of each item and something that is known before the first.
+/// Equation between a part of each item and a value that is known before the iteration.
 pub(super) struct Condition<'x> {
-    /// The steps from an item to the part.
+    /// Steps from an item to the part.
     path: &'x [Value],
-    /// Where the first of them led in the item before.
+    /// Position of the first step's member in the previous item.
     place: MemberPlace,
-    /// What the part must be equal to; without a value the equation never holds.
+    /// Required value of the part; if unbound, the equation is never satisfied.
     known: Binding<'x>,
-    /// That, if it is a short text.
+    /// The required value, if it is a short string.
     text: Option<&'x str>,
-    /// The place of the equation in the body.
+    /// Index of the equation in the body.
     equation: usize,
 }
 
-/// The conditions on the items that a variable is given.
+/// Conditions on the items to which a variable is bound.
 #[derive(Default)]
 pub(super) struct Conditions<'x>(SmallVec<[Condition<'x>; 2]>);
 
 impl Conditions<'_> {
-    /// The first expression behind this one that is not evaluated yet when all conditions hold.
+    /// Returns the index of the next expression to evaluate if all conditions are satisfied.
     pub(super) fn behind(&self, index: usize) -> usize {
         let mut equations = self.0.iter().map(|condition| condition.equation);
         let mut next = index + 1;
@@ -156,7 +156,7 @@ impl Conditions<'_> {
     }
 }
 
-/// Whether a term can neither fail nor be noticed.
+/// Whether the evaluation of a term can neither fail nor be observed.
 fn is_harmless(operand: &Operand) -> bool {
     match operand {
         Operand::Known(_) | Operand::Var(_) => true,
@@ -167,7 +167,7 @@ fn is_harmless(operand: &Operand) -> bool {
     }
 }
 
-/// Whether a reference leads from a variable or the input along constants and variables.
+/// Whether a reference has a plain root, and only constants and variables as steps.
 fn is_plain(reference: &Reference) -> bool {
     let is_plain = matches!(
         reference.root,
@@ -178,8 +178,8 @@ fn is_plain(reference: &Reference) -> bool {
 }
 
 impl<'p> Machine<'p> {
-    /// The only places of items that can matter, if that is known. `rest` is what is behind the
-    /// step to the items.
+    /// Returns the positions of the only items that can match, if they are known. `rest` are the
+    /// steps after the step to the items.
     pub(super) fn places<'v>(
         &self,
         frame: &Frame<'_>,
@@ -210,7 +210,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What must hold for the items that are given to a variable, as far as it is known.
+    /// Returns the conditions on the items to which a variable is bound, as far as they are known.
     pub(super) fn conditions<'x>(&self, frame: &'x Frame<'_>, item: Slot) -> Conditions<'x>
     where
         'p: 'x,
@@ -240,7 +240,7 @@ impl<'p> Machine<'p> {
         Conditions(conditions.collect())
     }
 
-    /// Whether an item meets conditions.
+    /// Whether an item satisfies the conditions.
     #[inline]
     pub(super) fn meets(&self, conditions: &Conditions<'_>, item: &Value) -> bool {
         conditions.0.iter().all(|condition| {
