@@ -17,9 +17,9 @@ pub(crate) enum Role {
     Administrator,
     /// Reads everything, writes nothing.
     Viewer,
-    /// Creates bundles, sources and secrets; sees and manages its own things.
+    /// Creates bundles, sources and secrets; sees and manages its own definitions.
     Owner,
-    /// Creates stacks; sees and manages its own things.
+    /// Creates stacks; sees and manages its own definitions.
     StackOwner,
 }
 

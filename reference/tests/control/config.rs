@@ -1,4 +1,4 @@
-//! The configuration: what is refused and where, and what a start makes of it.
+//! The configuration: errors and their locations, and the effect of a start.
 
 use libtest_mimic::Failed;
 
@@ -14,7 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("another-encryption-key-is-refused", another_key),
 ];
 
-/// Configurations, and what the refusal says.
+/// Configurations, and parts of the error.
 const REFUSED: &[(&str, &[&str])] = &[
     (
         "tokenz: {}",
@@ -191,7 +191,7 @@ fn declares(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        // The next start writes what is declared again, and forgets nothing that is not.
+        // The next start writes declared definitions again, and keeps the others.
         let control = environment
             .open("bundles: {x: {labels: {from: config}}, mine: {}}")
             .await?;

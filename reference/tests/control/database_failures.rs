@@ -1,4 +1,4 @@
-//! Databases that fail while the server runs: 503 for what may pass, and `/health` says why.
+//! Databases that fail while the server runs: 503 for transient errors, and `/health` says why.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) const SQLITE: &[Case] = &[
     ("a-database-that-is-replaced", replaced),
 ];
 
-/// Waits until `/health` answers with a status and a part of its message.
+/// Waits until `/health` responds with a status and a part of its message.
 pub(crate) async fn health(control: &Arc<Control>, status: u16, part: &str) -> Result<(), Failed> {
     let begun = Instant::now();
     loop {
@@ -43,7 +43,7 @@ fn locked(environment: Environment) -> Outcome {
         health(&control, 200, "{}").await?;
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("BEGIN IMMEDIATE").await?;
-        // Those that wait in line for the connection are answered, too.
+        // Writes that wait for the connection are answered, too.
         let writes = (0..8).map(|at| {
             let control = Arc::clone(&control);
             tokio::spawn(async move {
@@ -95,7 +95,7 @@ fn damaged_later(environment: Environment) -> Outcome {
         health(&control, 200, "{}").await?;
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
-        // The pages of the documents are where their number is; the first ones stay whole.
+        // The pages of the documents are at their page number; the first ones stay intact.
         let file = fs::OpenOptions::new()
             .write(true)
             .open(environment.folder().join("control.db"))?;
@@ -108,7 +108,7 @@ fn damaged_later(environment: Environment) -> Outcome {
             let reply = send(&control, "admin", "GET", &target, "").await?;
             if reply.status.as_u16() == 500 {
                 failed += 1;
-                // Only the log says why.
+                // Only the log has the reason.
                 if !text(&reply).contains("the server failed") {
                     return Err(text(&reply).into());
                 }
@@ -136,7 +136,7 @@ fn replaced(environment: Environment) -> Outcome {
     })
 }
 
-/// However many ask, the database is asked about once a second.
+/// However many checks run, the database is probed once a second.
 fn probes_are_shared(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;

@@ -1,4 +1,4 @@
-//! A place to run a case in: an empty database, a key, configurations, and requests.
+//! Environment of a case: an empty database, a key, configurations, and requests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ tokens:
   stacker2: {api_key: stacker2-key, scopes: [{role: stack_owner}]}
 ";
 
-/// An encryption key for tests.
+/// Encryption key for tests.
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
-/// A database that the cases run on.
+/// Database that the cases run on.
 #[derive(Debug, Clone)]
 pub(crate) enum Database {
     Sqlite,
@@ -35,7 +35,7 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// The databases that are there.
+    /// Returns the available databases.
     pub(crate) fn present() -> Vec<Self> {
         let mut present = vec![Self::Sqlite];
         if let Ok(url) = std::env::var("CONFORMANCE_POSTGRES_URL") {
@@ -58,7 +58,7 @@ struct CommandLine {
     options: Options,
 }
 
-/// An empty database with an encryption key.
+/// Empty database with an encryption key.
 #[derive(Debug)]
 pub(crate) struct Environment {
     folder: TempDir,
@@ -66,7 +66,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Makes the place for a case; on PostgreSQL, a schema with the name of the case.
+    /// Creates the environment of a case; on PostgreSQL, a schema with the name of the case.
     pub(crate) async fn create(database: &Database, case: &str) -> Result<Self, Failed> {
         let folder = TempDir::new()?;
         std::fs::write(folder.path().join("key"), KEY)?;
@@ -89,7 +89,7 @@ impl Environment {
         Ok(Self { folder, url })
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> Result<PathBuf, Failed> {
         let path = self.folder.path().join(name);
         if let Some(folder) = path.parent() {
@@ -99,12 +99,12 @@ impl Environment {
         Ok(path)
     }
 
-    /// The folder of the environment's files, the SQLite database among them.
+    /// Returns the folder of the environment's files, including the SQLite database.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// The address of the database.
+    /// Returns the address of the database.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -114,8 +114,8 @@ impl Environment {
         self.url.starts_with("sqlite:")
     }
 
-    /// Opens a control plane with the tokens of every role, at an address and with arguments
-    /// that are all there are.
+    /// Opens a control plane with the tokens of every role, at an address and with exactly these
+    /// arguments.
     pub(crate) async fn open_at(
         &self,
         url: &str,
@@ -131,7 +131,7 @@ impl Environment {
         open(&CommandLine::try_parse_from(arguments)?.options).await
     }
 
-    /// Opens a control plane with a configuration and arguments that are all there are.
+    /// Opens a control plane with a configuration and exactly these arguments.
     pub(crate) async fn open_alone(
         &self,
         config: &str,
@@ -144,7 +144,7 @@ impl Environment {
         Ok(open(&options).await?)
     }
 
-    /// A connection to the database beside the control plane's own.
+    /// Opens a connection to the database, separate from those of the control plane.
     pub(crate) async fn database(&self) -> Result<sqlx::AnyPool, Failed> {
         sqlx::any::install_default_drivers();
         Ok(sqlx::AnyPool::connect(&self.url).await?)
@@ -185,8 +185,8 @@ impl Environment {
     }
 }
 
-/// Sends a request with the key of a token, or without one for `nobody`. The target's query is
-/// taken as it stands.
+/// Sends a request with the key of a token, or without one for `nobody`. The target's query is not
+/// encoded.
 pub(crate) async fn send(
     control: &Arc<Control>,
     who: &str,
@@ -211,7 +211,7 @@ pub(crate) async fn send(
     Ok(Arc::clone(control).answer(request).await)
 }
 
-/// The text of an answer.
+/// Returns the body of a response as a string.
 pub(crate) fn text(reply: &Reply) -> String {
     String::from_utf8_lossy(&reply.body.bytes()).into_owned()
 }

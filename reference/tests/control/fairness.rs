@@ -1,4 +1,4 @@
-//! Owners share the builders: what one of them defines neither starves nor ends the builds of
+//! Owners share the builders: definitions of one owner neither starve nor abort the builds of
 //! others.
 
 use std::fs::File;
@@ -19,17 +19,17 @@ pub(crate) const CASES: &[Case] = &[
     ("a-build-that-ends-the-process-is-tried-alone", killed),
 ];
 
-/// An expression that never ends, and makes no more values than that number.
+/// Expression that never ends, and creates no more values than that number.
 const ENDLESS: &str = r#"sprintf(\"%d\",[count([1 | r := numbers.range(1,100000); some a in r; some b in r; some c in r; a+b+c == -1])])"#;
 
-/// A bundle with an endless revision.
+/// Returns a bundle with an endless revision.
 fn endless_bundle(owner: &str, name: &str) -> String {
     format!(
         r#"{owner} PUT /v1/bundles/{name} {{"object_storage":{{"filesystem":{{"path":"{name}"}}}},"revision":"{ENDLESS}"}} => 200"#
     )
 }
 
-/// A bundle of a document.
+/// Returns a bundle with a document.
 fn bundle(owner: &str, name: &str, value: u32) -> String {
     format!(
         r#"
@@ -40,7 +40,7 @@ fn bundle(owner: &str, name: &str, value: u32) -> String {
     )
 }
 
-/// How many builds processes hold.
+/// Returns the number of builds claimed by processes.
 async fn claimed(pool: &sqlx::AnyPool) -> Result<i64, Failed> {
     let select = sqlx::query_scalar("SELECT COUNT(*) FROM builds WHERE owner <> ''");
     Ok(select.fetch_one(pool).await?)
@@ -64,7 +64,7 @@ fn endless(environment: Environment) -> Outcome {
             Ok((claimed(&pool).await? == 4).then_some(()))
         })
         .await?;
-        // Each is written although no other build ever ends.
+        // Each is written although no other build ever finishes.
         for (at, owner) in ["owner2", "admin", "owner2"].iter().enumerate() {
             let name = format!("other{at}");
             play(&control, &bundle(owner, &name, 1)).await?;
@@ -115,11 +115,11 @@ fn used_up(environment: Environment) -> Outcome {
     })
 }
 
-/// A server process; killed when dropped.
+/// Server process; killed when dropped.
 struct Process(Child);
 
 impl Process {
-    /// Starts a control plane whose evaluations of builds never end.
+    /// Starts a control plane whose build evaluations have no timeout.
     fn start(environment: &Environment, log: &Path) -> Result<Self, Failed> {
         let tokens = environment.file("tokens.yaml", TOKENS)?;
         let log = File::options().create(true).append(true).open(log)?;
@@ -146,7 +146,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// As an abort would end it.
+    /// Kills the process, as a crash would.
     fn drop(&mut self) {
         let _killed = self.0.kill();
         let _waited = self.0.wait();
@@ -161,7 +161,7 @@ fn killed(environment: Environment) -> Outcome {
         let written = |name: &str| storage(&environment).map(|folder| folder.join(name));
         play(&api, &endless_bundle("owner", "e")).await?;
         for deaths in 0..2_i64 {
-            // What is put while nobody builds is built before the bundle is tried again.
+            // Changes made while no builder runs are built before the bundle is tried again.
             let other = format!("other{deaths}");
             play(&api, &bundle("owner2", &other, 1)).await?;
             let process = Process::start(&environment, &log)?;
@@ -182,7 +182,7 @@ fn killed(environment: Environment) -> Outcome {
         if !failed.to_string().contains("the process ended 2 times") {
             return Err(format!("{failed} does not say why").into());
         }
-        // Neither data nor a start makes it one that is built again; a definition does.
+        // Neither data nor a start makes the bundle buildable again; a definition does.
         play(&api, &bundle("owner2", "last", 1)).await?;
         holds(&written("last")?, &json!({"v": 1})).await?;
         drop(process);

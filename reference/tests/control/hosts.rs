@@ -1,4 +1,4 @@
-//! Where secrets are sent: to the hosts that they allow, and not over plain http.
+//! Hosts that secrets are sent to: only those that they allow, and not over plain http.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("secrets-do-not-go-over-http", over_http),
 ];
 
-/// What a secret allows, with `ADDRESS` for the server's, and whether it is sent there.
+/// Allowed hosts of a secret, with `ADDRESS` for the server's, and whether it is sent there.
 const ALLOWED: &[(&str, &str, bool)] = &[
     ("all", "null", true),
     ("own", r#"["ADDRESS"]"#, true),
@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &str, bool)] = &[
     ("port", r#"["127.0.0.1:1"]"#, false),
 ];
 
-/// Kinds of sources that are fetched with the secret `k`, by the path that is asked.
+/// Kinds of sources that are fetched with the secret `k`, by the requested path.
 const FETCHED: &[(&str, &str, &str)] = &[
     (
         "http",
@@ -78,7 +78,7 @@ fn allowed_hosts(environment: Environment) -> Outcome {
         play(&control, &script).await?;
         let workers = control.start_workers().await?;
         for (name, may) in &cases {
-            // The server is no repository, and no issuer of tokens: whether it is asked counts.
+            // The server is not a repository or issuer: only whether it gets requests matters.
             let wanted = match (*may, name.split('-').next()) {
                 (true, Some("git")) => "SYNC_FAILED",
                 (false, _) | (true, Some("oidc")) => "CONFIG_ERROR",
@@ -102,7 +102,7 @@ fn over_http(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let address = listener.address.clone();
-        // What is declared is not judged before it is built.
+        // Declared definitions are not checked before a build.
         let mut config = String::from("secrets:\n");
         for (kind, _, value) in FETCHED {
             let value = value.replace("ADDRESS", &address).replace("NAME", kind);
@@ -155,7 +155,7 @@ fn over_http(environment: Environment) -> Outcome {
         if !listener.requests_below("/").is_empty() {
             return Err("the server was asked".into());
         }
-        // At a request it is judged at once.
+        // Definitions in requests are checked at once.
         let mut script = String::new();
         for (kind, source, _) in FETCHED {
             let source = filled(source, kind);

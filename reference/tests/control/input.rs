@@ -1,4 +1,4 @@
-//! Bytes of any kind: a documented answer, never a 500.
+//! Arbitrary bytes: a documented response, never a 500.
 
 use crate::environment::{Environment, send, text};
 use crate::{Case, Outcome};
@@ -13,7 +13,7 @@ const TARGETS: &[&str] = &[
     "/v1/secrets/x",
 ];
 
-/// Bodies that are changed byte by byte.
+/// Bodies to mutate byte by byte.
 const SEEDS: &[&str] = &[
     r#"{"name":"x","labels":{"a":"b"},"requirements":[{"source":"x","git":{"commit":"c"}}],"excluded_files":["*"]}"#,
     r#"{"object_storage":{"aws":{"bucket":"b","key":"k","region":"r","credentials":"x"}}}"#,
@@ -22,7 +22,7 @@ const SEEDS: &[&str] = &[
     r#"[1e400,-0.0,"\ud83d\ude00",null,true,{"$serde_json::private::Number":"1"}]"#,
 ];
 
-/// A small generator of the same numbers in every run.
+/// Small deterministic random number generator.
 struct Numbers(u64);
 
 impl Numbers {
@@ -61,7 +61,7 @@ fn any_bytes(environment: Environment) -> Outcome {
                     return Err(format!("{target} {body}: {}", text(&reply)).into());
                 }
             }
-            // Whatever was stored can be read, as JSON.
+            // Everything that was stored can be read, as JSON.
             for target in TARGETS.iter().chain(&["/v1/bundles", "/v1/sources?pretty"]) {
                 let reply = send(&control, "admin", "GET", target, "").await?;
                 serde_json::from_slice::<serde_json::Value>(&reply.body.bytes())?;

@@ -1,4 +1,4 @@
-//! Keys: of callers, which the configuration changes, and of the database, which are rotated.
+//! Keys: API keys, which the configuration changes, and encryption keys, which are rotated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub(crate) const CASES: &[Case] = &[
     ("rotations-that-are-refused", refused_rotations),
 ];
 
-/// The keys of a rotation, old and new, and one of somebody else.
+/// Keys of a rotation, old and new, and an unrelated one.
 const KEYS: [(&str, &str); 3] = [
     ("old", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
     ("new", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="),
@@ -54,7 +54,7 @@ fn read_again(environment: Environment) -> Outcome {
             bundles: {theirs: {labels: {a: b}, requirements: [{source: s}]}}
             ",
         )?;
-        // Nothing is read before it is asked for.
+        // Nothing is read before a reload.
         play(&control, "late GET /v1/bundles => 401").await?;
         control.reload().await?;
         play(
@@ -68,7 +68,7 @@ fn read_again(environment: Environment) -> Outcome {
             "#,
         )
         .await?;
-        // What is no longer declared stays, a key that is no longer declared does not.
+        // A definition that is no longer declared stays, a token does not.
         environment.file("further.yaml", "bundles: {theirs: {labels: {a: c}}}")?;
         control.reload().await?;
         play(
@@ -131,7 +131,7 @@ struct CommandLine {
     rotate: RotateKey,
 }
 
-/// Opens a control plane with keys, the first of which counts most.
+/// Opens a control plane with keys, of which the first is the preferred one.
 async fn open(environment: &Environment, keys: &[&str]) -> Result<Arc<Control>, StartError> {
     let path = |name: &str| environment.folder().join(name).display().to_string();
     let mut arguments = Vec::new();
@@ -166,7 +166,7 @@ fn write_keys(environment: &Environment) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The ids of the keys that the secrets and the key check are sealed with.
+/// Returns the ids of the keys that the secrets and the key check are sealed with.
 async fn key_ids(environment: &Environment) -> Result<Vec<String>, Failed> {
     let pool = environment.database().await?;
     let mut ids = Vec::new();
@@ -192,7 +192,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}} => 200"#;
         play(&late, put).await?;
         let old = key_ids(&environment).await?;
-        // Servers that have both keys go on with the old one until it is rotated.
+        // Servers that have both keys continue with the old one until it is rotated.
         let servers = [
             open(&environment, &["new", "old"]).await?,
             open(&environment, &["old", "new"]).await?,
@@ -225,14 +225,14 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         if new.len() != 1 || new == old {
             return Err(format!("{old:?} became {new:?} beside {written:?} writes").into());
         }
-        // A server that was not given the new key says so, and stores nothing with the old one.
+        // A server without the new key reports that, and stores nothing with the old one.
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}}"#;
         play(&late, &format!("{put} => 503 unavailable was rotated")).await?;
         health(&late, 500, "not been given the new one").await?;
         if open(&environment, &["old"]).await.is_ok() {
             return Err("the old key alone was accepted".into());
         }
-        // Given the new key, it goes on without a new start.
+        // With the new key, it continues without a restart.
         std::fs::copy(
             environment.folder().join("new"),
             environment.folder().join("old"),
@@ -244,7 +244,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         if key_ids(&environment).await? != new {
             return Err("another key came back".into());
         }
-        // Every secret opens with the new key: a further rotation needs no other.
+        // Every secret opens with the new key: a further rotation needs no other key.
         let said = rotate(&environment, "new", "other").await?;
         let all = said.split(' ').next().unwrap_or_default().to_owned();
         let listed = text(&send(&late, "admin", "GET", "/v1/secrets", "").await?);
@@ -256,7 +256,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
     })
 }
 
-/// Stores secrets until told to stop, and gives how many; none may fail.
+/// Stores secrets until stopped, and returns their number; none may fail.
 async fn keep_writing(
     control: Arc<Control>,
     writer: usize,

@@ -1,9 +1,9 @@
-//! A server that answers everything with an empty document, and what it was sent.
+//! Server that answers everything with an empty document, and records its requests.
 
 use libtest_mimic::Failed;
 use test_server::{TestServer, always, respond, text};
 
-/// A server on the loopback interface, until it is dropped.
+/// Server on the loopback interface, until it is dropped.
 pub(crate) struct Listener {
     /// `127.0.0.1:PORT`.
     pub(crate) address: String,
@@ -22,12 +22,12 @@ impl Listener {
         Ok(Self { address, server })
     }
 
-    /// The requests for a path, in lower case.
+    /// Returns the requests for a path, in lower case.
     pub(crate) fn requests(&self, path: &str) -> Vec<String> {
         self.requests_where(|asked| asked == path)
     }
 
-    /// The requests for paths that begin so, in lower case.
+    /// Returns the requests for paths with a prefix, in lower case.
     pub(crate) fn requests_below(&self, path: &str) -> Vec<String> {
         self.requests_where(|asked| asked.starts_with(path))
     }

@@ -1,7 +1,7 @@
-//! The control plane, from requests to answers, on SQLite and on PostgreSQL.
+//! The control plane, from requests to responses, on SQLite and on PostgreSQL.
 //!
-//! Every case is a test of its own per database. Those on PostgreSQL exist only when
-//! `CONFORMANCE_POSTGRES_URL` names one, so that nothing that did not run looks green.
+//! Every case is a separate test for each database. Those on PostgreSQL exist only when
+//! `CONFORMANCE_POSTGRES_URL` names one, so that tests that did not run are not reported as passed.
 
 mod config;
 mod database_failures;
@@ -38,13 +38,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use environment::{Database, Environment};
 
-/// A case that hangs ends after this time. None depends on how quick something is.
+/// A case that hangs is aborted after this time. No case depends on timing.
 const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
 
-/// What a case comes to.
+/// Future of a case.
 type Outcome = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
-/// A case: its name, and what it does in a environment with an empty database.
+/// Case: its name, and its function, which gets an environment with an empty database.
 type Case = (&'static str, fn(Environment) -> Outcome);
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! A PostgreSQL server that is cut off, restarted or goes silent under load: nothing that was
-//! acknowledged is lost, nothing else than 503 is answered, and it comes back by itself.
+//! A PostgreSQL server that is cut off, restarted or goes silent under load: no acknowledged write
+//! is lost, the only error is 503, and the control plane recovers by itself.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
 
-/// Who writes at the same time.
+/// Number of concurrent writers.
 const WRITERS: usize = 4;
 
-/// What happens between the control plane and its server.
+/// State of the link between the control plane and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// Everything is passed on.
+    /// Everything is forwarded.
     Open,
     /// Connections are closed.
     Cut,
-    /// Nothing more is heard of connections, and of new ones nothing at all.
+    /// Connections stall, and new ones get no response.
     Silent,
 }
 
-/// Passes connections on to a server, on an address of its own.
+/// Forwards connections to a server, on a separate address.
 async fn relay(server: String, line: watch::Receiver<Line>) -> Result<SocketAddr, Failed> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -60,7 +60,7 @@ async fn carry(mut client: TcpStream, server: &str, mut line: watch::Receiver<Li
         }
     }
     if *line.borrow_and_update() == Line::Silent {
-        // The client hears neither an answer nor an end.
+        // The client sees neither a response nor a close.
         tokio::time::sleep(HANG_LIMIT * 2).await;
     }
 }
@@ -102,7 +102,7 @@ fn outages(environment: Environment) -> Outcome {
             progress(&written).await?;
             health(&control, 200, "{}").await?;
         }
-        // The server ends every connection, as it does when it is restarted.
+        // The server closes every connection, as in a restart.
         let pool = environment.database().await?;
         for _ in 0..5 {
             let end = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
@@ -152,7 +152,7 @@ async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Writes documents, each until it is acknowledged, and gives how often that was refused.
+/// Writes documents, each until it is acknowledged, and returns the number of refusals.
 async fn keep_writing(
     control: Arc<Control>,
     writer: usize,

@@ -1,4 +1,4 @@
-//! Paging: walks, limits, cursors, and what the lists look like.
+//! Paging: walks, limits, cursors, and the format of lists.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ fn pages(environment: Environment) -> Outcome {
     })
 }
 
-/// Whatever is inserted or deleted on the way, a walk shows what was always there exactly once.
+/// Despite concurrent inserts and deletes, a walk lists every permanent item exactly once.
 fn walks(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
@@ -75,7 +75,7 @@ fn walks(environment: Environment) -> Outcome {
                         return Err(format!("{kind}: {} of {limit}", names.len()).into());
                     }
                     seen.extend(names);
-                    // Something comes and goes, some of it before and some after the cursor.
+                    // Items are inserted and deleted, some before and some after the cursor.
                     if turn < 12 {
                         let come = format!("/v1/{kind}/a{limit}-{turn}");
                         send(&control, "admin", "PUT", &come, r#"{"value":{}}"#).await?;

@@ -1,4 +1,4 @@
-//! Two processes on one database, of which one stands still in the middle of its writes.
+//! Two processes on one database, of which one is paused in the middle of its writes.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -20,21 +20,21 @@ use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("a-process-that-stood-still-replaces-nothing", stood_still)];
 
-/// The bundles that go to the server, by their kinds.
+/// Bundles written to the server, by their kinds.
 const OBJECTS: &[&str] = &["aws", "azure", "gcp"];
 
-/// The bundle that goes to a folder, and how much data it has, so that writing it takes a while.
+/// Bundle written to a folder, and the size of its data, so that writing it takes a while.
 const FILE: &str = "file";
 const BLOB: usize = 3 << 20;
 
-/// How often it is tried to stop the process while it writes that file.
+/// Maximum number of attempts to stop the process while it writes that file.
 const TRIES: u32 = 600;
 
-/// A server process; killed when dropped.
+/// Server process; killed when dropped.
 struct Process(Child);
 
 impl Process {
-    /// Starts a control plane that builds, beside others on the database of a environment.
+    /// Starts a control plane that builds, next to others on the database of an environment.
     fn start(environment: &Environment, name: &str) -> Result<Self, Failed> {
         let tokens = environment.file("tokens.yaml", TOKENS)?;
         let log = File::create(environment.folder().join(format!("{name}.log")))?;
@@ -71,7 +71,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed.
+        // A process that has ended cannot be killed.
         let _killed = self.0.kill();
         let _waited = self.0.wait();
     }
@@ -121,7 +121,7 @@ fn stood_still(environment: Environment) -> Outcome {
             },
         )
         .await?;
-        // Nothing tells that it has given up for good, so it is looked at often.
+        // Its final retry is not observable, so the storages are polled for a while.
         for _ in 0..100 {
             for kind in OBJECTS.iter().chain([&FILE]) {
                 let held = held(&environment, &server, kind)?;
@@ -158,7 +158,7 @@ async fn define(api: &Arc<Control>, server: &Storage) -> Result<(), Failed> {
         );
         play(api, &script).await?;
     }
-    // Text that cannot be compressed much.
+    // Data that does not compress well.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let blob = std::iter::repeat_with(|| {
         random ^= random << 13;
@@ -195,7 +195,7 @@ fn value(bundle: &[u8]) -> Result<Value, Failed> {
     Ok(documents.get("v").cloned().unwrap_or_default())
 }
 
-/// The value in the place of a bundle.
+/// Returns the value in the stored object of a bundle.
 fn held(environment: &Environment, server: &Storage, kind: &str) -> Result<Option<Value>, Failed> {
     let held = match kind {
         FILE => std::fs::read(storage(environment)?.join(FILE)).ok(),
@@ -214,7 +214,7 @@ async fn all_hold(environment: &Environment, server: &Storage, value: u32) -> Re
     Ok(())
 }
 
-/// Stops a process while the file is on the disk and not yet in its place.
+/// Stops a process while the staged file is on the disk and not yet renamed.
 async fn stop_in_write(
     api: &Arc<Control>,
     environment: &Environment,
@@ -222,7 +222,7 @@ async fn stop_in_write(
 ) -> Result<(), Failed> {
     let storage = storage(environment)?;
     let staging = storage.join(".partial-bundles");
-    // Each write puts a new file in the place.
+    // Each write replaces the file by a new one.
     let file = || storage.join(FILE).metadata().map(|file| file.ino()).ok();
     let begun = Instant::now();
     for value in 0..TRIES {
@@ -232,11 +232,11 @@ async fn stop_in_write(
             if begun.elapsed() > HANG_LIMIT {
                 return Err("the file is never written".into());
             }
-            // The moment is too short for a timer, but others need the processor, too.
+            // The moment is too short for a timer, but other processes need the processor, too.
             std::thread::sleep(Duration::from_micros(50));
         }
         process.signal(Signal::STOP)?;
-        // A signal reaches a process a little later.
+        // A signal is delivered with a delay.
         waitpid(Some(Pid::from_child(&process.0)), WaitOptions::UNTRACED)?;
         if is_used(&staging) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Requests at the same time: a thing in use is never lost, and nobody gets a 500.
+//! Concurrent requests: a resource in use is never lost, and no request gets a 500.
 
 use libtest_mimic::Failed;
 use reference::control::Control;
@@ -14,8 +14,8 @@ pub(crate) const CASES: &[Case] = &[
     ("a-crowd-of-sources", a_crowd_of_sources),
 ];
 
-/// Something that is used, something that comes to use it, and the statuses that may come out
-/// of using and deleting at the same time.
+/// Used resource, its new user, and the possible statuses of concurrently creating the user and
+/// deleting the resource.
 struct Race {
     used: &'static str,
     user: &'static str,
@@ -60,7 +60,7 @@ const RACES: &[Race] = &[
         used: "/v1/sources/u",
         user: "/v1/sources/u/data/d",
         body: "1",
-        // Data does not keep its source.
+        // Data does not prevent the deletion of its source.
         outcomes: &[(200, 200), (404, 200)],
     },
 ];
@@ -138,7 +138,7 @@ fn creators_race_for_a_name(environment: Environment) -> Outcome {
     })
 }
 
-/// Sources that require each other are written and deleted by many at once, over two replicas.
+/// Sources that require each other are written and deleted concurrently, on two replicas.
 fn a_crowd_of_sources(environment: Environment) -> Outcome {
     Box::pin(async move {
         let replicas = [environment.open("").await?, environment.open("").await?];

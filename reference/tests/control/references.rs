@@ -1,4 +1,4 @@
-//! References: who may refer to what, as a matrix of all of it, and what builds follow.
+//! References: who may refer to what, as a full matrix, and which references builds follow.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) const CASES: &[Case] = &[
     ("old-references-stay", old_references),
 ];
 
-/// Everybody with the kinds of things that he may write.
+/// Callers with the kinds of resources that they may write.
 const CALLERS: &[(&str, &[&str])] = &[
     ("admin", &["bundles", "sources", "stacks", "secrets"]),
     ("viewer", &[]),
@@ -29,11 +29,11 @@ const CALLERS: &[(&str, &[&str])] = &[
     ("stacker", &["stacks"]),
 ];
 
-/// Whose things there are, each once shared and once not; `nobody` has none.
+/// Owners of targets, each with a shared one and another; `nobody` owns none.
 const OWNERS: &[&str] = &["admin", "owner", "owner2", "nobody"];
 
-/// Kinds of references: what has them, with `TARGET` for what they lead to, the kind of that, and
-/// whether it must be there.
+/// Kinds of references: the definition, with `TARGET` for the target, the kind of the target, and
+/// whether it must exist.
 const REFERENCES: &[(&str, &str, &str, bool)] = &[
     (
         "bundles",
@@ -91,7 +91,7 @@ const REFERENCES: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
-/// A source and a secret of everybody who may have them, and those that an administrator shares.
+/// Creates a source and a secret for every permitted owner, and shared ones of an administrator.
 async fn furnish(control: &Arc<Control>) -> Result<(), Failed> {
     let mut script = String::new();
     for (who, kinds) in CALLERS {
@@ -122,7 +122,7 @@ async fn furnish(control: &Arc<Control>) -> Result<(), Failed> {
     play(control, &script).await
 }
 
-/// Whether somebody may refer to a thing.
+/// Whether a caller may refer to a resource.
 fn reaches(who: &str, owner: &str, is_shared: bool) -> bool {
     owner != "nobody" && (is_shared || who == "admin" || who == owner)
 }
@@ -167,8 +167,8 @@ fn matrix(environment: Environment) -> Outcome {
     })
 }
 
-/// Has somebody refer to a target from a thing that is there already; gives the status. A refusal
-/// leaves the thing as it was, and does not tell what is not there from what may not be seen.
+/// Refers to a target from an existing resource; returns the status. An error leaves the resource
+/// unchanged, and is the same for missing and for invisible targets.
 async fn one(
     control: &Arc<Control>,
     who: &str,
@@ -203,7 +203,7 @@ async fn one(
     Ok(status)
 }
 
-/// A bundle of its own for a source with a datasource that is fetched with a secret.
+/// Defines a bundle for a source with a datasource that is fetched with a secret.
 fn fetched(who: &str, name: &str, address: &str, secret: &str) -> String {
     format!(
         r#"
@@ -213,8 +213,8 @@ fn fetched(who: &str, name: &str, address: &str, secret: &str) -> String {
     )
 }
 
-/// Waits until a bundle is built, or fails because of its secret; then the listener was sent the
-/// token, or nothing at all.
+/// Waits until a bundle is built, or fails because of its secret; then the listener must have
+/// received the token, or nothing at all.
 async fn used(
     control: &Arc<Control>,
     listener: &Listener,
@@ -240,7 +240,7 @@ async fn used(
     }
 }
 
-/// The arguments of a server that may fetch from here with secrets.
+/// Arguments of a server that may fetch from here with secrets.
 const FETCHING: &[&str] = &["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
 
 fn uses(environment: Environment) -> Outcome {
@@ -260,7 +260,7 @@ fn uses(environment: Environment) -> Outcome {
                 }
             }
         }
-        // Secrets that come only after they are named: it counts who made them.
+        // Secrets created after they are named: their owner determines whether they are used.
         let late = [
             ("early", "owner", "owner", true),
             ("stolen", "owner", "admin", false),
@@ -279,7 +279,7 @@ fn uses(environment: Environment) -> Outcome {
             used(&control, &listener, name, secret, *may).await?;
         }
         workers.shutdown().await;
-        // Who only names what he may not use does not keep it.
+        // A reference to a secret that may not be used does not prevent its deletion.
         play(
             &control,
             "
@@ -343,7 +343,7 @@ fn indirect(environment: Environment) -> Outcome {
             return Err(format!("the shared source was fetched by {sent:?}").into());
         }
         used(&control, &listener, "stolen", "secrets-admin", false).await?;
-        // What is shared no longer is nobody else's any more, and then again.
+        // A source that is no longer shared cannot be used by others, until it is shared again.
         play(
             &control,
             &format!("admin PUT /v1/sources/lib {private} => 200"),
@@ -391,7 +391,7 @@ fn old_references(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        // As a version left it that knew nothing of rights.
+        // As left by a version without rights.
         let pool = environment.database().await?;
         for table in ["source_uses", "secret_uses"] {
             let forget = format!("UPDATE {table} SET rights = ''");
@@ -405,7 +405,7 @@ fn old_references(environment: Environment) -> Outcome {
         used(&control, &listener, "stolen", "secrets-admin", true).await?;
         let file = storage(&environment)?.join("old.tgz");
         holds(&file, &json!({"x": {"v": 1}})).await?;
-        // Writing the definition again asks anew, and what is refused changes nothing.
+        // Writing the definition again checks it again, and a refused write changes nothing.
         play(
             &control,
             r#"

@@ -1,4 +1,4 @@
-//! Secrets: in no answer, no error, no debug output and no readable byte of the database.
+//! Secrets: in no response, no error, no debug output and no readable byte of the database.
 
 use libtest_mimic::Failed;
 use sqlx::Row;
@@ -10,7 +10,7 @@ pub(crate) const CASES: &[Case] = &[("secrets-show-nowhere", show_nowhere)];
 
 const MARKER: &str = "hush-Zx81-marker";
 
-/// Bodies that hold the marker where a secret may stand, some of them refused.
+/// Bodies with the marker where a secret may be, some of them refused.
 const BODIES: &[&str] = &[
     r#"{"value":{"type":"token_auth","token":"hush-Zx81-marker"}}"#,
     r#"{"type":"password","password":"hush-Zx81-marker"}"#,
@@ -59,7 +59,7 @@ fn show_nowhere(environment: Environment) -> Outcome {
     })
 }
 
-/// What can be read from the database, through it and around it.
+/// Returns everything that can be read from the database and its files.
 async fn stored(environment: &Environment) -> Result<Vec<String>, Failed> {
     let pool = environment.database().await?;
     let rows = sqlx::query("SELECT definition FROM resources WHERE kind = 'secret'");

@@ -1,4 +1,4 @@
-//! `shared`: what administrators let everybody refer to.
+//! `shared`: resources that administrators let everybody refer to.
 
 use libtest_mimic::Failed;
 

@@ -1,4 +1,4 @@
-//! A server that keeps objects as S3, Azure and Google do, and fails as they may.
+//! Server that stores objects like S3, Azure and Google, and simulates their failures.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,32 +8,32 @@ use std::time::Duration;
 
 use test_server::{Request, Response, TestServer, empty, header, respond};
 
-/// How the server treats requests.
+/// Behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// As it should.
+    /// Correct.
     Faithful,
-    /// Conditions of writes are not looked at.
+    /// Preconditions of writes are ignored.
     Ignores,
-    /// Writes with conditions are answered 501.
+    /// Conditional writes are answered with 501.
     Refuses,
-    /// Writes with conditions are answered 412, whatever they say.
+    /// Conditional writes are answered with 412, whatever the condition.
     Distrusts,
-    /// A write is answered with 200, and nothing is kept.
+    /// A write is answered with 200, and nothing is stored.
     Loses,
     /// A write is answered with an ETag that is not the object's.
     Lies,
-    /// There is no room for more.
+    /// There is no free space.
     Full,
     /// Only writes are allowed.
     Blind,
-    /// Nothing is answered.
+    /// Requests hang.
     Silent,
-    /// Writes are received and neither kept nor answered.
+    /// Writes hang, and are not stored meanwhile.
     Stalls,
 }
 
-/// A storage server with its objects.
+/// Storage server with its objects.
 #[derive(Debug, Clone)]
 pub(crate) struct Storage {
     address: SocketAddr,
@@ -44,10 +44,10 @@ pub(crate) struct Storage {
 #[derive(Debug)]
 struct State {
     manner: Manner,
-    /// Whether those that hang go on hanging.
+    /// Whether hanging requests continue to hang.
     held: bool,
     objects: BTreeMap<String, Object>,
-    /// How many writes were made, and how many now wait.
+    /// Number of changes, and number of hanging requests.
     generation: u64,
     waiting: usize,
     /// Every content that an object had, in order.
@@ -61,7 +61,7 @@ struct Object {
 }
 
 impl Object {
-    /// Azure's is of the write, the others' is of the content.
+    /// Azure's ETag depends on the write, the others' on the content.
     fn e_tag(&self, path: &str) -> String {
         match path.contains("azure") {
             true => format!("\"0x{:x}\"", self.generation),
@@ -105,7 +105,7 @@ impl Storage {
         })
     }
 
-    /// The `object_storage` of a bundle of this name, of a kind.
+    /// Returns the `object_storage` of a bundle of this name, for a kind of storage.
     pub(crate) fn place(&self, kind: &str, name: &str) -> String {
         let url = format!("http://{}", self.address);
         match kind {
@@ -121,7 +121,7 @@ impl Storage {
         }
     }
 
-    /// The requests that put the secrets of all kinds.
+    /// Returns the requests that store the secrets of all kinds.
     pub(crate) fn secrets(&self) -> String {
         let url = format!("http://{}", self.address);
         [
@@ -132,26 +132,26 @@ impl Storage {
         .join("\n")
     }
 
-    /// From here on requests are treated like this, those that hang at present, too.
+    /// Sets the behaviour for all requests from here on, including those that hang.
     pub(crate) fn behave(&self, manner: Manner) {
         let mut state = self.state();
         state.manner = manner;
         state.held = matches!(manner, Manner::Silent | Manner::Stalls);
     }
 
-    /// Treats requests that come as it should, and leaves those alone that hang.
+    /// Handles new requests correctly; hanging ones continue to hang.
     pub(crate) fn pass_new(&self) {
         self.state().manner = Manner::Faithful;
     }
 
-    /// What is kept of a bundle.
+    /// Returns the stored object of a bundle.
     pub(crate) fn object(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
         let found = state.objects.iter().find(|(path, _)| path.ends_with(name));
         found.map(|(_, object)| object.bytes.clone())
     }
 
-    /// Damages what is kept of a bundle without a word, or takes it away.
+    /// Silently corrupts the stored object of a bundle, or removes it.
     pub(crate) fn damage(&self, name: &str, gone: bool) {
         let mut state = self.state();
         state.generation += 1;
@@ -169,14 +169,14 @@ impl Storage {
         }
     }
 
-    /// How many writes of a bundle were kept.
+    /// Returns every stored content of a bundle.
     pub(crate) fn writes(&self, name: &str) -> Vec<Vec<u8>> {
         let state = self.state();
         let kept = state.kept.iter().filter(|(path, _)| path.ends_with(name));
         kept.map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// How many writes wait to be kept.
+    /// Returns the number of hanging requests.
     pub(crate) fn waiting(&self) -> usize {
         self.state().waiting
     }
@@ -201,13 +201,13 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
         while locked(&state).held {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // What was received is kept even if nobody waits for the answer any more.
+        // A received write is stored even if the client no longer waits for the response.
         locked(&state).waiting -= 1;
     }
     locked(&state).answer(&request)
 }
 
-/// The path of an object, with what clients encode without need as it is.
+/// Returns the path of an object, with unnecessary escapes decoded.
 fn object_path(request: &Request) -> String {
     let path = request.uri().path();
     path.replace("%2E", ".").replace("%2D", "-")

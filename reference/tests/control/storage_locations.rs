@@ -1,4 +1,4 @@
-//! Places in storages: each belongs to one bundle.
+//! Storage locations: each belongs to one bundle.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub(crate) const CASES: &[Case] = &[
     ("owners-have-a-prefix", prefix),
 ];
 
-/// Two storages, and whether they are one place. `ROOT` is the operator's folder, in which `link`
-/// leads to `real`.
+/// Two storages, and whether they are one location. `ROOT` is the operator's folder, in which
+/// `link` points to `real`.
 const PAIRS: &[(&str, &str, bool)] = &[
     (
         r#"{"filesystem":{"path":"good.tgz"}}"#,
@@ -201,7 +201,7 @@ fn come_free(environment: Environment) -> Outcome {
     })
 }
 
-/// Puts a bundle to a file; gives the status.
+/// Defines a bundle with a file; returns the status.
 async fn place(control: &Arc<Control>, who: &str, bundle: &str, path: &str) -> Result<u16, Failed> {
     let body = format!(r#"{{"object_storage":{{"filesystem":{{"path":"{path}"}}}}}}"#);
     let target = format!("/v1/bundles/{bundle}");
@@ -239,8 +239,8 @@ fn racers(environment: Environment) -> Outcome {
     })
 }
 
-/// Bundles move between few places, over two replicas: nobody waits for ever, and in the end no
-/// two are at one place.
+/// Bundles move between few locations, on two replicas: there is no deadlock, and in the end no two
+/// bundles have the same location.
 fn crowd(environment: Environment) -> Outcome {
     Box::pin(async move {
         let replicas = [
@@ -315,7 +315,7 @@ fn declared(environment: Environment) -> Outcome {
                     .contains("32 segments") => {}
             _ => return Err("a path of 40 segments is declared".into()),
         }
-        // Between two starts, places may be exchanged and handed on.
+        // Between two starts, locations may be exchanged and handed over.
         for (x, y) in [
             ("p", "q"),
             ("q", "p"),
@@ -327,7 +327,7 @@ fn declared(environment: Environment) -> Outcome {
             let config = format!("bundles: {{{}, {}}}", at("x", x), at("y", y));
             drop(environment.open(&config).await?);
         }
-        // Nobody keeps the server from starting by taking a place before it is declared.
+        // Nobody can prevent the server from starting by claiming a declared location first.
         let control = environment.open("").await?;
         play(
             &control,
@@ -365,7 +365,7 @@ fn old_database(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        // As a version left it that knew nothing of places.
+        // As left by a version without locations.
         let pool = environment.database().await?;
         for statement in [
             "DELETE FROM places",
@@ -385,7 +385,7 @@ fn old_database(environment: Environment) -> Outcome {
             return Err(format!("{failed} does not say why").into());
         }
         holds(&file, &serde_json::json!({"ok": {"allow": "GOOD"}})).await?;
-        // The place comes free for the other, without a further change of it.
+        // The location becomes free for the other bundle, without another change of it.
         play(&control, "owner DELETE /v1/bundles/good => 200").await?;
         status(&control, "evil", "SUCCESS").await?;
         holds(&file, &serde_json::json!({"ok": {"allow": "EVIL"}})).await?;
@@ -425,7 +425,7 @@ fn later_links(environment: Environment) -> Outcome {
         if statuses != ["CONFIG_ERROR", "SUCCESS"] {
             return Err(format!("two bundles at one file came to {statuses:?}").into());
         }
-        // Whoever came second never comes first.
+        // The second bundle never gets the location.
         let before = std::fs::read(root.join("p/x.tgz"))?;
         tokio::time::sleep(std::time::Duration::from_millis(400)).await;
         if std::fs::read(root.join("p/x.tgz"))? != before

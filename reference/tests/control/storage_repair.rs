@@ -1,4 +1,4 @@
-//! What stands in storages: it is compared, written again, and never replaced by what is older.
+//! Stored objects: they are compared, repaired, and never replaced by older ones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ pub(crate) const CASES: &[Case] = &[
     ("a-clock-that-is-put-back-stops-nothing", clock),
 ];
 
-/// Where bundles of these names are written to.
+/// Kinds of storages, which are also the names of bundles.
 const KINDS: &[&str] = &["file", "aws", "azure", "gcp"];
 
-/// How often bundles are looked at.
+/// Rebuild interval.
 const SHORT: &str = "100ms";
 
 /// Bundles in a folder and on a server.
@@ -37,7 +37,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A control plane that may reach the server.
+    /// Opens a control plane that may access the server.
     async fn start(
         environment: Environment,
         server: Option<Storage>,
@@ -69,13 +69,13 @@ impl Scene {
         })
     }
 
-    /// The same after a restart.
+    /// Restarts the control plane.
     async fn restarted(self, interval: &str) -> Result<Self, Failed> {
         self.workers.shutdown().await;
         Self::start(self.environment, Some(self.server), interval, &[]).await
     }
 
-    /// The request that puts the bundle of a kind, with its own source.
+    /// Returns the request that defines the bundle of a kind, with its own source.
     fn bundle(&self, kind: &str, name: &str) -> String {
         let place = match kind {
             "file" => format!(r#"{{"filesystem":{{"path":"{name}"}}}}"#),
@@ -101,7 +101,7 @@ impl Scene {
         Ok(storage(&self.environment)?.join(name))
     }
 
-    /// What a bundle's place holds.
+    /// Returns the stored object of a bundle.
     fn held(&self, kind: &str, name: &str) -> Result<Option<Vec<u8>>, Failed> {
         Ok(match kind {
             "file" => std::fs::read(self.file(name)?).ok(),
@@ -109,7 +109,7 @@ impl Scene {
         })
     }
 
-    /// Waits until a bundle's place holds a value.
+    /// Waits until the stored object of a bundle contains a value.
     async fn holds(&self, kind: &str, name: &str, value: u32) -> Result<(), Failed> {
         let wanted = json!({"v": value});
         eventually(&format!("{name} holds {value}"), || async {
@@ -120,7 +120,7 @@ impl Scene {
         .await
     }
 
-    /// Puts something of the same length in a bundle's place, with the times of before, or nothing.
+    /// Corrupts a bundle's object, with the same length and times, or removes it.
     fn damage(&self, kind: &str, name: &str, gone: bool) -> Result<(), Failed> {
         if kind != "file" {
             self.server.damage(name, gone);
@@ -164,7 +164,7 @@ fn repairs(environment: Environment) -> Outcome {
                 })
                 .await?;
             }
-            // It stays told while the bundle is built again and nothing else happens.
+            // The message stays while the bundle is rebuilt and nothing else happens.
             let before = counted(&scene.control, "ocp_bundle_upload_count", "UNCHANGED").await?;
             eventually("further builds", || async {
                 let now = counted(&scene.control, "ocp_bundle_upload_count", "UNCHANGED").await?;
@@ -204,7 +204,7 @@ fn repairs_at_start(environment: Environment) -> Outcome {
                 scene.holds(kind, kind, 1).await?;
             }
         }
-        // Nor does anybody have to wait who puts the same definition once more.
+        // Nor does a write of the same definition have to wait for a repair.
         for kind in KINDS {
             eventually("the build is recorded", || async {
                 let message = scene.message(kind).await?;
@@ -220,7 +220,7 @@ fn repairs_at_start(environment: Environment) -> Outcome {
     })
 }
 
-/// A write hangs in the storage while the bundle goes to another owner, who writes what is newer.
+/// A write hangs in the storage while another owner claims the bundle and writes a newer one.
 fn fences(environment: Environment) -> Outcome {
     Box::pin(async move {
         let scene = Scene::start(environment, None, SHORT, &[]).await?;
@@ -248,7 +248,7 @@ fn fences(environment: Environment) -> Outcome {
                 Ok((server.waiting() == 1).then_some(()))
             })
             .await?;
-            // Its owner looks lost, and is: another one takes the bundle.
+            // Its owner appears lost, and another one claims the bundle.
             let lose = "UPDATE builds SET claim = claim + 1, lease = 0, owner = ''";
             sqlx::query(lose).execute(&pool).await?;
             scene.push(&name, 3).await?;
@@ -317,7 +317,7 @@ fn failures(environment: Environment) -> Outcome {
                     scene.server.behave(Manner::Faithful);
                 }
                 scene.holds(kind, kind, value).await?;
-                // Also the whole of it is damaged.
+                // The complete object is corrupted, too.
                 scene.damage(kind, kind, false)?;
                 scene.holds(kind, kind, value).await?;
                 status(&scene.control, kind, "SUCCESS").await?;
@@ -360,7 +360,7 @@ fn hanging(environment: Environment) -> Outcome {
     })
 }
 
-/// The database's clock was ten hours ahead, and is no more.
+/// The database's clock was ten hours ahead, and is set back.
 fn clock(environment: Environment) -> Outcome {
     Box::pin(async move {
         let scene = Scene::start(environment, None, SHORT, &[]).await?;

@@ -1,4 +1,4 @@
-//! Exchanges as lines of text, and the one checker that plays them.
+//! Requests and expected responses as lines, and their checker.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::environment::{send, text};
 
-/// Plays the lines of a script: `WHO METHOD TARGET [BODY] => STATUS [EXPECTED]`, where
-/// EXPECTED is the whole JSON body, or the code of an error and a part of its message. Empty
-/// lines and those that begin with `#` say nothing.
+/// Plays the lines of a script: `WHO METHOD TARGET [BODY] => STATUS [EXPECTED]`, where EXPECTED is
+/// the whole JSON body, or the code of an error and a part of its message. Empty lines and those
+/// that begin with `#` are ignored.
 pub(crate) async fn play(control: &Arc<Control>, script: &str) -> Result<(), Failed> {
     let lines = script.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -45,7 +45,7 @@ fn fits(wanted: &str, body: &str) -> bool {
         && message.is_some_and(|message| message.contains(part))
 }
 
-/// A case that plays one script with the tokens of every role.
+/// Defines cases that play one script with the tokens of every role.
 macro_rules! scripts {
     ($($name:literal => $script:expr),+ $(,)?) => {
         pub(crate) const CASES: &[crate::Case] = &[$((

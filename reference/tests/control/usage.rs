@@ -1,4 +1,4 @@
-//! References: what must exist, and what cannot be deleted while it is used.
+//! References: what must exist, and what cannot be deleted while it is in use.
 
 use crate::transcript::scripts;
 

@@ -29,7 +29,7 @@ pub(crate) const CASES: &[Case] = &[
     ),
 ];
 
-/// The folder that bundles are written to.
+/// Returns the folder that bundles are written to.
 pub(crate) fn storage(environment: &Environment) -> Result<PathBuf, Failed> {
     let folder = environment.folder().join("bundles");
     std::fs::create_dir_all(&folder)?;
@@ -49,7 +49,7 @@ pub(crate) async fn open(
     environment.open_builder(&arguments).await
 }
 
-/// Waits until a question has an answer.
+/// Polls until a value is returned.
 pub(crate) async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
 where
     F: Future<Output = Result<Option<T>, Failed>>,
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// Waits until the last status of a bundle is as wanted, and gives it.
+/// Waits until the last status of a bundle is the expected one, and returns it.
 pub(crate) async fn status(
     control: &Arc<Control>,
     bundle: &str,
@@ -83,7 +83,7 @@ pub(crate) async fn status(
     .await
 }
 
-/// The documents in a bundle's file.
+/// Returns the documents in a bundle file.
 pub(crate) fn documents(file: &Path) -> Result<Option<Value>, Failed> {
     match std::fs::read(file) {
         Ok(bytes) => unpacked(&bytes).map(Some),
@@ -92,7 +92,7 @@ pub(crate) fn documents(file: &Path) -> Result<Option<Value>, Failed> {
     }
 }
 
-/// The documents in a bundle.
+/// Returns the documents in a bundle.
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Value, Failed> {
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
     for entry in archive.entries()? {
@@ -104,7 +104,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Value, Failed> {
     Err("a bundle has no data.json".into())
 }
 
-/// Waits until a bundle's file holds a document.
+/// Waits until a bundle file contains a document.
 pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
     eventually(&format!("{} {wanted}", file.display()), || async {
         Ok((documents(file)?.as_ref() == Some(wanted)).then_some(()))
@@ -112,7 +112,7 @@ pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
     .await
 }
 
-/// The sum of the samples of a metric whose labels hold a text.
+/// Returns the sum of the samples of a metric whose labels contain a string.
 pub(crate) async fn counted(
     control: &Arc<Control>,
     metric: &str,
@@ -149,7 +149,7 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
         )
         .await?;
         holds(&file, &serde_json::json!({"app": {"limits": {"max": 2}}})).await?;
-        // What has not changed is built again, but not written again.
+        // An unchanged bundle is rebuilt, but not written again.
         let written = file.metadata()?.modified()?;
         let before = counted(&control, "ocp_bundle_upload_count", "UNCHANGED").await?;
         eventually("periodic builds", || async {
@@ -177,7 +177,7 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
     })
 }
 
-/// So many bundles are due all the time.
+/// Number of bundles that are due all the time.
 const DUE: usize = 300;
 
 fn precedence(environment: Environment) -> Outcome {
@@ -240,9 +240,9 @@ fn unread(environment: Environment) -> Outcome {
             })
             .await
         };
-        // The file is there before the end of its build is recorded.
+        // The file exists before the end of its build is recorded.
         looked_more_often_than(0).await?;
-        // What nobody says is a change is found only where a bundle is built.
+        // An unrecorded change is found only by a build.
         let database = environment.database().await?;
         let changed = sqlx::query("UPDATE documents SET document = '2'");
         changed.execute(&database).await?;
@@ -250,7 +250,7 @@ fn unread(environment: Environment) -> Outcome {
         if documents(&file)? != Some(held(1)) {
             return Err("a bundle that has not changed was built".into());
         }
-        // What the storage no longer holds is built.
+        // A bundle that is missing in the storage is built.
         std::fs::remove_file(&file)?;
         holds(&file, &held(2)).await?;
         workers.shutdown().await;
@@ -292,7 +292,7 @@ fn failures(environment: Environment) -> Outcome {
         }
         play(&control, "admin DELETE /v1/sources/b/data/x/y => 200").await?;
         status(&control, "b", "SUCCESS").await?;
-        // A destination that nobody allows.
+        // A destination that is not allowed.
         play(
             &control,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"../b"}}} => 200"#,
@@ -415,7 +415,7 @@ fn visibility(environment: Environment) -> Outcome {
 
 fn secrecy(environment: Environment) -> Outcome {
     Box::pin(async move {
-        // Nobody listens there.
+        // No server listens there.
         let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
         let control = open(&environment, &further).await?;
         let workers = control.start_workers().await?;
@@ -454,7 +454,7 @@ fn shared_work(environment: Environment) -> Outcome {
                 play(control, &[source, data, bundle].join("\n")).await?;
             }
         }
-        // One replica goes; the others go on.
+        // One replica stops; the others continue.
         let (_, stopped) = replicas.pop().ok_or("there are three")?;
         stopped.shutdown().await;
         for at in 0..6 {
@@ -479,7 +479,7 @@ fn takeover(environment: Environment) -> Outcome {
         )
         .await?;
         status(&control, "b", "SUCCESS").await?;
-        // An owner that will never renew its lease holds the bundle for a while.
+        // An owner that will never renew its lease holds the claim for a while.
         let pool = environment.database().await?;
         let held = Duration::from_millis(1500);
         let begun = Instant::now();

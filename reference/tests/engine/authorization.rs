@@ -1,4 +1,4 @@
-//! What the authorization policy is asked, and what callers learn whom it refuses.
+//! Input of the authorization policy, and what refused callers learn.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use reference::engine::{Engine, Options};
 
 use crate::exchange::{engine, request, shown};
 
-/// Permits those with a token, and bodies that say so.
+/// Permits requests with a token, and bodies that ask for it.
 const POLICY: &str = r#"package system.authz
 
 default allow := false
@@ -57,7 +57,7 @@ fn ask(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> S
     shown(&engine.respond(request(method, target, headers, body)))
 }
 
-/// As of OPA: any space separates the scheme from the token.
+/// As in OPA: any space separates the scheme from the token.
 #[test]
 fn spaces_separate_the_scheme_from_the_token() {
     let engine = guarded();
@@ -127,7 +127,7 @@ fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in() {
     }
 }
 
-/// The policy is shown the segments that the handler acts on, however they are spelled. The decisions
+/// The policy sees the segments that the handler acts on, however they are encoded. The decisions
 /// are those of OPA 1.22.0.
 #[test]
 fn no_spelling_of_a_path_leads_past_the_policy() {
@@ -171,7 +171,7 @@ closed if input.path == ["v1", "data", "closed", "p"]
     }
 }
 
-/// The body is no gzip, so whoever has it unpacked is answered 400.
+/// The body is not valid gzip, so decompressing it would result in 400.
 #[test]
 fn bodies_of_strangers_are_not_unpacked() {
     let engine = guarded();
@@ -190,7 +190,7 @@ fn bodies_of_strangers_are_not_unpacked() {
             "{line} {token}"
         );
     }
-    // Large bodies are not even read as JSON.
+    // Large bodies are not even parsed as JSON.
     let large = || vec![b'{'; 100 << 10];
     let line = "POST /v1/data/private";
     assert_eq!(

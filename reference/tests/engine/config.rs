@@ -14,7 +14,7 @@ fn set(overrides: &[&str]) -> Options {
     }
 }
 
-/// Why an engine does not start with these options.
+/// Returns why an engine does not start with these options.
 fn refused(options: &Options) -> String {
     match Engine::open(options) {
         Ok(_) => "accepted".to_owned(),
@@ -22,7 +22,7 @@ fn refused(options: &Options) -> String {
     }
 }
 
-/// Options with a configuration file of this name and text.
+/// Returns options with a configuration file of this name and content.
 pub(crate) fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
     let Ok(folder) = tempfile::tempdir() else {
         panic!("no folder for the configuration");
@@ -38,7 +38,7 @@ pub(crate) fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
     (folder, options)
 }
 
-/// The configuration as it is shown, without the random id and the version.
+/// Returns the configuration as it is shown, without the random id and the version.
 fn shown(engine: &Engine) -> Value {
     let reply = engine.respond(request(
         "GET",

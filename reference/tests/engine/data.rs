@@ -450,7 +450,7 @@ fn provenance_names_the_build() {
     }
 }
 
-/// Numbers of the input that policies cannot compute with are refused, those of documents are kept.
+/// Input numbers that policies cannot compute with are refused, in documents they are preserved.
 #[test]
 fn inputs_have_numbers_to_compute_with() {
     play(
@@ -470,7 +470,7 @@ fn inputs_have_numbers_to_compute_with() {
     );
 }
 
-/// Ad hoc queries have no METADATA blocks around them, and `with` replaces members by their names.
+/// Ad hoc queries have no METADATA, and `with` replaces members by their names.
 #[test]
 fn queries_without_a_place() {
     play(

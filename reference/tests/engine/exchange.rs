@@ -1,11 +1,11 @@
-//! Plays exchanges that are written as text.
+//! Plays requests and expected responses that are written as lines.
 
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reference::engine::{Engine, Options};
 use reference::http::{Reply, Request};
 
-/// An engine with these options on its command line.
+/// Opens an engine with these command-line options.
 pub(crate) fn engine(options: Options) -> Engine {
     match Engine::open(&options) {
         Ok(engine) => engine,
@@ -14,7 +14,7 @@ pub(crate) fn engine(options: Options) -> Engine {
 }
 
 /// Plays lines of the form `METHOD TARGET [NAME: VALUE] BODY => STATUS BODY` on a fresh engine;
-/// headers and bodies may be missing. Of an error object only the code is compared.
+/// headers and bodies may be missing. For an error object only the code is compared.
 #[track_caller]
 pub(crate) fn play(lines: &str) {
     play_on(&Engine::default(), lines);
@@ -36,7 +36,7 @@ pub(crate) fn play_on(engine: &Engine, lines: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A request with a body.
+/// Creates a request with a body.
 pub(crate) fn request(method: &str, target: &str, headers: HeaderMap, body: Vec<u8>) -> Request {
     let mut request = http::Request::new(Bytes::from(body));
     match (method.parse(), target.parse()) {
@@ -70,8 +70,7 @@ fn read(line: &str) -> Request {
     request(method, target, headers, rest.trim().as_bytes().to_vec())
 }
 
-/// The status, and the body: of an error object its code, of an answer without body a dash
-/// in its place when there is none.
+/// Formats the status, and the body: the code of an error object, or a dash for a missing body.
 pub(crate) fn shown(reply: &Reply) -> String {
     let status = reply.status.as_u16();
     let body = reply.body.bytes();

@@ -7,7 +7,7 @@ use reference::engine::{Engine, Options};
 
 use crate::exchange::{engine, play_on};
 
-/// A folder with these files.
+/// Creates a folder with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let Ok(folder) = tempfile::tempdir() else {
         panic!("no folder for the data files");

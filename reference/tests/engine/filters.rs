@@ -1,4 +1,4 @@
-//! Filters of an engine whose operator says what columns have.
+//! Filters of an engine with configured column types.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ include if {
 }
 "#;
 
-/// An engine with the policy, and a file of this text.
+/// Creates options of an engine with the policy, and a file with this content.
 fn knowing(folder: &TempDir, text: &str) -> Options {
     let file = folder.path().join("columns.yaml");
     assert!(fs::write(&file, text).is_ok());
@@ -32,7 +32,7 @@ fn folder() -> TempDir {
     TempDir::new().unwrap_or_else(|why| panic!("no folder: {why}"))
 }
 
-/// The SQL of the filter for a dialect, with what the request says of columns.
+/// Returns the SQL of the filter for a dialect, with the column types of the request.
 fn filter(engine: &Engine, dialect: &str, types: &Value) -> Value {
     let policy = POLICY.as_bytes().to_vec();
     let reply = engine.respond(request("PUT", "/v1/policies/app", HeaderMap::new(), policy));
@@ -57,7 +57,7 @@ fn columns_that_are_known_are_compared_plainly() {
             "fruits: {colour: string}",
             json!({"fruits": {"weight": "number"}}),
         ),
-        // The request knows better, also when it tells of one dialect.
+        // The request takes precedence, even if it names one dialect only.
         (
             "fruits: {colour: number, weight: number}",
             json!({"mysql": {"fruits": {"colour": "string"}}}),
@@ -94,7 +94,7 @@ fn a_file_that_tells_no_types_is_refused() {
     assert!(Engine::open(&missing).is_err());
 }
 
-/// Strings of databases are text, so no other bytes can be asked of them.
+/// Strings in databases are UTF-8, so no other bytes can be compared.
 #[test]
 fn strings_that_are_not_utf8_are_refused() {
     let engine = engine(Options::default());

@@ -177,7 +177,7 @@ fn the_threshold_is_configured() {
             ..Options::default()
         });
         play_on(&engine, "PUT /v1/data/a 1 => 204");
-        // The answer `{"result":1}` and its newline are 13 bytes long.
+        // The response `{"result":1}` and its newline are 13 bytes long.
         let reply = send(
             &engine,
             "GET /v1/data/a",

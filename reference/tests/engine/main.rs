@@ -1,4 +1,4 @@
-//! The engine from request to answer, without a socket.
+//! The engine from request to response, without a socket.
 
 #![expect(
     clippy::panic,

@@ -1,4 +1,4 @@
-//! PATCH /v1/data beside an independent implementation of JSON Patch, RFC 6902.
+//! PATCH /v1/data compared with an independent implementation of JSON Patch, RFC 6902.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use crate::exchange::request;
 
-/// Members and items, some of which are written with escapes, and the place behind the last item.
+/// Path segments: members and items, some with escapes, and the position after the last item.
 const STEPS: [&str; 6] = ["a", "0", "1", "-", "x/y", "~1"];
 
-/// What is there after a patch of a document; none if the patch is refused.
+/// Document after a patch; none if the patch is refused.
 type Patched = Option<Value>;
 
 fn ours(engine: &Engine, patch: &Value) -> Patched {
@@ -68,7 +68,7 @@ fn any_root() -> impl Strategy<Value = Value> {
 }
 
 fn any_operation() -> impl Strategy<Value = Value> {
-    // Short ones lead to a document more often.
+    // Short paths match a document more often.
     let steps = |count: Range<usize>| vec(select(&STEPS[..]), count);
     let path = prop_oneof![3 => steps(0..3), 1 => steps(3..5)];
     let op = select(&["add", "replace", "remove"][..]);
@@ -106,7 +106,7 @@ fn patches_mean_what_rfc_6902_says() {
                 patch,
                 document
             );
-            // All of a patch that is refused is without effect.
+            // A refused patch has no effect at all.
             prop_assert_eq!(
                 ours(&engine, &json!([])),
                 Some(expected.clone().unwrap_or(document.clone()))

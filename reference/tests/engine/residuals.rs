@@ -1,4 +1,4 @@
-//! Residuals of queries that are asked again.
+//! Residuals of repeated queries.
 
 use http::header::HeaderMap;
 use reference::engine::Engine;
@@ -13,7 +13,7 @@ fn put(engine: &Engine, limit: u8) {
     assert_eq!(reply.status.as_u16(), 200);
 }
 
-/// The answer to a query, which is the same when it is asked again.
+/// Returns the response to a query, which is the same when it is repeated.
 #[track_caller]
 fn residual(engine: &Engine, parameters: &str, body: &Value) -> Value {
     let target = format!("/v1/compile{parameters}");

@@ -1,4 +1,4 @@
-//! Which paths and methods are answered, and how the others are refused.
+//! Supported paths and methods, and the errors for others.
 
 use http::HeaderMap;
 use http::header::{ALLOW, LOCATION};

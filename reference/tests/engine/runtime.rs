@@ -51,8 +51,8 @@ labels: {region: west}
     );
 }
 
-/// A document like others, but for references to the root: it is changed, and goes with what holds
-/// it.
+/// Behaves like other documents, except in references to the root: it can be changed, and is
+/// removed with its parent.
 #[test]
 fn the_version_is_a_document() {
     let (_folder, mut options) = file("config.yaml", "{}");

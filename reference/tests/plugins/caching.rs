@@ -1,11 +1,11 @@
-//! What evaluations leave for each other.
+//! Caches shared by evaluations.
 
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick};
 use crate::mock_services::{Fixture, bundle};
 
-/// A policy that asks the mock, for a text that is 1,000 bytes long.
+/// Returns a policy that requests a string of 1,000 bytes from the mock.
 fn policy(url: &str) -> String {
     format!(
         r#"
@@ -26,8 +26,8 @@ fn config(caching: &Value) -> Value {
     json!({"bundles": {"rules": {"polling": quick()}}, "caching": caching})
 }
 
-// A decision that is quick as a rule is made by the thread that serves its connection. The only one
-// here serves the mock too, so a decision that asks the mock must not keep it.
+// A decision by a rule that was quick runs on the thread that serves its connection. The only
+// thread here also serves the mock, so a decision that requests from the mock must not block it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn responses_are_kept_as_far_as_the_configuration_says() -> Done {
     let sized = |size| json!({"inter_query_builtin_cache": {"max_size_bytes": size}});
@@ -62,7 +62,7 @@ async fn responses_are_kept_as_far_as_the_configuration_says() -> Done {
         let again = environment.mock.seen("/text").len() - asked;
         assert_eq!(again, if kept { 0 } else { 3 }, "{caching}");
         if kept {
-            // Less room takes effect at once.
+            // A smaller limit takes effect at once.
             environment.configure(config(&sized(300)))?;
             environment.reload().await;
             assert_eq!(environment.data("a/length").await?, 1000);

@@ -1,4 +1,4 @@
-//! Certificates of a server and of its client, made for one test.
+//! Certificates of a server and of its client, generated for one test.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::environment::Done;
 
-/// A server at `localhost` that may demand the client's certificate. Writes the files `server.pem`,
-/// `client.pem` and `client.key` into the folder.
+/// Configures a server at `localhost` that may require a client certificate. Writes the files
+/// `server.pem`, `client.pem` and `client.key` into the folder.
 pub(crate) fn server(folder: &Path, demands: bool) -> Done<ServerConfig> {
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let client = rcgen::generate_simple_self_signed(["client".to_owned()])?;

@@ -1,4 +1,4 @@
-//! Credentials that clouds give to what runs in them.
+//! Credentials that clouds provide to their workloads.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,10 +8,10 @@ use test_server::{Request, Response, TestServer, empty, header, respond};
 use crate::environment::{Done, Environment, HANG_LIMIT, get, quick, until};
 use crate::program::Program;
 
-/// When keys end that are used for long.
+/// Expiry of long-lived keys.
 const FAR: &str = "2099-01-01T00:00:00Z";
 
-/// What is told of a question, beside its method and address.
+/// Headers shown of a request, in addition to its method and URL.
 const HEADERS: [&str; 6] = [
     "authorization",
     "metadata",
@@ -21,7 +21,7 @@ const HEADERS: [&str; 6] = [
     "x-identity-header",
 ];
 
-/// A key as the Security Token Service gives it.
+/// Returns a key as the Security Token Service formats it.
 fn document(action: &str, end: &str) -> String {
     format!(
         r#"<{action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><{action}Result>
@@ -32,7 +32,7 @@ fn document(action: &str, end: &str) -> String {
     )
 }
 
-/// What all clouds together answer. Keys and tokens end at a time, in so many seconds.
+/// Answers requests of all clouds. Keys expire at a time, tokens after this many seconds.
 fn answer(request: &Request, end: &str, seconds: u64) -> Response {
     let path = request.uri().path();
     let body = String::from_utf8_lossy(request.body()).into_owned();
@@ -60,14 +60,14 @@ fn answer(request: &Request, end: &str, seconds: u64) -> Response {
     respond(200, &[], body)
 }
 
-/// The claims of a token that ends in so many seconds.
+/// Encodes the claims of a token that expires after this many seconds.
 fn encoded_end(seconds: u64) -> String {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let claims = json!({"exp": now.as_secs() + seconds}).to_string();
     base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, claims)
 }
 
-/// A question in one line. Of a signature only the key is told.
+/// Formats a request on one line. Only the key of a signature is shown.
 fn line(request: &Request) -> String {
     let mut line = format!("{} {}", request.method(), request.uri());
     for name in HEADERS {
@@ -95,8 +95,8 @@ fn config(environment: &Environment, credentials: &Value) -> Value {
     })
 }
 
-/// One kind of credentials, what the engine asks for them, and how its request then begins.
-/// `CLOUD` stands for the address of the server, and `FILE` for a file with a token.
+/// Kind of credentials, the requests of the engine for them, and the start of its final request.
+/// `CLOUD` is a placeholder for the address of the server, and `FILE` for a file with a token.
 struct Case {
     credentials: Value,
     variables: &'static [(&'static str, &'static str)],
@@ -288,7 +288,7 @@ fn tokens_of_others() -> Vec<Case> {
     ]
 }
 
-/// Starts an engine beside a cloud, whose keys and tokens end as is said.
+/// Starts an engine and a cloud, whose keys and tokens have a given expiry.
 async fn start(
     case: &Case,
     end: String,

@@ -1,4 +1,4 @@
-//! A collector of spans, which speaks OTLP over HTTP and over gRPC. It decodes what it is sent.
+//! Collector of spans, with OTLP over HTTP and over gRPC. It decodes its requests.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,27 +24,27 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::environment::{Done, until};
 
-/// A span that came.
+/// Received span.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
-    /// Who sent it: attributes and their values.
+    /// Attributes of the sender.
     pub(crate) resource: BTreeMap<String, Value>,
     pub(crate) attributes: BTreeMap<String, Value>,
     pub(crate) span: Span,
 }
 
 impl Sent {
-    /// The trace and the span as `traceparent` writes them.
+    /// Returns the ids of the trace and of the span, as in `traceparent`.
     pub(crate) fn ids(&self) -> (String, String) {
         (hex(&self.span.trace_id), hex(&self.span.span_id))
     }
 
-    /// The span that this one is part of; empty if there is none.
+    /// Returns the id of the parent span; empty if there is none.
     pub(crate) fn parent(&self) -> String {
         hex(&self.span.parent_span_id)
     }
 
-    /// Whether its state is that of a failure.
+    /// Whether its status is an error.
     pub(crate) fn failed(&self) -> bool {
         // 2 is `STATUS_CODE_ERROR`.
         self.span
@@ -58,24 +58,24 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a call over gRPC is answered.
+/// Response to a call over gRPC.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CallStatus {
-    /// A status behind the message.
+    /// Status in a trailer, after the message.
     Trailer(&'static str),
-    /// A status in the head, and no message.
+    /// Status in the headers, without a message.
     Head(&'static str),
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The spans of each request that came, in order, or why it is none.
+    /// Spans of each received request, in order, or why it is invalid.
     requests: Vec<Result<Vec<Sent>, String>>,
-    /// What the next calls are answered; the others are done.
+    /// Responses to the next calls; the others succeed.
     statuses: Vec<CallStatus>,
 }
 
-/// The collector. It ends when it is dropped.
+/// Collector. It stops when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Collector {
     pub(crate) address: SocketAddr,
@@ -88,7 +88,7 @@ impl Collector {
         Self::start_with(None).await
     }
 
-    /// A collector that speaks TLS if it is told how.
+    /// Starts a collector, with TLS if configured.
     pub(crate) async fn start_with(tls: Option<rustls::ServerConfig>) -> Done<Self> {
         let tls = tls.map(|mut config| {
             config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -122,20 +122,20 @@ impl Collector {
         })
     }
 
-    /// Has the next calls over gRPC answered so, one after the other.
+    /// Sets the responses to the next calls over gRPC, in order.
     pub(crate) fn answer_calls(&self, statuses: &[CallStatus]) {
         locked(&self.state).statuses = statuses.to_vec();
     }
 
-    /// How many requests came.
+    /// Returns the number of received requests.
     pub(crate) fn requests(&self) -> usize {
         locked(&self.state).requests.len()
     }
 
-    /// The spans that came.
+    /// Returns the received spans.
     ///
     /// # Errors
-    /// When a request that came was none with spans.
+    /// When a received request was invalid.
     pub(crate) fn spans(&self) -> Done<Vec<Sent>> {
         let state = locked(&self.state);
         let requests: Result<Vec<_>, _> = state.requests.iter().cloned().collect();
@@ -171,7 +171,7 @@ where
     });
     let server = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
     let served = server.serve_connection(TokioIo::new(stream), service).await;
-    // A client that goes away is no failure.
+    // A client that disconnects is not an error.
     served.ok();
 }
 
@@ -226,7 +226,7 @@ impl State {
     }
 }
 
-/// The message in a frame that is not compressed.
+/// Returns the message in an uncompressed frame.
 fn unframed(body: &[u8]) -> Result<&[u8], String> {
     match body.split_first_chunk::<5>() {
         Some(([0, length @ ..], message))

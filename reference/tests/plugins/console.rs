@@ -1,5 +1,5 @@
-//! The lines that log pipelines read: their keys and the types of their values are those of Open
-//! Policy Agent 1.22.
+//! Log lines for pipelines: their keys and the types of their values are those of Open Policy Agent
+//! 1.22.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -29,7 +29,7 @@ mask contains "/input/password"
 mask contains {"op": "upsert", "path": "/input/name", "value": "***"}
 "#;
 
-/// A request, and what its decision shows beside what all show: each key with a type.
+/// Request, and the additional keys of its decision with their types.
 struct Case {
     method: Method,
     path: &'static str,
@@ -51,7 +51,7 @@ fn case(
     }
 }
 
-/// The keys and types of every decision, on the console and sent.
+/// Keys and types of every decision, on the console and uploaded.
 const DECISION: &[(&str, &str)] = &[
     ("bundles", "object"),
     ("decision_id", "string"),
@@ -63,12 +63,12 @@ const DECISION: &[(&str, &str)] = &[
     ("timestamp", "string"),
 ];
 
-/// The keys and types that lines have beside.
+/// Additional keys and types of lines.
 const LINE: &[(&str, &str)] = &[("level", "string"), ("msg", "string"), ("time", "string")];
 
 const TYPE: &[(&str, &str)] = &[("type", "string")];
 
-/// The keys and types of the lines about requests.
+/// Keys and types of the lines about requests.
 const REQUEST: &[(&str, &str)] = &[
     ("client_addr", "string"),
     ("req_id", "number"),
@@ -82,7 +82,7 @@ const RESPONSE: &[(&str, &str)] = &[
     ("resp_status", "number"),
 ];
 
-/// The keys and types of reports.
+/// Keys and types of status reports.
 const STATUS: &[(&str, &str)] = &[
     ("bundles", "object"),
     ("decision_logs", "object"),
@@ -179,7 +179,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The keys of an object with the types of their values.
+/// Returns the keys of an object with the types of their values.
 fn shape(event: &Value) -> BTreeMap<&str, &'static str> {
     let members = event.as_object().into_iter().flatten();
     let kind = |value: &Value| match value {
@@ -195,7 +195,7 @@ fn shape(event: &Value) -> BTreeMap<&str, &'static str> {
         .collect()
 }
 
-/// The shape that tables say together.
+/// Merges tables into the expected shape.
 fn expected(tables: &[&[(&'static str, &'static str)]]) -> BTreeMap<&'static str, &'static str> {
     tables
         .iter()
@@ -203,7 +203,7 @@ fn expected(tables: &[&[(&'static str, &'static str)]]) -> BTreeMap<&'static str
         .collect()
 }
 
-/// An engine that logs everything, on the console and to a service, and where it listens.
+/// Starts an engine that logs everything, on the console and to a service; returns its address.
 async fn logging(environment: &Environment) -> Done<(Started, std::net::SocketAddr)> {
     let manifest = r#"{"revision": "r1", "roots": ["rules"]}"#;
     let files = [(".manifest", manifest), ("rules/data.json", "{}")];
@@ -272,7 +272,7 @@ async fn lines_and_reports_have_the_shape_of_opa() -> Done {
         let named = format!("{} {}: {line}", case.method, case.path);
         let mut lines = expected(&[DECISION, LINE, TYPE, case.shows]);
         let mut events = expected(&[DECISION, case.shows]);
-        // The one member that differs: a sentence, and an object with its place and code.
+        // The only difference: a string instead of an object with location and code.
         if lines.contains_key("error") {
             lines.insert("error", "string");
             events.insert("error", "object");

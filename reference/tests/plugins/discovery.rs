@@ -1,11 +1,11 @@
-//! A configuration that is discovered.
+//! Discovered configuration.
 
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick};
 use crate::mock_services::{Fixture, bundle};
 
-/// A bundle with the documents and policies of a configuration.
+/// Returns a bundle with the documents and policies of a configuration.
 fn discovered(data: &Value) -> Done<Vec<u8>> {
     let policy = r#"
         package choice
@@ -63,7 +63,7 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
     assert_eq!(config["default_decision"], "/a");
     assert_eq!(config["discovery"], discovery);
     assert_eq!(config["services"]["more"], json!({"url": "http://more"}));
-    // What the engine was started with decides.
+    // The boot configuration takes precedence.
     assert_eq!(config["labels"]["region"], "west");
     assert_eq!(config["labels"]["more"], "yes");
     let id = config["labels"]["id"].clone();
@@ -135,7 +135,7 @@ async fn policies_may_make_the_configuration() -> Done {
     let (_, config) = environment.get("/v1/config").await?;
     assert_eq!(config["result"]["labels"]["chosen"], "west");
     assert_eq!(config["result"]["default_decision"], "/chosen");
-    // Policies see what is discovered, too.
+    // Policies see the discovered configuration, too.
     let asked = "/v1/query?q=x=opa.runtime().config";
     let (_, runtime) = environment.get(asked).await?;
     let runtime = &runtime["result"][0]["x"];
@@ -165,7 +165,7 @@ async fn a_reload_changes_what_runs() -> Done {
     assert_eq!(runtime["result"], json!([{"x": {"console": true}}]));
     assert_eq!(environment.data("a").await?, Value::Null);
     assert_eq!(environment.get("/v1/status").await?.0, 200);
-    // What cannot be used changes nothing.
+    // An invalid configuration changes nothing.
     environment.configure(json!({"bundles": {"b": {"service": "none"}}}))?;
     environment.reload().await;
     assert_eq!(environment.data("b").await?, 2);

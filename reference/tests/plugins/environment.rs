@@ -1,4 +1,4 @@
-//! An engine under test, and what is asked of it.
+//! Engine under test, and requests to it.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -11,27 +11,27 @@ use serde_json::{Value, json};
 
 use crate::mock_services::MockServices;
 
-/// What tests and their helpers return.
+/// Result of tests and their helpers.
 pub(crate) type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// A test that hangs ends after this time. None depends on how quick something is.
+/// A test that hangs is aborted after this time. No test depends on timing.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// An engine and the server that it talks to.
+/// Engine and the server that it uses.
 pub(crate) struct Environment {
     pub(crate) mock: MockServices,
-    /// The engine, unless it is stopped.
+    /// Engine, unless it is stopped.
     pub(crate) running: Option<Running>,
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// Delays of tens of milliseconds.
+/// Returns polling delays of tens of milliseconds.
 pub(crate) fn quick() -> Value {
     json!({"min_delay_seconds": 0.01, "max_delay_seconds": 0.03})
 }
 
 impl Environment {
-    /// A server and no engine yet.
+    /// Creates a server without an engine.
     pub(crate) async fn new() -> Done<Self> {
         Ok(Self {
             mock: MockServices::start().await?,
@@ -40,7 +40,7 @@ impl Environment {
         })
     }
 
-    /// A server, and an engine with this configuration, which talks to the server as `mock`.
+    /// Starts a server, and an engine with this configuration, which uses the server as `mock`.
     pub(crate) async fn start(config: Value) -> Done<Self> {
         let mut environment = Self::new().await?;
         environment.engine(config).await?;
@@ -67,7 +67,7 @@ impl Environment {
         Ok(file)
     }
 
-    /// Where the server is.
+    /// Returns the URL of the server.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.mock.address)
     }
@@ -79,27 +79,27 @@ impl Environment {
         }
     }
 
-    /// Has the engine read its configuration again.
+    /// Makes the engine reload its configuration.
     pub(crate) async fn reload(&self) {
         if let Some(running) = &self.running {
             running.reload().await;
         }
     }
 
-    /// The status and the body of the engine's answer to a GET.
+    /// Returns the status and the body of the engine's response to a GET.
     pub(crate) async fn get(&self, path: &str) -> Done<(u16, Value)> {
         let running = self.running.as_ref().ok_or("no engine")?;
         get(running.engine.ok_or("no address")?, path).await
     }
 
-    /// The text of the engine's answer to a GET.
+    /// Returns the body of the engine's response to a GET as a string.
     pub(crate) async fn text(&self, path: &str) -> Done<String> {
         let running = self.running.as_ref().ok_or("no engine")?;
         let address = running.engine.ok_or("no address")?;
         Ok(String::from_utf8(fetch(address, path).await?.1)?)
     }
 
-    /// Waits for a text.
+    /// Waits until a body fits.
     pub(crate) async fn wait_for_text(&self, path: &str, fits: impl Fn(&str) -> bool) -> Done {
         let begun = Instant::now();
         loop {
@@ -114,13 +114,13 @@ impl Environment {
         }
     }
 
-    /// The document at a path, `null` if there is none.
+    /// Returns the document at a path, `null` if there is none.
     pub(crate) async fn data(&self, path: &str) -> Done<Value> {
         let (_, mut answer) = self.get(&format!("/v1/data/{path}")).await?;
         Ok(answer["result"].take())
     }
 
-    /// Waits until the document at a path is this one.
+    /// Waits until the document at a path has this value.
     pub(crate) async fn wait_for_data(&self, path: &str, expected: Value) -> Done {
         self.wait_for(&format!("/v1/data/{path}"), |status, answer| {
             status == 200 && answer["result"] == expected
@@ -129,7 +129,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Waits for an answer, and gives its body.
+    /// Waits for a response, and returns its body.
     pub(crate) async fn wait_for(
         &self,
         path: &str,
@@ -148,14 +148,14 @@ impl Environment {
         }
     }
 
-    /// The status report.
+    /// Returns the status report.
     pub(crate) async fn status(&self) -> Done<Value> {
         let (_, mut answer) = self.get("/v1/status").await?;
         Ok(answer["result"].take())
     }
 }
 
-/// Waits until something is there.
+/// Waits until a value is found.
 pub(crate) async fn until<T>(what: &str, find: impl Fn() -> Option<T>) -> Done<T> {
     let begun = Instant::now();
     loop {
@@ -169,13 +169,13 @@ pub(crate) async fn until<T>(what: &str, find: impl Fn() -> Option<T>) -> Done<T
     }
 }
 
-/// The status and the body of the answer to a GET.
+/// Returns the status and the body of the response to a GET.
 pub(crate) async fn get(address: SocketAddr, path: &str) -> Done<(u16, Value)> {
     let (status, body) = fetch(address, path).await?;
     Ok((status, serde_json::from_slice(&body)?))
 }
 
-/// What all tests ask with: making a client takes long. It keeps no connections, which would end
+/// Client shared by all tests, as creating one takes long. It pools no connections, which would end
 /// with the tests that they belong to.
 static CLIENT: LazyLock<reqwest::Result<reqwest::Client>> = LazyLock::new(|| {
     rustls::crypto::ring::default_provider()

@@ -1,4 +1,4 @@
-//! Bundles that are images of a registry.
+//! Bundles that are images in a registry.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,18 +13,18 @@ use crate::mock_services::bundle;
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// What a registry holds, by path below `/v2/team/rules/`.
+/// Contents of a registry, by path below `/v2/team/rules/`.
 type Contents = BTreeMap<String, Vec<u8>>;
 
-/// A registry whose contents only those see who show the token.
+/// Registry whose contents may require a token.
 struct Registry {
     contents: Arc<Mutex<Contents>>,
     server: TestServer,
 }
 
 impl Registry {
-    /// A registry that wants a token if it has one, and sends for blobs to another host if there
-    /// is one.
+    /// Starts a registry that requires a token, if given, and redirects blob requests to another
+    /// host, if given.
     async fn start(token: Option<&'static str>, blobs: Option<String>) -> Done<Self> {
         let contents = Arc::new(Mutex::new(Contents::new()));
         let shared = Arc::clone(&contents);
@@ -38,7 +38,7 @@ impl Registry {
         })
     }
 
-    /// Keeps something under its digest, which is returned.
+    /// Stores bytes under their digest, which is returned.
     fn keep(&self, kind: &str, bytes: &[u8]) -> String {
         let digits = Sha256::digest(bytes).into_iter();
         let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
@@ -52,7 +52,7 @@ impl Registry {
         contents.insert(path.to_owned(), bytes.to_vec());
     }
 
-    /// Puts an image under a tag whose bundle gives `data.a` a value.
+    /// Tags an image whose bundle sets `data.a` to a value.
     fn tag(&self, tag: &str, value: &Value) -> Done {
         let digest = self.keep("blobs", &archive(value)?);
         let manifest = image(&[
@@ -63,7 +63,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The requests for a path that came, but for the address of this registry.
+    /// Returns the received requests for a path, without the address of this registry.
     fn seen(&self, part: &str) -> Vec<Request> {
         let requests = self.server.requests().into_iter();
         requests
@@ -104,7 +104,7 @@ fn archive(value: &Value) -> Done<Vec<u8>> {
     bundle(&[(".manifest", r#"{"roots": ["a"]}"#), ("data.json", &data)])
 }
 
-/// The manifest of an image with these layers.
+/// Returns the manifest of an image with these layers.
 fn image(layers: &[(&str, &str)]) -> Value {
     let layers = layers
         .iter()
@@ -112,7 +112,7 @@ fn image(layers: &[(&str, &str)]) -> Value {
     json!({"schemaVersion": 2, "mediaType": IMAGE, "layers": layers.collect::<Vec<_>>()})
 }
 
-/// The manifest of an index of these images.
+/// Returns the manifest of an index of these images.
 fn index(images: &[(&str, &str)]) -> Value {
     let images = images.iter().map(|(digest, os)| {
         json!({"mediaType": IMAGE, "digest": digest, "platform": {"os": os, "architecture": os}})
@@ -120,7 +120,7 @@ fn index(images: &[(&str, &str)]) -> Value {
     json!({"schemaVersion": 2, "manifests": images.collect::<Vec<_>>()})
 }
 
-/// An engine whose bundle is an image of the registry.
+/// Starts an engine whose bundle is an image of the registry.
 async fn engine(registry: &Registry, image: &str, credentials: Value) -> Done<Environment> {
     let service = json!({"url": registry.server.url(), "type": "oci", "credentials": credentials});
     Environment::start(json!({

@@ -1,11 +1,11 @@
-//! The decision log that is sent to a service.
+//! Decision log that is uploaded to a service.
 
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, bundle};
 
-/// The events that came, in the order in which they were sent.
+/// Returns the received events, in the order in which they were sent.
 fn events(environment: &Environment, path: &str) -> Vec<Value> {
     let uploads = environment.mock.seen(path).into_iter();
     let events = uploads.flat_map(|upload| match upload.body {
@@ -130,7 +130,7 @@ async fn a_policy_that_cannot_be_asked_lets_nothing_out() -> Done {
     only_the_second_is_logged(&environment).await
 }
 
-/// Asserts that of two decisions the one about `b` is logged, and the one before it counted.
+/// Asserts that of two decisions the one about `b` is logged, and the one before it is counted.
 async fn only_the_second_is_logged(environment: &Environment) -> Done {
     let first = until("an event", || {
         events(environment, "/logs").into_iter().next()
@@ -145,8 +145,8 @@ async fn only_the_second_is_logged(environment: &Environment) -> Done {
     Ok(())
 }
 
-/// A mask may put a value into an event that is small in memory, as it shares its parts, and
-/// unfolds to more than any memory.
+/// A mask may insert a value into an event that is small in memory, as it shares its parts, but
+/// expands to more than any memory.
 #[tokio::test]
 async fn what_masks_put_into_events_is_charged() -> Done {
     masked_by_a_shared_value(json!({}), 200).await?;
@@ -154,7 +154,7 @@ async fn what_masks_put_into_events_is_charged() -> Done {
     masked_by_a_shared_value(disk, 503).await
 }
 
-/// Asserts how the masked decision is answered, with a buffer.
+/// Asserts the response to the masked decision, with a buffer.
 async fn masked_by_a_shared_value(buffer: Value, masked: u16) -> Done {
     let mut environment = Environment::new().await?;
     let mut policy = "package system.log\nv0 := [1]\n".to_owned();
@@ -209,7 +209,7 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
             .await?;
         asked.push(answer["decision_id"].clone());
     }
-    // One that does not fit alone is given up, and the others follow.
+    // An event that does not fit alone is dropped, and the others follow.
     let long: String = (0..3000_u32)
         .map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761)))
         .collect();
@@ -233,7 +233,7 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
         ids.contains(&last["decision_id"]).then_some(ids)
     };
     let mut ids = until("the last event", accepted).await?;
-    // A request that was refused may have been under way when the answers changed.
+    // A refused request may have been in progress when the responses changed.
     ids.dedup();
     assert!(asked.iter().all(|id| ids.contains(id)), "{ids:?}");
     for upload in environment.mock.seen("/own/logs") {

@@ -1,4 +1,4 @@
-//! The engine's plugins over real HTTP, with the other side played by a server of the test.
+//! The engine's plugins over real HTTP, with the remote side simulated by a server of the test.
 
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,5 +1,4 @@
-//! A server that plays what the engine talks to: it answers as it is told, and keeps what it is
-//! asked.
+//! Mock of the services of the engine: it returns configured responses, and records requests.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -15,18 +14,18 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::environment::Done;
 
-/// What is answered to requests for a path.
+/// Response to requests for a path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fixture {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
-    /// The version; a request that names it is answered 304.
+    /// ETag; a request that names it is answered with 304.
     pub(crate) etag: Option<String>,
     pub(crate) headers: Vec<(&'static str, String)>,
 }
 
 impl Fixture {
-    /// A body in a version.
+    /// Creates a response with a body and an ETag.
     pub(crate) fn of(body: Vec<u8>, etag: &str) -> Self {
         Self {
             body,
@@ -35,7 +34,7 @@ impl Fixture {
         }
     }
 
-    /// Nothing but a status.
+    /// Creates a response with a status only.
     pub(crate) fn status(status: u16) -> Self {
         Self {
             status: StatusCode::from_u16(status).unwrap_or_default(),
@@ -44,20 +43,20 @@ impl Fixture {
     }
 }
 
-/// A request that came.
+/// Received request.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
-    /// The body, decompressed, if it is JSON, and as text.
+    /// Decompressed body, as JSON if valid, and as a string.
     pub(crate) body: Value,
     pub(crate) text: String,
-    /// The length of the body as it came.
+    /// Length of the body as received.
     pub(crate) length: usize,
 }
 
 impl ReceivedRequest {
-    /// A header as text.
+    /// Returns a header as a string.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -66,12 +65,12 @@ impl ReceivedRequest {
 #[derive(Debug, Default)]
 struct State {
     fixtures: BTreeMap<String, Fixture>,
-    /// What POSTs for other paths are answered.
+    /// Status of the response to POSTs for other paths.
     posts: StatusCode,
     seen: Vec<ReceivedRequest>,
 }
 
-/// The server. It ends when it is dropped.
+/// Server. It stops when it is dropped.
 #[derive(Debug)]
 pub(crate) struct MockServices {
     pub(crate) address: SocketAddr,
@@ -84,7 +83,7 @@ impl MockServices {
         Self::start_with(None).await
     }
 
-    /// A server that speaks TLS if it is told how.
+    /// Starts a server, with TLS if configured.
     pub(crate) async fn start_with(tls: Option<TlsAcceptor>) -> std::io::Result<Self> {
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
@@ -97,17 +96,17 @@ impl MockServices {
         })
     }
 
-    /// Puts something where it can be downloaded.
+    /// Makes a response available for download.
     pub(crate) fn put(&self, path: &str, fixture: Fixture) {
         self.state().fixtures.insert(path.to_owned(), fixture);
     }
 
-    /// Has POSTs for paths where there is nothing answered with a status.
+    /// Sets the status of the response to POSTs for paths without one.
     pub(crate) fn answer_posts(&self, status: u16) {
         self.state().posts = StatusCode::from_u16(status).unwrap_or_default();
     }
 
-    /// The requests for a path that came.
+    /// Returns the received requests for a path.
     pub(crate) fn seen(&self, path: &str) -> Vec<ReceivedRequest> {
         let state = self.state();
         let seen = state.seen.iter().filter(|seen| seen.path == path);
@@ -159,7 +158,7 @@ impl State {
     }
 }
 
-/// A bundle of these files.
+/// Creates a bundle of these files.
 pub(crate) fn bundle(files: &[(&str, &str)]) -> Done<Vec<u8>> {
     let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let mut archive = tar::Builder::new(gzip);

@@ -1,4 +1,4 @@
-//! Tokens that an authorization server gives.
+//! Tokens from an authorization server.
 
 use rego::jwt;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::mock_services::{Fixture, ReceivedRequest, bundle};
 /// The secret of the key `shared`.
 const SHARED: &str = "shared secret of thirty two bytes";
 
-/// What is shown as the digest of a certificate, and how a header names it.
+/// Digest of a certificate, as it is shown, and as a header encodes it.
 const THUMBPRINT: (&str, &str) = (
     "8F1BDDDE9982299E62749C20EDDBAAC57F619D04",
     "jxvd3pmCKZ5idJwg7duqxX9hnQQ=",
@@ -17,7 +17,7 @@ const THUMBPRINT: (&str, &str) = (
 
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// An answer of the server with these members beside the token.
+/// Returns a response of the server with these members in addition to the token.
 fn answer(more: &Value) -> Fixture {
     let mut answer = json!({"access_token": " given\n", "token_type": "bEARER"});
     if let (Some(members), Some(more)) = (answer.as_object_mut(), more.as_object()) {
@@ -29,7 +29,7 @@ fn answer(more: &Value) -> Fixture {
     }
 }
 
-/// An engine that gets a bundle with a token of the server at `/token`, and has these keys.
+/// Starts an engine that gets a bundle with a token of the server at `/token`, and has these keys.
 async fn engine(mut oauth2: Value, keys: Value, gives: Fixture) -> Done<Environment> {
     let mut environment = Environment::new().await?;
     let archive = bundle(&[
@@ -50,20 +50,20 @@ async fn engine(mut oauth2: Value, keys: Value, gives: Fixture) -> Done<Environm
     Ok(environment)
 }
 
-/// The pairs of a form, decoded, in their order.
+/// Returns the decoded pairs of a form, in order.
 fn pairs(form: &str) -> Done<Vec<(String, String)>> {
     let url = reqwest::Url::parse(&format!("http://form/?{form}"))?;
     let pairs = url.query_pairs().into_owned();
     Ok(pairs.collect())
 }
 
-/// What one grant asks for.
+/// Token request of one grant.
 struct Case {
     oauth2: Value,
     authorization: Option<&'static str>,
-    /// The form, but for assertions that the engine made.
+    /// Form, except for assertions created by the engine.
     form: Vec<(&'static str, &'static str)>,
-    /// What stands in the form for an assertion, and the key that verifies it.
+    /// Form field of an assertion, and the key that verifies it.
     signed: Option<(&'static str, &'static str)>,
 }
 
@@ -171,13 +171,13 @@ async fn each_grant_shows_what_it_is() -> Done {
     Ok(())
 }
 
-/// The time in seconds since 1970.
+/// Returns the time in seconds since 1970.
 fn now() -> Done<u64> {
     Ok(std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_secs())
 }
 
-/// The claims and the header of an assertion that was made since a time are those that the
-/// configuration wants.
+/// Asserts that the claims and the header of an assertion created since a time match the
+/// configuration.
 fn assert_claims(token: &str, oauth2: &Value, begun: u64) -> Done {
     let (header, claims) = jwt::unverified(token)?;
     let text = |value: Option<&rego::Value>| value.map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! What only the program can show: the environment and signals.
+//! Tests that need the program: the environment and signals.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::environment::{Done, Environment, HANG_LIMIT, get, quick, until};
 use crate::mock_services::Fixture;
 
-/// The program, which ends with the test.
+/// Engine process, killed at the end of the test.
 pub(crate) struct Program(pub(crate) Child);
 
 impl Drop for Program {
@@ -21,7 +21,7 @@ impl Drop for Program {
 }
 
 impl Program {
-    /// Starts the engine with a configuration, and gives its address.
+    /// Starts the engine with a configuration, and returns its address.
     pub(crate) fn start(environment: &Environment, config: Value) -> Done<(Self, SocketAddr)> {
         Self::start_by(
             environment,
@@ -30,7 +30,7 @@ impl Program {
         )
     }
 
-    /// Starts the engine with a configuration and with more in its environment.
+    /// Starts the engine with a configuration and additional environment variables.
     pub(crate) fn start_within(
         environment: &Environment,
         config: Value,
@@ -43,7 +43,7 @@ impl Program {
         Self::run(environment, config, program)
     }
 
-    /// Starts the engine so that no file of it can be longer than so many blocks of 512 bytes.
+    /// Starts the engine with a limit on the size of its files, in blocks of 512 bytes.
     pub(crate) fn start_with_short_files(
         environment: &Environment,
         config: Value,
@@ -64,7 +64,7 @@ impl Program {
         Self::run(environment, config, program)
     }
 
-    /// Gives a program a key of AWS.
+    /// Sets an AWS key in the environment of a program.
     fn preset(program: &mut Command) {
         program
             .env("AWS_ACCESS_KEY_ID", "access")
@@ -92,7 +92,7 @@ impl Program {
             let event: Value = serde_json::from_str(&line)?;
             if let Some(address) = event["address"].as_str() {
                 let address = address.parse()?;
-                // The log is read to its end, or the program would wait for room in it.
+                // The log is read to its end; otherwise the program would block on a full pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok((program, address));
             }
@@ -101,7 +101,7 @@ impl Program {
         Err(format!("the engine does not listen: {said}").into())
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills it at once, like a crash.
     pub(crate) fn kill(mut self) -> Done {
         self.0.kill()?;
         self.0.wait()?;

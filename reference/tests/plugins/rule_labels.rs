@@ -1,4 +1,4 @@
-//! The labels of rules in events of the decision log.
+//! Labels of rules in events of the decision log.
 
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ conflict := 1 if m.plain
 conflict := 2 if m.plain
 "#;
 
-/// The labels of a rule of the package.
+/// Returns the labels of a rule of the package.
 fn labels(more: Value) -> Value {
     let mut labels = json!({"around": 1, "package": 1, "k": "package"});
     if let (Some(members), Value::Object(more)) = (labels.as_object_mut(), more) {
@@ -104,7 +104,7 @@ async fn put(environment: &Environment, id: &str, policy: &'static str) -> Done 
     Ok(())
 }
 
-/// Asks for something with the labels of its rules, and gives the event of that.
+/// Sends a request for rule labels, and returns its decision log event.
 async fn event(environment: &Environment, path: &str) -> Done<Value> {
     let before = environment.mock.seen("/logs").len();
     let separator = if path.contains('?') { '&' } else { '?' };
@@ -123,7 +123,7 @@ async fn event(environment: &Environment, path: &str) -> Done<Value> {
     Ok(event)
 }
 
-// What is expected is what Open Policy Agent 1.22 logs.
+// The expected labels are those that Open Policy Agent 1.22 logs.
 #[tokio::test]
 async fn rules_that_have_an_answer_show_their_labels() -> Done {
     let logs = json!({"service": "depot", "reporting": quick()});
@@ -170,7 +170,7 @@ async fn rules_that_have_an_answer_show_their_labels() -> Done {
         };
         assert_eq!(event["rule_labels"], expected, "{path}: {event}");
     }
-    // With the last labels they end.
+    // When the last labels are removed, they disappear.
     put(&environment, "asking", "package b\n").await?;
     put(&environment, "m", "package a.m\n\nplain := 1\n").await?;
     let labelled = event(&environment, "/v1/data/a/m/plain").await?;

@@ -1,4 +1,4 @@
-//! The program, started with arguments, and what it says.
+//! Program started with arguments, and its log.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::environment::{Done, HANG_LIMIT};
 
-/// A running program, which ends with the test.
+/// Engine process, killed at the end of the test.
 pub(crate) struct Started {
     process: Child,
     lines: Arc<Mutex<Vec<String>>>,
-    /// Reads the lines until there are no more.
+    /// Thread that reads the lines to the end.
     reader: JoinHandle<()>,
 }
 
@@ -54,13 +54,13 @@ impl Started {
         })
     }
 
-    /// What it has said.
+    /// Returns the log so far.
     pub(crate) fn log(&self) -> String {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.join("\n")
     }
 
-    /// The lines that are JSON objects with this message.
+    /// Returns the lines that are JSON objects with this message.
     pub(crate) fn events(&self, message: &str) -> Vec<Value> {
         let log = self.log();
         let events = log
@@ -69,7 +69,7 @@ impl Started {
         events.filter(|event| event["msg"] == message).collect()
     }
 
-    /// Waits until the log says something, or the program has ended; whether it did say it.
+    /// Waits until the log contains words, or the program has ended; returns whether it does.
     pub(crate) fn says(&mut self, words: &str) -> Done<bool> {
         let begun = Instant::now();
         loop {
@@ -84,7 +84,7 @@ impl Started {
         }
     }
 
-    /// Waits for the line with this message, and gives the address in it.
+    /// Waits for the line with this message, and returns the address in it.
     pub(crate) fn address(&mut self, message: &str) -> Done<SocketAddr> {
         self.says(message)?;
         let events = self.events(message);
@@ -94,7 +94,7 @@ impl Started {
         Ok(event["address"].as_str().unwrap_or_default().parse()?)
     }
 
-    /// Waits until it has ended.
+    /// Waits until the program has ended.
     pub(crate) fn ended(&mut self) -> Done<ExitStatus> {
         Ok(self.process.wait()?)
     }

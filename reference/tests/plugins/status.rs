@@ -1,4 +1,4 @@
-//! Reports on the state of the engine.
+//! Status reports of the engine.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The spans of requests, and what they say.
+//! Spans of requests, and their contents.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -26,18 +26,18 @@ sent := http.send({
 })
 "#;
 
-/// The kinds of spans that OTLP numbers.
+/// Kinds of spans, as numbered by OTLP.
 const SERVER: i32 = 2;
 const CLIENT: i32 = 3;
 
-/// An engine that sends its spans to a collector soon.
+/// Starts an engine that soon sends its spans to a collector.
 async fn traced(mut config: Value, tracing: Value) -> Done<(Environment, Collector)> {
     let collector = Collector::start().await?;
     config["distributed_tracing"] = sent_to(&collector, tracing);
     Ok((Environment::start(config).await?, collector))
 }
 
-/// The section `distributed_tracing` that names a collector, with more members.
+/// Returns the section `distributed_tracing` for a collector, with more members.
 pub(crate) fn sent_to(collector: &Collector, more: Value) -> Value {
     let mut section = json!({
         "type": "http",
@@ -50,12 +50,12 @@ pub(crate) fn sent_to(collector: &Collector, more: Value) -> Value {
     section
 }
 
-/// The `traceparent` of a client, which has its trace sampled or not.
+/// Returns the `traceparent` of a client, with its trace sampled or not.
 fn traceparent(sampled: bool) -> String {
     format!("00-{TRACE}-{PARENT}-0{}", u8::from(sampled))
 }
 
-/// The status and the body of the answer to a request with headers.
+/// Returns the status and the body of the response to a request with headers.
 async fn ask(
     environment: &Environment,
     method: Method,
@@ -253,7 +253,7 @@ async fn long_texts_are_cut() -> Done {
     let path = format!("/v1/data/{long}");
     ask(&environment, Method::GET, &path, &headers, &Value::Null).await?;
     let sent = collector.span("the span", |_| true).await?;
-    // Before the character that does not fit whole.
+    // Truncated before the character that does not fit.
     for (name, length) in [("url.path", 4095), ("client.address", 4096)] {
         let text = sent.attributes[name].as_str().map(str::len);
         assert_eq!(text, Some(length), "{name}");
@@ -282,7 +282,7 @@ async fn some_requests_have_no_span() -> Done {
         .iter()
         .map(|sent| &sent.attributes["url.path"])
         .collect();
-    // A single star stays within a segment.
+    // A single star matches within a segment only.
     assert_eq!(paths, ["/v1/data/a/b", "/health/live"]);
     Ok(())
 }
@@ -290,7 +290,7 @@ async fn some_requests_have_no_span() -> Done {
 #[tokio::test]
 async fn each_request_has_one_span_however_it_is_answered() -> Done {
     let (mut environment, collector) = traced(json!({}), json!({})).await?;
-    // What was quick is answered at once from some time on.
+    // After a while, quick requests are answered on the connection's thread.
     for _ in 0..100 {
         environment.get("/v1/data/q/x").await?;
     }
@@ -322,7 +322,7 @@ async fn only_what_is_sampled_is_sent() -> Done {
         events.find(|event| event["trace_id"] == trace).cloned()
     };
     until("the event of a trace that is not sent", logged).await?;
-    // Who asks decides.
+    // The client decides.
     for sampled in [false, true] {
         let parent = traceparent(sampled);
         let headers = [("traceparent", parent.as_str())];
@@ -363,7 +363,7 @@ async fn what_a_policy_asks_is_part_of_the_trace() -> Done {
         assert_eq!(shown, status.map(|status| json!(status)).as_ref(), "{url}");
         assert_eq!(inner.failed(), fails, "{url}");
         assert!(!outer.failed(), "{url}");
-        // What the policy says of a trace of its own does not count.
+        // A `traceparent` set by the policy has no effect.
         let path = url.strip_prefix(&environment.url()).unwrap_or_default();
         for seen in environment.mock.seen(path) {
             let expected = format!("00-{trace}-{span}-01");

@@ -1,4 +1,4 @@
-//! Files and the configuration, loaded again when they change.
+//! Reloading of changed files and of the configuration.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ async fn a_broken_change_is_told_and_leaves_everything() -> Done {
         why.contains("rego_parse_error") && event["duration"].is_number(),
         "{event}"
     );
-    // Whatever else changes counts for nothing, either.
+    // Other changes have no effect, either.
     let told = engine.events(turn).len();
     fs::write(folder.path().join("d.json"), r#"{"d": 1}"#)?;
     let again = || (engine.events(turn).len() > told).then_some(());

@@ -7,7 +7,7 @@ use reference::start;
 
 use crate::wire::{ask, engine};
 
-/// A signed bundle, and the secret it was signed with.
+/// Signed bundle, and the secret it was signed with.
 const FILES: &[(&str, &str)] = &[
     (
         ".signatures.json",

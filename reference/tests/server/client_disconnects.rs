@@ -1,4 +1,4 @@
-//! Clients that go away while their requests are answered.
+//! Clients that disconnect while their requests are processed.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::frames::{Peer, RST_STREAM, frame, get};
 use crate::service::{BIG, Server};
 use crate::wire::{all, ending, send, until};
 
-/// How a client goes away.
+/// Way in which a client disconnects.
 #[derive(Debug, Clone, Copy)]
 enum Farewell {
     Close,
@@ -18,7 +18,7 @@ enum Farewell {
 }
 
 impl Farewell {
-    /// Returns what is left of the connection.
+    /// Returns the remaining half of the connection.
     async fn say(self, mut stream: TcpStream) -> Option<TcpStream> {
         match self {
             Self::Close => None,
@@ -73,7 +73,7 @@ async fn a_client_that_closes_one_side_is_answered() {
             assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
             answer
         };
-        // Where others have the processor, short work may take longer than the server grants it.
+        // On a busy machine, short work may exceed the time that the server grants.
         let is_answered = async {
             while !asked().await.ends_with(end) {
                 assert_eq!(path, "/short");
@@ -81,7 +81,7 @@ async fn a_client_that_closes_one_side_is_answered() {
         };
         ending(path, is_answered).await;
     }
-    // What does not heed its cancellation is not waited for.
+    // Work that ignores its cancellation is not waited for.
     let server = Server::start(&[]).await;
     let mut stream = server.connect().await;
     send(&mut stream, &request("/endless")).await;
@@ -133,7 +133,7 @@ async fn streams_end_with_their_client() {
 async fn one_connection_is_answered_so_many_requests_at_once() {
     let server = Server::start(&[]).await;
     let mut peer = Peer::begin(server.connect().await, &[]).await;
-    // The settings of the server say how many; whoever sends more is refused those.
+    // The settings of the server limit the number; further requests are refused.
     let requests: Vec<u8> = (0..150)
         .flat_map(|at| get(2 * at + 1, "/endless"))
         .collect();

@@ -1,4 +1,4 @@
-//! The control plane as a process: what signals, limits and an end in the middle come to.
+//! The control plane as a process: signals, limits and crashes.
 
 use std::error::Error;
 use std::fs;
@@ -28,7 +28,7 @@ const KEYS: [(&str, &str); 2] = [
     ("new", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="),
 ];
 
-/// A control plane that is killed with the test.
+/// Control plane process, killed at the end of the test.
 struct Plane {
     process: Child,
     address: SocketAddr,
@@ -43,7 +43,7 @@ impl Drop for Plane {
 }
 
 impl Plane {
-    /// Starts a control plane in a folder, as the last words of a shell script.
+    /// Starts a control plane in a folder, as the last command of a shell script.
     fn start(folder: &Path, script: &str, role: &str) -> Done<Self> {
         let database = format!("sqlite:{}", folder.join("control.db").display());
         let mut process = Command::new("sh");
@@ -89,7 +89,7 @@ impl Plane {
         log.clone()
     }
 
-    /// Waits until the log says something.
+    /// Waits until the log contains words.
     fn wait_for(&mut self, words: &str) -> Done {
         let begun = Instant::now();
         while !self.log().contains(words) {
@@ -110,7 +110,7 @@ impl Plane {
         Ok(BufStream::new(TcpStream::connect(self.address).await?))
     }
 
-    /// Asks on a connection of its own.
+    /// Sends a request on a separate connection.
     async fn ask(&self, method: &str, target: &str, body: &str) -> Done<(u16, String)> {
         ask(
             &mut self.connect().await?,
@@ -123,7 +123,7 @@ impl Plane {
     }
 }
 
-/// Asks on a connection that stays open.
+/// Sends a request on a connection that stays open.
 async fn ask(
     stream: &mut BufStream<TcpStream>,
     key: &str,
@@ -193,7 +193,7 @@ async fn a_hangup_changes_the_keys_of_open_connections() -> Done {
     Ok(())
 }
 
-/// A limit on the size of files stands in for a disk that is full.
+/// A limit on the size of files simulates a full disk.
 #[tokio::test]
 async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     let folder = folder()?;
@@ -221,7 +221,7 @@ async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
             break;
         }
         assert!(begun.elapsed() < HANG_LIMIT, "{status} {body}");
-        // What a probe writes may fit where a document does not.
+        // A probe may fit where a document does not.
         plane.ask("PUT", "/v1/sources/s/data/small", "1").await?;
     }
     let unlimited = Rlimit {
@@ -248,7 +248,7 @@ async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     Ok(())
 }
 
-/// The ids of the keys that secrets are sealed with, the key check's first.
+/// Returns the ids of the keys that secrets are sealed with, the key check's first.
 async fn key_ids(folder: &Path) -> Done<Vec<String>> {
     let database = format!("sqlite:{}", folder.join("control.db").display());
     let mut database = SqliteConnection::connect(&database).await?;
@@ -305,7 +305,7 @@ async fn a_killed_rotation_leaves_all_secrets_with_one_key() -> Done {
         tokio::time::sleep(some).await;
         running.kill()?;
         match running.wait()?.success() {
-            // It takes no longer.
+            // The rotation takes at most this long.
             true => took = some,
             false => killed += 1,
         }
@@ -317,7 +317,7 @@ async fn a_killed_rotation_leaves_all_secrets_with_one_key() -> Done {
         }
     }
     assert!(killed > 0, "no rotation was killed in {took:?}");
-    // Both keys suffice after whatever end, and the secrets are whole.
+    // Both keys suffice after any crash, and all secrets can be opened.
     assert!(rotate(names[0], names[1]).output()?.status.success());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A program that the system lets open nothing more.
+//! Process that has no free file descriptors.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::wire::{GET, HANG_LIMIT, all, send};
 
-/// A running program, which ends with the test.
+/// Engine process, killed at the end of the test.
 struct Program {
     child: Child,
     address: SocketAddr,
@@ -38,7 +38,7 @@ impl Program {
         panic!("the program does not listen");
     }
 
-    /// Lets the program open so many files in all.
+    /// Limits the number of open files of the process.
     fn limit(&self, files: u64) {
         let limit = Rlimit {
             current: Some(files),
@@ -74,7 +74,7 @@ async fn idle_connections_are_given_back_to_the_system() {
     for _ in 0..40 {
         idle.push(program.connect().await);
     }
-    // Further ones wait in the system, as there is nothing left to take them with.
+    // Further ones wait in the backlog, as there is no descriptor left to accept them.
     program.limit(40);
     for _ in 0..20 {
         idle.push(program.connect().await);

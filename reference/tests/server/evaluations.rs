@@ -1,4 +1,4 @@
-//! Evaluations that take long, make much or never end, beside others.
+//! Evaluations that take long, create many values or never end, concurrently with others.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ fn last(line: &str, body: &str) -> String {
 /// A list of this length makes `p` endless.
 const LONG: u32 = 1_000;
 
-/// An engine with the policy, and these flags.
+/// Starts an engine with the policy and these flags.
 async fn loaded(flags: &[&str]) -> Running {
     let running = engine(flags).await;
     let answer = ask(&running, &last("PUT /v1/policies/t", POLICY)).await;
@@ -36,7 +36,7 @@ async fn loaded(flags: &[&str]) -> Running {
     running
 }
 
-/// So many numbers.
+/// Formats a list of this many numbers.
 fn list(length: u32) -> String {
     let numbers: Vec<String> = (1..=length).map(|number| number.to_string()).collect();
     numbers.join(", ")
@@ -46,7 +46,7 @@ fn asked(length: u32) -> String {
     format!("{{\"input\": {{\"l\": [{}]}}}}", list(length))
 }
 
-/// Asks several times for what is quick, then opens connections that ask for what is not.
+/// Sends several quick requests, then opens connections with endless ones.
 async fn flood(
     running: &Running,
     line: &str,
@@ -67,13 +67,13 @@ async fn flood(
     open
 }
 
-/// The engine says that it is well.
+/// Asserts that the engine is healthy.
 async fn assert_healthy(running: &Running) {
     let answer = ask(running, GET).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// Evaluations take as long as they do, and those under way do not hold the engine at its end.
+/// Evaluations have no timeout, and running ones do not delay the shutdown.
 const ENDLESS: [&str; 4] = ["--evaluation-timeout", "0", "--shutdown-grace-period", "1"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,7 +106,7 @@ async fn what_was_quick_holds_up_nobody_when_it_is_not() {
 async fn many_endless_evaluations_leave_room_for_others() {
     let running = loaded(&ENDLESS).await;
     let open = flood(&running, "POST /v1/data/t/p", asked, 64).await;
-    // What takes several turns among the others is not waited for by what is quick.
+    // A request that takes several time slices does not delay quick ones.
     let mut long = connect(&running).await;
     let line = "POST /v1/data/t/p";
     send(&mut long, &request(line, &asked(8), "")).await;
@@ -125,7 +125,7 @@ async fn many_endless_evaluations_leave_room_for_others() {
     }
     let early = tokio::time::timeout(Duration::ZERO, long.readable()).await;
     assert!(early.is_err(), "the quick ones take turns with the others");
-    // What takes some time gets its turn.
+    // A request that takes some time gets its time slices.
     let answer = ask(&running, &last(line, &asked(4))).await;
     assert!(answer.contains("\"result\":0"), "{answer}");
     drop((open, long));
@@ -181,7 +181,7 @@ async fn evaluations_have_limits() {
     }
 }
 
-/// The program, which ends with the test.
+/// Engine process, killed at the end of the test.
 struct Program(Child);
 
 impl Drop for Program {

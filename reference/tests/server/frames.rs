@@ -1,4 +1,4 @@
-//! HTTP/2 by its frames.
+//! HTTP/2 at the frame level.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -12,10 +12,10 @@ pub(crate) const SETTINGS: u8 = 4;
 pub(crate) const PING: u8 = 6;
 pub(crate) const GO_AWAY: u8 = 7;
 
-/// A setting: its number and its value.
+/// Identifier of a setting.
 pub(crate) const INITIAL_WINDOW: u16 = 4;
 
-/// A frame as it is sent.
+/// Encodes a frame.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len())
         .unwrap_or_default()
@@ -27,7 +27,7 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// A GET request on a stream.
+/// Encodes a GET request on a stream.
 pub(crate) fn get(stream: u32, path: &str) -> Vec<u8> {
     let length = u8::try_from(path.len()).unwrap_or_default();
     // `:method: GET`, `:scheme: http`, `:authority: x`, `:path`.
@@ -36,14 +36,14 @@ pub(crate) fn get(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, 0x5, stream, &headers)
 }
 
-/// A frame as it arrives: its kind, its stream, the length of its payload.
+/// Received frame: its type, its stream, the length of its payload.
 pub(crate) type Arrived = (u8, u32, usize);
 
-/// One end of a connection.
+/// Client end of a connection.
 pub(crate) struct Peer(pub(crate) TcpStream);
 
 impl Peer {
-    /// Begins a connection, with settings.
+    /// Starts a connection, with settings.
     pub(crate) async fn begin(stream: TcpStream, settings: &[(u16, u32)]) -> Self {
         let mut payload = Vec::new();
         for (name, value) in settings {
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// The next frame, unless the server has closed the connection; within ten seconds.
+    /// Reads the next frame within ten seconds, unless the server has closed the connection.
     pub(crate) async fn next(&mut self) -> Option<Arrived> {
         let read = async {
             let mut head = [0; 9];
@@ -77,7 +77,7 @@ impl Peer {
         ending("the server says nothing more", read).await
     }
 
-    /// Frames until one of this kind, which is the last, or until the server closes.
+    /// Reads frames up to and including one of this type, or until the server closes.
     pub(crate) async fn until(&mut self, kind: u8) -> Vec<Arrived> {
         let mut arrived = Vec::new();
         while let Some(next) = self.next().await {

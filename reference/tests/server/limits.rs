@@ -1,4 +1,4 @@
-//! Clients that are slow, too many, too large or no clients at all.
+//! Clients that are slow, too many, too large or not valid clients at all.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A server whose work tells what becomes of it.
+//! Server whose handlers report whether they are cancelled.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -14,16 +14,16 @@ use tokio::net::TcpStream;
 
 use crate::wire::{connect_as, patient, until};
 
-/// The length of the answer to `/big`: more than the buffers of two sockets hold.
+/// Length of the response to `/big`: more than the buffers of two sockets.
 pub(crate) const BIG: usize = 32 << 20;
 
-/// Answers `/quick` at once, `/short` soon unless it is cancelled, `/big` with much, `/endless`
-/// never, `/heeding` when it is cancelled, and has a defect at `/defect`.
+/// Answers `/quick` at once, `/short` soon unless it is cancelled, `/big` with a large body,
+/// `/endless` never, `/heeding` when it is cancelled, and panics at `/defect`.
 #[derive(Default)]
 pub(crate) struct Work {
-    /// Requests that came.
+    /// Number of requests received.
     begun: AtomicUsize,
-    /// Requests that nobody waits for any more.
+    /// Number of requests whose cancellation flag is set.
     over: AtomicUsize,
 }
 
@@ -71,7 +71,7 @@ struct Flags {
     serve: ServeOptions,
 }
 
-/// A running server of this kind.
+/// Running server with these handlers.
 pub(crate) struct Server {
     pub(crate) listening: Listening,
     pub(crate) address: SocketAddr,
@@ -99,18 +99,18 @@ impl Server {
         connect_as(self.address, |_| Ok(())).await
     }
 
-    /// A connection whose client's system keeps little of what arrives.
+    /// Opens a connection whose client has a small receive buffer.
     pub(crate) async fn connect_narrow(&self) -> TcpStream {
         connect_as(self.address, |socket| socket.set_recv_buffer_size(4096)).await
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until this many requests have been received.
     pub(crate) async fn begun(&self, count: usize) {
         let what = format!("{count} requests");
         until(&what, || self.work.begun.load(Ordering::SeqCst) >= count).await;
     }
 
-    /// How many requests nobody waits for any more.
+    /// Returns the number of requests whose cancellation flag is set.
     pub(crate) fn over(&self) -> usize {
         self.work.over.load(Ordering::SeqCst)
     }

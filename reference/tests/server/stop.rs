@@ -19,7 +19,7 @@ async fn open_requests_end_before_the_server_does() {
     let mut open = connect(&running).await;
     let head = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n1";
     send(&mut open, head).await;
-    // The answer to another request shows that the server has taken up what came before.
+    // The response to another request shows that the server has processed what was sent before.
     ask(&running, GET).await;
     let address = running.engine;
     let stopping = tokio::spawn(running.shutdown());
@@ -71,21 +71,21 @@ async fn the_wait_period_goes_on_as_before() {
     assert!(stopping.await.is_ok());
 }
 
-/// A server that stops waits longer than this for the next request of a connection. A client that
-/// took longer to send it may find the connection closed.
+/// A stopping server waits longer than this for the next request of a connection. A client that
+/// takes longer to send it may find the connection closed.
 const PROMPT: Duration = Duration::from_millis(100);
 
-/// Asks on one connection after the other until nobody listens, and counts what is answered.
+/// Sends requests on consecutive connections until nobody listens, and counts the responses.
 async fn ask_until_refused(address: SocketAddr, request: &str, answered: Arc<AtomicUsize>) {
     loop {
-        // No later does the server wait for the next request.
+        // The server waits for the next request from here at the latest.
         let mut since = Instant::now();
         let mut stream = match TcpStream::connect(address).await {
             Ok(stream) => stream,
             Err(failure) if failure.kind() == ErrorKind::ConnectionRefused => return,
             Err(failure) => panic!("after {answered:?}: cannot connect: {failure}"),
         };
-        // As many requests as the server takes on the connection.
+        // Sends requests while the server accepts them on the connection.
         loop {
             let begun = Instant::now();
             let mut bytes = vec![0; 4096];
@@ -147,7 +147,7 @@ async fn streams_end_before_their_connection_does() {
         Some(GO_AWAY),
         "{arrived:?}"
     );
-    // What was on its way is answered.
+    // A request in flight is answered.
     peer.send(&get(3, "/quick")).await;
     let arrived = peer.until(DATA).await;
     assert_eq!(arrived.last(), Some(&(DATA, 3, 4)), "{arrived:?}");

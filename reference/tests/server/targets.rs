@@ -1,4 +1,4 @@
-//! Bytes of a target that URIs do not have are served as if they were percent-encoded.
+//! Bytes in a target that are invalid in URIs are treated as if they were percent-encoded.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }
 
-/// The statuses of answers, one behind the other.
+/// Returns the statuses of consecutive responses.
 fn statuses(answers: &str) -> Vec<&str> {
     let answers = answers.split("HTTP/1.1 ").skip(1);
     answers
@@ -54,7 +54,7 @@ async fn raw_bytes_are_served_like_their_escapes() {
     running.shutdown().await;
 }
 
-/// Behind requests of every kind it is known where the next request line begins.
+/// After requests of every kind, the start of the next request line is known.
 #[tokio::test]
 async fn raw_bytes_are_served_behind_other_requests() {
     let running = engine(&[]).await;
@@ -93,7 +93,7 @@ async fn raw_bytes_are_served_behind_other_requests() {
     running.shutdown().await;
 }
 
-/// A body in chunks that is not read to its end: nobody knows where the next request begins.
+/// A chunked body that is not read to its end: the start of the next request is unknown.
 #[tokio::test]
 async fn a_connection_ends_behind_chunks_that_are_not_read() {
     let running = engine(&["--set", "server.decoding.max_length=4"]).await;

@@ -12,7 +12,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::wire::{GET, all, connect, engine, send};
 
-/// A new certificate for `localhost`.
+/// Generates a certificate for `localhost`.
 fn certificate() -> CertifiedKey<KeyPair> {
     match rcgen::generate_simple_self_signed(["localhost".to_owned()]) {
         Ok(certificate) => certificate,
@@ -20,7 +20,7 @@ fn certificate() -> CertifiedKey<KeyPair> {
     }
 }
 
-/// A new certificate of a client that may sign others, as those that `openssl req -x509` makes.
+/// Generates a client certificate that is a CA, like those of `openssl req -x509`.
 fn client_certificate() -> CertifiedKey<KeyPair> {
     let made = KeyPair::generate().and_then(|signing_key| {
         let mut params = CertificateParams::default();
@@ -51,7 +51,7 @@ fn store(folder: &Path, certificate: &CertifiedKey<KeyPair>) {
     }
 }
 
-/// What a client that trusts this certificate alone is answered over HTTP/1, if it is.
+/// Sends a request over HTTP/1 as a client that trusts only this certificate.
 async fn ask(
     running: &Running,
     trusted: &CertificateDer<'static>,
@@ -59,7 +59,7 @@ async fn ask(
     ask_as(running, trusted, None).await
 }
 
-/// What a client is answered that shows a certificate of its own.
+/// Sends a request as a client with a certificate.
 async fn ask_as(
     running: &Running,
     trusted: &CertificateDer<'static>,
@@ -119,7 +119,7 @@ async fn a_changed_certificate_is_used() {
     let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(ask(&running, new.cert.der()).await.is_err());
-    // Half of a replacement, and what is no certificate, leave the old one in force.
+    // A partial replacement, and an invalid certificate, leave the old one in effect.
     for text in [new.cert.pem(), "nonsense".to_owned()] {
         assert!(fs::write(folder.path().join("cert.pem"), text).is_ok());
         let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
@@ -178,7 +178,7 @@ async fn clients_show_a_certificate_when_that_is_demanded() {
     assert!(start(flags).await.is_err());
 }
 
-/// Tells everybody what it is told of him.
+/// Policy that returns the identity and the certificate's name to the caller.
 const WHO: &str = r#"package system.authz
 
 allow := {"allowed": false, "reason": sprintf("%v of %v", [

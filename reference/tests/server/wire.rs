@@ -1,4 +1,4 @@
-//! A client that sends and reads bytes as they are.
+//! Client that sends and reads raw bytes.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-/// The times that a server gives its clients.
+/// Flags for client timeouts.
 const TIMEOUTS: [&str; 3] = ["--header-timeout", "--body-timeout", "--write-timeout"];
 
-/// Flags, with an hour for the times that they do not say, so that no test waits them out.
+/// Adds timeouts of an hour for those not given, so that no test waits for them.
 pub(crate) fn patient<'f>(flags: &[&'f str]) -> Vec<&'f str> {
     let others = TIMEOUTS.iter().filter(|name| !flags.contains(name));
     let others = others.flat_map(|name| [*name, "1h"]);
     flags.iter().copied().chain(others).collect()
 }
 
-/// An engine that listens on a free port, with these flags.
+/// Starts an engine on a free port, with these flags.
 pub(crate) async fn engine(flags: &[&str]) -> Running {
     let args = ["engine", "--addr", "127.0.0.1:0"].into_iter();
     let args = args.chain(patient(flags)).map(str::to_owned);
@@ -28,7 +28,7 @@ pub(crate) async fn engine(flags: &[&str]) -> Running {
     }
 }
 
-/// A connection to the engine.
+/// Connects to the engine.
 pub(crate) async fn connect(running: &Running) -> TcpStream {
     let Some(address) = running.engine else {
         panic!("no engine is listening");
@@ -39,17 +39,17 @@ pub(crate) async fn connect(running: &Running) -> TcpStream {
     }
 }
 
-/// Sends text.
+/// Sends a string.
 pub(crate) async fn send(stream: &mut (impl AsyncWrite + Unpin), text: &str) {
     if let Err(failure) = stream.write_all(text.as_bytes()).await {
         panic!("cannot send: {failure}");
     }
 }
 
-/// A test that hangs ends after this time. None depends on how quick something is.
+/// A test that hangs is aborted after this time. No test depends on timing.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// What a future comes to, which must end.
+/// Awaits a future, which must finish within the limit.
 pub(crate) async fn ending<T>(what: &str, future: impl Future<Output = T>) -> T {
     match timeout(HANG_LIMIT, future).await {
         Ok(result) => result,
@@ -57,12 +57,12 @@ pub(crate) async fn ending<T>(what: &str, future: impl Future<Output = T>) -> T 
     }
 }
 
-/// Everything that arrives until the server closes the connection.
+/// Reads until the server closes the connection.
 pub(crate) async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let read = stream.read_to_end(&mut bytes);
     match timeout(HANG_LIMIT, read).await {
-        // A server may reset the connection after its last word.
+        // A server may reset the connection after its last response.
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => panic!(
             "the connection stays open after: {}",
@@ -71,17 +71,17 @@ pub(crate) async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
     }
 }
 
-/// What is answered to text sent on a connection of its own.
+/// Sends a string on a separate connection; returns the response.
 pub(crate) async fn ask(running: &Running, text: &str) -> String {
     let mut stream = connect(running).await;
     send(&mut stream, text).await;
     all(&mut stream).await
 }
 
-/// A GET that ends its connection.
+/// GET request that closes its connection.
 pub(crate) const GET: &str = "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
-/// A connection to an address whose client's side is set up before.
+/// Connects to an address with a configured client socket.
 pub(crate) async fn connect_as(
     address: SocketAddr,
     set_up: impl FnOnce(&TcpSocket) -> std::io::Result<()>,
@@ -98,7 +98,7 @@ pub(crate) async fn connect_as(
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + HANG_LIMIT;
     while !holds() {
@@ -107,8 +107,8 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until the server has read all that a connection has sent, and had a moment to act on it. Where
-/// the system does not say so, the moment has to do.
+/// Waits until the server has read everything that a connection has sent, and had a moment to act
+/// on it. Where the system does not report this, the moment has to suffice.
 pub(crate) async fn until_read(stream: &TcpStream) {
     if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
         until("what was sent is read", || unread(peer, local) == Some(0)).await;
@@ -116,8 +116,8 @@ pub(crate) async fn until_read(stream: &TcpStream) {
     tokio::time::sleep(Duration::from_millis(30)).await;
 }
 
-/// How many bytes wait on the side of a connection that has this address, as Linux lists them; of a
-/// system that does not, none wait. None while the connection is not listed.
+/// Returns the number of unread bytes at this end of a connection, as Linux lists them; zero on
+/// other systems. `None` while the connection is not listed.
 fn unread(local: SocketAddr, peer: SocketAddr) -> Option<u64> {
     let Ok(table) = std::fs::read_to_string("/proc/net/tcp") else {
         return Some(0);
@@ -138,7 +138,7 @@ fn unread(local: SocketAddr, peer: SocketAddr) -> Option<u64> {
     })
 }
 
-/// The status and the body of an answer, and whether it is the connection's last.
+/// Returns the status and the body of a response, and whether it is the connection's last.
 pub(crate) fn parts(answer: &str) -> (&str, &str, bool) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
     let status = head.split(' ').nth(1).unwrap_or_default();
@@ -146,7 +146,7 @@ pub(crate) fn parts(answer: &str) -> (&str, &str, bool) {
     (status, body, closes)
 }
 
-/// Asserts that an answer is an error object with this status.
+/// Asserts that a response is an error object with this status.
 #[track_caller]
 pub(crate) fn assert_error(answer: &str, expected: &str, context: &str) {
     let (status, body, _) = parts(answer);

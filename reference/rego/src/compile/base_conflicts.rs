@@ -9,7 +9,7 @@ use crate::error::{Code, Errors, LanguageError};
 use crate::syntax::Rule;
 use crate::syntax::terms::Path;
 
-/// Finds changed rules that stand where a base document is.
+/// Finds changed rules at the paths of base documents.
 pub(super) fn changed(build: &Build) -> Diagnostics {
     let Some(documents) = &build.documents else {
         return Diagnostics::new();
@@ -24,11 +24,11 @@ pub(super) fn changed(build: &Build) -> Diagnostics {
 }
 
 impl Policy {
-    /// Checks whether a base document can be written at a path: whether rules give the document
-    /// there, above, or in one of its members.
+    /// Checks whether a base document can be written at a path: whether rules define the document
+    /// there, above, or one of its members.
     ///
     /// # Errors
-    /// One `rego_compile_error` for each rule that is in the way, at its place.
+    /// One `rego_compile_error` for each conflicting rule, at its location.
     pub fn conflicts(&self, path: &[Value], document: &Value) -> Result<(), Errors> {
         let mut node = self.module_set().root();
         let mut at = Path::new();
@@ -63,7 +63,7 @@ impl Policy {
             for (key, child) in node.children() {
                 let member = match document {
                     Value::Object(members) => members.get_value(key),
-                    // What is no object leaves no room for a rule inside.
+                    // A value that is not an object conflicts with all rules below.
                     _ if at.is_empty() => None,
                     other => Some(other),
                 };
@@ -79,7 +79,7 @@ impl Policy {
     }
 }
 
-/// A rule at this path, if there is one, and a base document there or in its way.
+/// Returns the error for a rule at this path that conflicts with a base document there or above.
 fn conflict<'b>(
     build: &'b Build,
     path: &[Value],

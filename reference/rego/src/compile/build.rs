@@ -14,38 +14,38 @@ use crate::parallel;
 use crate::syntax::terms::{Path, data_path, data_prefix, rule_reference};
 use crate::syntax::{Module, Rule};
 
-/// A run ends with this many mistakes.
+/// Number of errors after which a run stops.
 pub(super) const MAX_ERRORS: usize = 10;
 
-/// A rule or a package may be this many steps below `data`.
+/// Maximum number of steps from `data` to a rule or a package.
 pub(super) const MAX_STEPS: usize = 256;
 
-/// The state of a run.
+/// State of a run.
 #[derive(Debug)]
 pub(super) struct Build {
-    /// All modules that are not compiled again, and from some stage on the rules of the others.
+    /// All modules that are not recompiled, and from some stage on the rules of the others.
     pub(super) module_set: ModuleSet,
-    /// The modules that are compiled, in the order of their ids.
+    /// Modules that are compiled, in the order of their ids.
     pub(super) units: Vec<CompilationUnit>,
-    /// The base documents that rules must not stand in for.
+    /// Base documents that rules must not conflict with.
     pub(super) documents: Option<Value>,
-    /// The places whose rules have changed, those that are empty now among them.
+    /// Paths whose rules have changed, including those that are empty now.
     pub(super) changed: BTreeSet<Path>,
-    /// The places of the units in the order in which modules came.
+    /// Positions of the units in the order in which modules were added.
     pub(super) orders: HashMap<Arc<str>, u64>,
 }
 
-/// What a change touches by itself.
+/// Paths and packages that a change affects directly.
 struct Touched {
-    /// The places of the rules that go or come.
+    /// Paths of the rules that are added or removed.
     places: Vec<Path>,
     packages: Vec<Path>,
-    /// Whether something is said about subpackages.
+    /// Whether annotations with the scope `subpackages` are affected.
     reaches_below: bool,
 }
 
 impl Touched {
-    /// What is touched where one module takes the place of another.
+    /// Returns what is affected if one module replaces another.
     fn by(old: Option<&CompiledModule>, new: Option<&Module>) -> Self {
         let of_old = old.iter().flat_map(|old| &old.rules.all);
         let mut places: Vec<Path> = of_old.map(|rule| rule.path().collect()).collect();
@@ -67,10 +67,10 @@ impl Touched {
 }
 
 impl Build {
-    /// Finds what the changes concern.
+    /// Determines the modules that the changes affect.
     ///
     /// # Errors
-    /// Those of a module that the changes concern and that cannot be read again.
+    /// Parse errors of an affected module that cannot be parsed again.
     pub(super) fn new(
         base: &Policy,
         changes: BTreeMap<Arc<str>, Option<Box<Module>>>,
@@ -93,7 +93,7 @@ impl Build {
             packages.append(&mut touched.packages);
         }
 
-        // Sorted at once, which is faster than one by one.
+        // Sorting once is faster than repeated insertion.
         let changed: BTreeSet<Path> = changed.into_iter().collect();
         let packages: BTreeSet<Path> = packages.into_iter().collect();
         let mut again: BTreeMap<Arc<str>, Box<Module>> = BTreeMap::new();
@@ -107,7 +107,7 @@ impl Build {
             concerned.extend(modules.map(|module| module.id.clone()));
         }
         for path in &above {
-            // What is said about subpackages can be read by all modules below.
+            // All modules below can read annotations with the scope `subpackages`.
             if let Some(node) = module_set.find(path) {
                 node.walk(&mut |node| {
                     concerned.extend(node.modules.iter().map(|module| module.id.clone()));
@@ -145,7 +145,7 @@ impl Build {
         let mut units = Vec::with_capacity(again.len());
         for (id, module) in again {
             let outline = Arc::new(outline(&id, &module));
-            // Longer paths are refused before anyone looks there.
+            // Longer paths are rejected before any lookup.
             let path = data_path(&module.package.path).filter(|path| path.len() < MAX_STEPS);
             if let Some(path) = path {
                 module_set.root.update(&path, &mut |node| {
@@ -174,7 +174,7 @@ impl Build {
         })
     }
 
-    /// The tree of a rule as it is now.
+    /// Returns the current syntax tree of a rule.
     pub(super) fn tree<'r>(&'r self, rule: &'r CompiledRule) -> &'r Rule {
         let at = self
             .units
@@ -184,7 +184,7 @@ impl Build {
         tree.unwrap_or_else(|| rule.ast())
     }
 
-    /// Runs the stages, and puts the policy together if none of them finds a mistake.
+    /// Runs the stages, and assembles the policy if none of them reports an error.
     pub(super) fn run(mut self) -> Result<Policy, Errors> {
         let mut found = Diagnostics::new();
         for step in STAGES {
@@ -208,8 +208,8 @@ impl Build {
         }
     }
 
-    /// Runs stages that look at one module each. Modules go through them side by side, but what is
-    /// found counts as if each stage had looked at all modules before the next began.
+    /// Runs stages that process one module each. Modules pass through them in parallel, but errors
+    /// count as if each stage had processed all modules before the next began.
     fn run_modules(
         &mut self,
         stages: &[ModuleStage],
@@ -244,10 +244,10 @@ impl Build {
     }
 }
 
-/// Adds what a stage found.
+/// Adds the errors of a stage.
 ///
 /// # Errors
-/// All that was found, if this was the last stage.
+/// All errors, if this was the last stage to run.
 fn go_on(found: &mut Diagnostics, mut more: Diagnostics, stops: bool) -> Result<(), Errors> {
     found.append(&mut more);
     if stops || found.len() >= MAX_ERRORS {
@@ -256,7 +256,7 @@ fn go_on(found: &mut Diagnostics, mut more: Diagnostics, stops: bool) -> Result<
     Ok(())
 }
 
-/// Sorts mistakes by their places and ends the list where it gets too long.
+/// Sorts errors by their locations and truncates the list.
 pub(super) fn limited(mut found: Diagnostics) -> Errors {
     let reached = found.len() >= MAX_ERRORS;
     found.truncate(MAX_ERRORS);
@@ -271,7 +271,7 @@ pub(super) fn limited(mut found: Diagnostics) -> Errors {
     Errors(found)
 }
 
-/// What stands behind the last mistake that is listed.
+/// Returns the error at the end of a truncated list.
 pub(super) fn limit_reached() -> LanguageError {
     LanguageError {
         code: Code::Compile,
@@ -281,7 +281,7 @@ pub(super) fn limit_reached() -> LanguageError {
     }
 }
 
-/// Takes a module out of the module_set; its place in the order is the answer.
+/// Removes a module from the module set, and returns its position in the order.
 fn uproot(module_set: &mut ModuleSet, id: &str) -> Option<u64> {
     let module = module_set.modules.get(id)?.clone();
     module_set.modules.remove_mut(id);

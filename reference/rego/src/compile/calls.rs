@@ -13,9 +13,9 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, Var};
 use crate::types::Type;
 
-/// Looks at a module.
+/// Checks a module.
 pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnostics {
-    // What rules give is not known yet, so only built-in functions show their types.
+    // Types of rules are not known yet, so only built-in functions have types.
     let mut calls = Calls::new(module_set, written(&unit.written), Scope::new(module_set));
     for rule in visit::all_rules(&unit.module.rules) {
         visit::rule(rule, &mut calls);
@@ -23,7 +23,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
     calls.found
 }
 
-/// Looks at a query.
+/// Checks a query.
 pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let written = written(&unit.written);
     let scope = Scope::of_rules(module_set, module_set.types(), written.clone());
@@ -65,7 +65,7 @@ impl<'w> Calls<'w> {
         };
         let given = operands.len();
         let counted = if expr.generated {
-            // The last operand is the variable that takes the result.
+            // The last operand is the variable that receives the result.
             if is_equality(expr) || given == arity + 1 {
                 return None;
             }

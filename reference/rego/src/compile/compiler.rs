@@ -9,10 +9,10 @@ use crate::Value;
 use crate::error::Errors;
 use crate::syntax::Module;
 
-/// Makes a [`Policy`] from another by adding, replacing and removing modules.
+/// Builds a [`Policy`] from another by adding, replacing and removing modules.
 ///
-/// Only what the change concerns is compiled: the modules that are given, those of their
-/// packages, and those that read what they define. A failure leaves everything as it was.
+/// Only affected modules are compiled: those that change, those of their packages, and those that
+/// read what they define. A failure leaves everything unchanged.
 #[derive(Debug)]
 pub struct Compiler {
     base: Policy,
@@ -21,7 +21,7 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Begins with the modules of a policy.
+    /// Starts with the modules of a policy.
     pub fn new(base: &Policy) -> Self {
         Self {
             base: base.clone(),
@@ -30,38 +30,37 @@ impl Compiler {
         }
     }
 
-    /// Adds a module, or puts it in the place of the one that has this id. The policy keeps its
-    /// text, from which the tree is read again when another change concerns the module; a tree
-    /// that was changed must be given with an empty text, and is kept itself.
+    /// Adds a module, or replaces the one with this id. The policy stores its source, from which
+    /// the tree is parsed again when another change affects the module; a tree that was modified
+    /// must be passed with an empty source, and is stored itself.
     #[must_use]
     pub fn put(mut self, id: &str, module: Module) -> Self {
         self.changes.insert(id.into(), Some(Box::new(module)));
         self
     }
 
-    /// Removes the module of this id, if there is one.
+    /// Removes the module with this id, if there is one.
     #[must_use]
     pub fn remove(mut self, id: &str) -> Self {
         self.changes.insert(id.into(), None);
         self
     }
 
-    /// Refuses rules that stand where these base documents already have a value. Without this
-    /// call nothing is refused for that.
+    /// Rejects rules at paths where these base documents already have a value. Without this call no
+    /// rule is rejected for that reason.
     #[must_use]
     pub fn documents(mut self, root: &Value) -> Self {
         self.documents = Some(root.clone());
         self
     }
 
-    /// Compiles what has changed.
+    /// Compiles the changes.
     ///
     /// # Errors
-    /// All mistakes of the first step that finds any: names that are declared twice, variables
-    /// without a value, rules in conflict with each other, with a package or with a base
-    /// document, recursion, calls of what is no function, types that do not fit. At most ten are
-    /// listed, then one that says that there may be more. The mistakes can be in modules that
-    /// have not changed, where they need what has.
+    /// All errors of the first stage that reports any: duplicate declarations, unsafe variables,
+    /// rules in conflict with each other, with a package or with a base document, recursion, calls
+    /// of undefined functions, type errors. At most ten are listed, then one that says that the
+    /// limit was reached. The errors can be in unchanged modules that depend on changed ones.
     pub fn compile(self) -> Result<Policy, Errors> {
         Build::new(&self.base, self.changes, self.documents)?.run()
     }

@@ -9,8 +9,8 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Version};
 use crate::types::signature;
 
-/// Finds calls of deprecated functions in the units that may not call them. The bodies of `every`, `not`, `and` and `or`
-/// are part of that only where others call one too.
+/// Finds calls of deprecated functions in the units that must not call them. Calls in the bodies of
+/// `every`, `not`, `and` and `or` are reported only if some unit has another such call elsewhere.
 pub(super) fn run(build: &mut Build) -> Diagnostics {
     let calls = parallel::each(&mut build.units, |unit| {
         let mut calls = Deprecated {
@@ -35,7 +35,7 @@ struct Deprecated {
     are_allowed: bool,
     /// Whether one of the calls is outside of operands.
     noticed: bool,
-    /// Whether the place is in a body that is an operand, and in no comprehension within it.
+    /// Whether the visitor is in a body that is an operand, but not in a comprehension within it.
     is_operand: bool,
 }
 

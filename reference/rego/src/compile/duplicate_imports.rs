@@ -1,4 +1,4 @@
-//! Refuses duplicate imports in modules of version 1, then removes all imports: references are
+//! Rejects duplicate imports in modules of version 1, then removes all imports: references are
 //! resolved by now.
 
 use super::resolve::import_name;
@@ -7,7 +7,7 @@ use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 use crate::syntax::{Import, Version};
 
-/// Looks at a module.
+/// Checks a module.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let found = match unit.module.version {
         Version::V0 => Diagnostics::new(),

@@ -1,4 +1,4 @@
-//! Moves references and comprehensions inside terms into expressions of their own in front of their
+//! Moves references and comprehensions inside terms into separate expressions that precede their
 //! expression: `f(data.x)` becomes `a = data.x; f(a)`.
 
 use super::names::Names;
@@ -63,7 +63,7 @@ impl Dynamics<'_> {
         }
     }
 
-    /// Rewrites a term that may stay a reference or a comprehension itself.
+    /// Rewrites a term that may itself remain a reference or a comprehension.
     fn outer(&mut self, term: &mut Term, with: &[With], result: &mut Body) {
         match &mut term.value {
             TermValue::Ref(parts) => self.steps(parts, with, result),
@@ -81,7 +81,7 @@ impl Dynamics<'_> {
         }
     }
 
-    /// Rewrites a term that must be looked at only.
+    /// Rewrites a term that must not remain a reference or a comprehension.
     fn inner(&mut self, term: &mut Term, with: &[With], result: &mut Body) {
         deep(|| match &mut term.value {
             TermValue::Ref(_)

@@ -15,7 +15,7 @@ pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     Diagnostics::new()
 }
 
-/// Writes the comparisons of a term as its author did, for messages.
+/// Restores the comparisons of a term to their source form, for messages.
 pub(in crate::compile) fn undo(term: &mut Term) {
     visit::rewrite_term(term, &mut Comparisons);
 }
@@ -36,7 +36,7 @@ impl Rewrite for Comparisons {
     }
 }
 
-/// The length of `==`.
+/// Length of `==`.
 const EQUALS: u32 = 2;
 
 struct Equals;

@@ -1,6 +1,6 @@
-//! Moves calls inside terms into expressions of their own in front of their expression: `x =
-//! f(g(y))` becomes `g(y, a); f(a, b); x = b`. References into literal collections become
-//! references into variables.
+//! Moves calls inside terms into separate expressions that precede their expression: `x = f(g(y))`
+//! becomes `g(y, a); f(a, b); x = b`. References into literal collections become references into
+//! variables.
 
 use thin_vec::ThinVec;
 
@@ -47,13 +47,13 @@ fn expand_body(body: &mut Body, names: &mut Names<'_>) {
     *body = result;
 }
 
-/// Adds an expression to a body, what it needs first.
+/// Adds an expression to a body, preceded by the expressions that it needs.
 fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
     let mut support = Body::new();
     for with in &mut expr.with {
         expand(&mut with.value, names, &mut support);
     }
-    // What modifiers need is evaluated without them; what the expression needs, with them.
+    // Expressions for modifiers are evaluated without them, those for operands with them.
     let outside = support.len();
     match &mut expr.terms {
         ExprTerms::Term(term) => expand(term, names, &mut support),
@@ -89,7 +89,7 @@ fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
     push(body, expr);
 }
 
-/// Rewrites a term. The expressions it needs are added to the others.
+/// Rewrites a term. The expressions that it needs are appended to `support`.
 fn expand(term: &mut Term, names: &mut Names<'_>, support: &mut ThinVec<Expr>) {
     deep(|| expand_value(term, names, support));
 }
@@ -147,7 +147,7 @@ fn expand_value(term: &mut Term, names: &mut Names<'_>, support: &mut ThinVec<Ex
     }
 }
 
-/// Rewrites a comprehension. What its terms need is part of its body.
+/// Rewrites a comprehension. Expressions that its terms need become part of its body.
 fn inside<const N: usize>(body: &mut Body, terms: [&mut Term; N], names: &mut Names<'_>) {
     for term in terms {
         let mut support = Body::new();

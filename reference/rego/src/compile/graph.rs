@@ -1,7 +1,7 @@
 //! Dependency graph of rules.
 //!
-//! A variable that can only have values which the text shows stands for those, so that
-//! `some x in ["a", "b"]; data[x].p` does not read every rule there is.
+//! A variable that can only have values that are evident from the source is expanded to those, so
+//! that `some x in ["a", "b"]; data[x].p` does not read every rule below `data`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,37 +17,37 @@ use crate::syntax::terms::{Path, constant, data_prefix, is_equality, operands};
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, Ref, Rule, Term, TermValue, Var};
 
-/// One reference stands for this many at most.
+/// Maximum number of targets that one reference is expanded to.
 const MAX_TARGETS: usize = 64;
 
-/// What a rule reads.
+/// A reference that a rule reads.
 #[derive(Debug)]
 pub(crate) struct Dependency {
-    /// The references that it stands for: itself, or one for each value that its variables can
-    /// have.
+    /// The references that it is expanded to: itself, or one for each combination of values that
+    /// its variables can have.
     pub(crate) targets: Vec<Ref>,
-    /// What is needed to say why, if it has variables.
+    /// Context for error messages, if it has variables.
     pub(super) variable: Option<Variable>,
 }
 
 /// A reference with variables.
 #[derive(Debug)]
 pub(super) struct Variable {
-    /// The reference as it was written.
+    /// The reference before its expansion.
     pub(super) written: Ref,
-    /// The rule as it was then.
+    /// The rule that contains it.
     pub(super) rule: Arc<Rule>,
-    /// The expression of the body; the number of expressions for the head.
+    /// Index of the expression in the body; the number of expressions for the head.
     pub(super) at: usize,
 }
 
 impl Dependency {
-    /// The constant beginnings of what is read.
+    /// Returns the constant prefixes of the references.
     pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
         self.targets.iter().filter_map(|target| data_prefix(target))
     }
 
-    /// The reference that selects rules: the only target, or what was written.
+    /// Returns the reference that selects rules: the only target, or the original reference.
     pub(super) fn selecting(&self) -> Option<&Ref> {
         match (self.targets.as_slice(), &self.variable) {
             ([only], _) => Some(only),
@@ -56,7 +56,7 @@ impl Dependency {
         }
     }
 
-    /// The rules that can be meant.
+    /// Collects the rules that the reference can denote.
     pub(crate) fn rules<'w>(
         &self,
         module_set: &'w ModuleSet,
@@ -68,10 +68,10 @@ impl Dependency {
     }
 }
 
-/// What a rule, then each `else` behind it, reads.
+/// References of a rule and then of each of its `else` branches.
 pub(crate) type Reads = Arc<[Vec<Dependency>]>;
 
-/// Finds what the rules of all units read, and notes it for those in the tree.
+/// Collects the references of the rules of all units, and records them in the rule tree.
 pub(super) fn connect(build: &mut Build) -> Diagnostics {
     let module_set = &build.module_set;
     let paths = parallel::each(&mut build.units, |unit| reads_of(unit, module_set));
@@ -83,7 +83,7 @@ pub(super) fn connect(build: &mut Build) -> Diagnostics {
     Diagnostics::new()
 }
 
-/// Finds what the rules of a unit read, and notes it for those in the tree.
+/// Collects the references of the rules of a unit, and records them in the rule tree.
 fn reads_of(unit: &CompilationUnit, module_set: &ModuleSet) -> BTreeSet<Path> {
     let planted = module_set.planted.get(&unit.id);
     let planted = planted.iter().flat_map(|rules| &rules.all);
@@ -97,7 +97,7 @@ fn reads_of(unit: &CompilationUnit, module_set: &ModuleSet) -> BTreeSet<Path> {
     paths
 }
 
-/// What a rule reads, without its `else`.
+/// Returns the references of a rule, without its `else`.
 fn dependencies(rule: &Rule) -> Vec<Dependency> {
     let mut reader = Reader {
         rule,
@@ -113,7 +113,7 @@ fn dependencies(rule: &Rule) -> Vec<Dependency> {
     }
     reader.at = rule.body.len();
     visit::head(&rule.head, &mut reader);
-    // Most rules read one thing, or none, and a policy keeps what they read.
+    // Most rules have one reference or none, and a policy retains the list.
     reader.found.shrink_to_fit();
     reader.found
 }
@@ -121,7 +121,7 @@ fn dependencies(rule: &Rule) -> Vec<Dependency> {
 struct Reader<'r> {
     rule: &'r Rule,
     copy: Option<Arc<Rule>>,
-    /// The values that variables can have from here on.
+    /// Values that variables can have from here on.
     known: HashMap<Var, Vec<Value>>,
     at: usize,
     found: Vec<Dependency>,
@@ -162,7 +162,7 @@ impl<'r> Visit<'r> for Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Learns the values of a variable from `x = …`; the first such expression counts.
+    /// Records the values of a variable from `x = …`; the first such expression counts.
     fn learn(&mut self, expr: &Expr) {
         if expr.negated || !expr.with.is_empty() || !is_equality(expr) {
             return;
@@ -180,7 +180,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The values that a term can have, if the text shows them.
+    /// Returns the values that a term can have, if they are evident from the source.
     fn values(&self, term: &Term) -> Option<Vec<Value>> {
         match &term.value {
             TermValue::Var(var) => self.known.get(var).cloned(),
@@ -196,7 +196,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The references that one stands for.
+    /// Expands a reference.
     fn expanded(&self, reference: &Ref) -> Vec<Ref> {
         let mut all = vec![reference.clone()];
         for (index, step) in reference.iter().enumerate().skip(1) {
@@ -224,7 +224,7 @@ impl Reader<'_> {
     }
 }
 
-/// The members of values that a step selects.
+/// Returns the members of values that a step selects.
 fn step_into(values: &[Value], step: &Term) -> Option<Vec<Value>> {
     let mut next = Vec::new();
     for value in values {
@@ -251,7 +251,7 @@ fn member(value: &Value, key: &Value) -> Option<Value> {
     }
 }
 
-/// The members of a collection: items, values of objects, members of sets.
+/// Returns the members of a collection: items, values of objects, members of sets.
 pub(super) fn members(value: &Value) -> Option<Box<dyn Iterator<Item = Value> + '_>> {
     Some(match value {
         Value::Array(items) => Box::new(items.iter().cloned()),
@@ -272,8 +272,8 @@ fn without_else(rule: &Rule) -> Rule {
     }
 }
 
-/// The rules that a reference can mean: those at the places it names, those above that can
-/// hold it, and all below.
+/// Collects the rules that a reference can denote: those at its path, those above that can contain
+/// it, and all below.
 pub(crate) fn selected<'n>(
     root: &'n Node,
     reference: &[Term],
@@ -293,7 +293,7 @@ pub(crate) fn selected<'n>(
         };
         for child in children {
             if let Some(rules) = &child.rules
-                // Below the last step everything is collected anyway.
+                // Below the last step all rules are collected anyway.
                 && index + 1 < reference.len()
             {
                 let all = rules.all().into_iter();
@@ -304,7 +304,7 @@ pub(crate) fn selected<'n>(
     }
 }
 
-/// Whether two references can name the same document, from this step on.
+/// Whether two references can denote the same document, from this step on.
 pub(super) fn intersects(left: &[Term], right: &[Term], from: usize) -> bool {
     let steps = left.iter().zip(right).skip(from);
     steps

@@ -1,4 +1,4 @@
-//! Refuses rules, parameters and local variables named `input` or `data` in modules of version 1.
+//! Rejects rules, parameters and local variables named `input` or `data` in modules of version 1.
 
 use super::vars::{call_of, is_root, root_document};
 use super::{CompilationUnit, Diagnostics, ModuleSet};
@@ -6,7 +6,7 @@ use crate::error::{Code, LanguageError};
 use crate::syntax::visit::{self, Visit, all_rules};
 use crate::syntax::{Expr, Module, TermValue, Version};
 
-/// Looks at a module.
+/// Checks a module.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     match unit.module.version {
         Version::V0 => Diagnostics::new(),

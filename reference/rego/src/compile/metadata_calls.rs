@@ -1,5 +1,5 @@
-//! Replaces calls of `rego.metadata.rule` and `rego.metadata.chain` by constants made of the
-//! METADATA blocks around a rule.
+//! Replaces calls of `rego.metadata.rule` and `rego.metadata.chain` by constants built from the
+//! METADATA blocks that apply to a rule.
 
 use super::names::{Names, equal, expression};
 use super::rule_tree::ground_steps;
@@ -12,7 +12,7 @@ use crate::syntax::{
     Annotations, Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var,
 };
 
-/// The functions that ask: for the blocks from the rule outwards, and for the rule's own.
+/// Names of the functions: for the blocks from the rule outwards, and for the rule's own.
 const CHAIN: &str = "rego.metadata.chain";
 const RULE: &str = "rego.metadata.rule";
 
@@ -37,10 +37,10 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
     Diagnostics::new()
 }
 
-/// What the blocks around a rule say.
+/// METADATA blocks that apply to a rule.
 struct EnclosingMetadata<'m> {
     module: &'m Module,
-    /// The rows on which rules begin.
+    /// Rows on which rules begin.
     places: &'m [u32],
     module_set: &'m ModuleSet,
 }
@@ -80,7 +80,7 @@ impl EnclosingMetadata<'_> {
         }
     }
 
-    /// The blocks that stand right above a rule and are about it, the nearest first.
+    /// Returns the blocks directly above a rule that apply to it, the nearest first.
     fn own(&self, rule: &Rule) -> Vec<&Annotations> {
         let row = rule.location.row;
         let at = self.places.partition_point(|place| *place < row);
@@ -140,7 +140,7 @@ impl EnclosingMetadata<'_> {
     }
 }
 
-/// A block of a chain and what it is about.
+/// Returns an element of a chain: a block and the path that it applies to.
 fn link(path: &[Term], block: Option<&Annotations>) -> Value {
     let path: Vec<_> = steps(path).iter().filter_map(constant).collect();
     let path = ("path", Value::from(path));
@@ -150,7 +150,7 @@ fn link(path: &[Term], block: Option<&Annotations>) -> Value {
     }
 }
 
-/// A block as a document.
+/// Converts a block to a document.
 fn document(block: &Annotations) -> Value {
     let mut document = block.value.clone();
     if let Some(members) = document.as_object_mut() {
@@ -159,7 +159,7 @@ fn document(block: &Annotations) -> Value {
     document
 }
 
-/// A variable and the expression that gives it a constant.
+/// Returns a variable and the expression that binds it to a constant.
 fn bind(value: &Value, at: &Location, names: &mut Names<'_>) -> (Var, Expr) {
     let var = names.fresh();
     let local = Term {
@@ -171,7 +171,7 @@ fn bind(value: &Value, at: &Location, names: &mut Names<'_>) -> (Var, Expr) {
     (var, expr)
 }
 
-/// A value as a term.
+/// Converts a value to a term.
 fn term(value: &Value, at: &Location) -> Term {
     let items =
         |items: &mut dyn Iterator<Item = &Value>| items.map(|item| term(item, at)).collect();
@@ -198,7 +198,7 @@ fn term(value: &Value, at: &Location) -> Term {
     }
 }
 
-/// The places of the first calls.
+/// Locations of the first calls.
 #[derive(Default)]
 struct Calls {
     chain: Option<Location>,
@@ -216,7 +216,7 @@ impl<'t> Visit<'t> for Calls {
     }
 }
 
-/// Puts variables in the place of calls.
+/// Replaces calls by variables.
 #[derive(Default)]
 struct Replace {
     chain: Option<Var>,

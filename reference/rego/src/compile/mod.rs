@@ -1,7 +1,7 @@
 //! The compiler stages, from syntax trees to a policy that can be evaluated, in the order they run.
 //!
-//! A stage looks at every touched module before the next stage begins, and the first stage that
-//! finds mistakes is the last to run, so that mistakes do not breed others.
+//! A stage processes every affected module before the next stage begins, and the first stage that
+//! reports errors is the last to run, so that errors do not cause further errors.
 
 use std::sync::Arc;
 
@@ -55,60 +55,60 @@ pub use policy::{CompiledModule, Policy};
 use build::Build;
 use rule_tree::ModuleInterface;
 
-/// A module on its way through the stages.
+/// A module during compilation.
 #[derive(Debug)]
 pub(crate) struct CompilationUnit {
     /// Its id.
     pub(crate) id: Arc<str>,
-    /// Its tree, rewritten by each stage.
+    /// Its syntax tree, rewritten by each stage.
     pub(crate) module: Module,
-    /// The names that authors wrote, by the generated variables that took their place.
+    /// Source names of variables, by the generated variables that replaced them.
     pub(crate) written: Vec<(Var, Var)>,
-    /// The number of the next generated variable.
+    /// Number of the next generated variable.
     pub(crate) next_local: usize,
-    /// The tree that was given, if it has no text.
+    /// The original tree, if it has no source.
     given: Option<Arc<Module>>,
-    /// What others see of it.
+    /// Its interface to other modules.
     outline: Arc<ModuleInterface>,
 }
 
-/// A query on its way through the stages.
+/// A query during compilation.
 #[derive(Debug)]
 pub(crate) struct QueryUnit {
-    /// Its tree, rewritten by each stage.
+    /// Its syntax tree, rewritten by each stage.
     pub(crate) body: Body,
-    /// The names that authors wrote, by the generated variables that took their place.
+    /// Source names of variables, by the generated variables that replaced them.
     pub(crate) written: Vec<(Var, Var)>,
-    /// The number of the next generated variable.
+    /// Number of the next generated variable.
     pub(crate) next_local: usize,
 }
 
-/// Mistakes of a stage.
+/// Errors of a stage.
 pub(crate) type Diagnostics = Vec<LanguageError>;
 
-/// A step of a run.
+/// Step of a run.
 enum Step {
-    /// Stages that look at each module by itself, and at what it can see of the others. One module
-    /// goes through all of them before the next does, unless a stage finds what stops it.
+    /// Stages that process each module separately, with access to the interfaces of the others.
+    /// Each module passes through all of them before the next, unless a stage stops it.
     Modules(&'static [ModuleStage]),
-    /// Looks at all modules together.
+    /// Processes all modules together.
     All(fn(&mut Build) -> Diagnostics),
-    /// The same, and the next stage runs even after mistakes.
+    /// Like `All`, and the next stage runs even after errors.
     Lenient(fn(&mut Build) -> Diagnostics),
 }
 
-/// A stage that looks at each module by itself.
+/// Stage that processes each module separately.
 enum ModuleStage {
-    /// After mistakes the next stage does not run.
+    /// The next stage does not run after errors.
     Strict(fn(&mut CompilationUnit, &ModuleSet) -> Diagnostics),
-    /// The next stage runs even after mistakes.
+    /// The next stage runs even after errors.
     Lenient(fn(&mut CompilationUnit, &ModuleSet) -> Diagnostics),
-    /// The answer tells whether the next stage must not run.
+    /// Returns whether the next stage must not run.
     Mixed(fn(&mut CompilationUnit, &ModuleSet) -> (Diagnostics, bool)),
 }
 
 impl ModuleStage {
-    /// What it finds, and whether the next stage must not run.
+    /// Returns the errors, and whether the next stage must not run.
     fn run(&self, unit: &mut CompilationUnit, module_set: &ModuleSet) -> (Diagnostics, bool) {
         match self {
             Self::Strict(run) => {
@@ -122,8 +122,8 @@ impl ModuleStage {
     }
 }
 
-/// The stages of modules. References in heads must be rewritten before the rules are planted,
-/// and everything that generates variables comes before safety.
+/// Stages of modules. References in heads must be rewritten before the rules are inserted into the
+/// rule tree, and safety runs after everything that generates variables.
 const STAGES: &[Step] = &[
     Step::Modules(&[
         ModuleStage::Strict(resolve::run),
@@ -159,10 +159,10 @@ const STAGES: &[Step] = &[
     Step::Lenient(deprecated::run),
 ];
 
-/// What looks at a query, step by step.
+/// Stage of a query.
 type QueryStage = fn(&mut QueryUnit, &ModuleSet) -> Diagnostics;
 
-/// The stages of queries, of which the first makes the values of expressions answers.
+/// Stages of queries. The first adds the values of expressions to the results.
 const QUERY_STAGES: &[QueryStage] = &[
     query::capture,
     locals::query,
@@ -178,16 +178,15 @@ const QUERY_STAGES: &[QueryStage] = &[
     type_check::check_query,
 ];
 
-/// Compiles a query: the rewritten body and the names that authors wrote.
+/// Compiles a query to a rewritten body and the source names of its variables.
 ///
 /// # Errors
-/// All mistakes of the first stage that finds any.
+/// All errors of the first stage that reports any.
 pub(crate) fn query(policy: &Policy, body: Body) -> Result<QueryUnit, crate::Errors> {
     run_query(policy, body, QUERY_STAGES)
 }
 
-/// The same for a query that is evaluated partially: the values of its expressions are not asked
-/// for.
+/// Compiles a query for partial evaluation, which does not need the values of its expressions.
 ///
 /// # Errors
 /// As [`query()`].

@@ -15,34 +15,34 @@ use crate::syntax::terms::{Path, data_path, dotted};
 use crate::syntax::{Annotations, Term, Var};
 use crate::types::signature;
 
-/// All modules together. A clone shares the original, and a change copies only its way.
+/// Set of all modules. A clone shares the original, and a change copies only its path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModuleSet {
-    /// The modules by their ids. While some are compiled, they are not among them.
+    /// Modules by id, without those that are being compiled.
     pub(super) modules: RedBlackTreeMapSync<Arc<str>, Arc<CompiledModule>>,
-    /// The rules. Of modules that are being compiled, they have no trees, and are
-    /// there once the references in heads are rewritten.
+    /// Rule tree. Rules of modules that are being compiled have no syntax trees, and are inserted
+    /// once the references in heads are rewritten.
     pub(super) root: Node,
-    /// Who reads what.
+    /// Reverse dependencies.
     pub(super) readers: Readers,
-    /// The types of the rules.
+    /// Types of the rules.
     pub(super) types: TypeNode,
-    /// The rules of modules that are being compiled, in the order of the text.
+    /// Rules of modules that are being compiled, in source order.
     pub(super) planted: HashMap<Arc<str>, Arc<ModuleRules>>,
-    /// How many modules have METADATA blocks with `labels`.
+    /// Number of modules that have METADATA blocks with `labels`.
     pub(super) labelled: usize,
-    /// No two policies with rules have the same one.
+    /// Version, unique among all policies with rules.
     pub(super) version: u64,
-    /// The number of the next module, to keep the order in which they came.
+    /// Number of the next module, which preserves the order in which modules were added.
     pub(super) next: u64,
 }
 
-/// The rules of a module.
+/// Rules of a module.
 #[derive(Debug, Default)]
 pub(super) struct ModuleRules {
-    /// In the order of the text.
+    /// Rules in source order.
     pub(super) all: Vec<Arc<CompiledRule>>,
-    /// What they read, once that is asked for.
+    /// Paths that the rules read, computed on first use.
     reading: OnceLock<Reading>,
 }
 
@@ -56,22 +56,22 @@ impl ModuleRules {
 }
 
 impl ModuleSet {
-    /// The place `data`.
+    /// Returns the root node, `data`.
     pub(crate) fn root(&self) -> &Node {
         &self.root
     }
 
-    /// The place at the end of a path below `data`.
+    /// Returns the node at a path below `data`.
     pub(crate) fn find(&self, path: &[Value]) -> Option<&Node> {
         self.root.find(path)
     }
 
-    /// The types of the rules.
+    /// Returns the types of the rules.
     pub(super) fn types(&self) -> &TypeNode {
         &self.types
     }
 
-    /// The places whose rules read a path, something above that holds it, or something below.
+    /// Returns the paths of rules that read a path, an ancestor that contains it, or a descendant.
     pub(super) fn dependents(&self, path: &[Value]) -> BTreeSet<Path> {
         let mut modules = BTreeSet::new();
         self.readers.overlapping(path, &mut modules);
@@ -90,12 +90,12 @@ impl ModuleSet {
         places
     }
 
-    /// Whether anything has `labels`.
+    /// Whether any METADATA block has `labels`.
     pub(crate) fn has_labels(&self) -> bool {
         self.labelled > 0
     }
 
-    /// The first METADATA block of a scope among the modules of a package, which begins with
+    /// Returns the first METADATA block with a scope in the modules of a package, which begins with
     /// `data`.
     pub(crate) fn block_of_package(&self, package: &[Term], scope: &str) -> Option<&Annotations> {
         let node = self.find(&data_path(package)?)?;
@@ -103,7 +103,7 @@ impl ModuleSet {
         blocks.find(|block| &*block.scope == scope).map(Arc::as_ref)
     }
 
-    /// The first METADATA block about the document that a reference names.
+    /// Returns the first METADATA block of the document that a reference names.
     pub(crate) fn block_of_document(&self, reference: &[Term]) -> Option<&Annotations> {
         let rules = self.rules(reference)?.all().into_iter();
         let mut blocks = rules.flat_map(|rule| rule.annotations());
@@ -112,13 +112,13 @@ impl ModuleSet {
             .map(Arc::as_ref)
     }
 
-    /// The rules that a reference names in full; absent if a step is not constant or nothing is
-    /// there.
+    /// Returns the rules that a reference names in full; `None` if a step is not constant or there
+    /// are no rules.
     pub(crate) fn rules(&self, reference: &[Term]) -> Option<&Arc<RuleSet>> {
         self.find(&data_path(reference)?)?.rules.as_ref()
     }
 
-    /// The names of the rules of a package, which begins with `data`, from all of its modules.
+    /// Returns the names of the rules of a package, which begins with `data`, in all its modules.
     pub(crate) fn exports(&self, package: &[Term]) -> BTreeSet<Var> {
         let node = data_path(package).and_then(|path| self.find(&path));
         let modules = node.map(|node| node.modules.as_slice()).unwrap_or_default();
@@ -128,8 +128,8 @@ impl ModuleSet {
             .collect()
     }
 
-    /// How many operands a call of this takes, a built-in function or a rule: 0 for rules that
-    /// are no functions, absent if nothing has this name.
+    /// Returns the arity of a built-in function or a rule: 0 for rules that are not functions,
+    /// `None` if nothing has this name.
     pub(crate) fn arity(&self, operator: &[Term]) -> Option<usize> {
         if let Some(signature) = dotted(operator).as_deref().and_then(signature) {
             return Some(signature.arity);
@@ -137,8 +137,8 @@ impl ModuleSet {
         self.rules(operator).map(|rules| rules.arity)
     }
 
-    /// Whether a reference names a rule that always has a value: one with a default, a set, or
-    /// a lone constant.
+    /// Whether a reference names a rule that is always defined: one with a default, a set, or a
+    /// single constant.
     pub(crate) fn always_defined(&self, reference: &[Term]) -> bool {
         self.rules(reference).is_some_and(|rules| {
             rules.arity == 0

@@ -11,27 +11,27 @@ use crate::hash::HashSet;
 use crate::syntax::visit::all_rules;
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Rule, Term, TermValue, Var, With};
 
-/// Makes variables that a tree does not have.
+/// Generator of variables that a tree does not contain.
 #[derive(Debug)]
 pub(super) struct Names<'n> {
     prefix: &'static str,
     next: &'n mut usize,
     taken: HashSet<Var>,
-    /// How many modifiers were copied.
+    /// Number of copied modifiers.
     copies: usize,
-    /// The expression that has too many.
+    /// Location of the expression with too many.
     excess: Option<Location>,
 }
 
-/// A stage copies this many modifiers for one module, so that a text of many modifiers on an
-/// expression of many parts cannot become a tree of the size of their product.
+/// Maximum number of modifiers that a stage copies for one module, so that a source with many
+/// modifiers on an expression with many parts cannot become a tree of the size of their product.
 const MAX_COPIES: usize = 1 << 18;
 
-/// Numbers of variables that authors write count up to here, so that counting on cannot end.
+/// Upper limit for numbers in source variables, so that generated numbers cannot overflow.
 const WRITTEN_LIMIT: usize = 1 << 32;
 
 impl<'n> Names<'n> {
-    /// Names for a module, of which this is the next number.
+    /// Generates names for a module, starting at this number.
     pub(super) fn of_module(next: &'n mut usize) -> Self {
         Self {
             prefix: "__local",
@@ -42,7 +42,7 @@ impl<'n> Names<'n> {
         }
     }
 
-    /// Names for a query. Every stage counts anew and leaves out what is there.
+    /// Generates names for a query. Every stage restarts the numbers and skips existing variables.
     pub(super) fn of_query(next: &'n mut usize, body: &[Expr]) -> Self {
         let mut taken = HashSet::default();
         ALL.body(body, &mut |var, _| {
@@ -60,7 +60,7 @@ impl<'n> Names<'n> {
         }
     }
 
-    /// A new variable.
+    /// Returns a new variable.
     pub(super) fn fresh(&mut self) -> Var {
         loop {
             let name: Arc<str> = format!("{}{}__", self.prefix, self.next).into();
@@ -72,7 +72,7 @@ impl<'n> Names<'n> {
         }
     }
 
-    /// A new variable as a term.
+    /// Returns a new variable as a term.
     pub(super) fn term(&mut self, location: &Location) -> Term {
         Term {
             value: TermValue::Var(self.fresh()),
@@ -80,7 +80,7 @@ impl<'n> Names<'n> {
         }
     }
 
-    /// The modifiers of an expression, for one that is made from it.
+    /// Copies the modifiers of an expression to one that is generated from it.
     pub(super) fn copy(&mut self, with: &[With]) -> ThinVec<With> {
         self.copies = self.copies.saturating_add(with.len());
         if self.copies > MAX_COPIES {
@@ -90,7 +90,7 @@ impl<'n> Names<'n> {
         with.into()
     }
 
-    /// Refuses a text with too many modifiers.
+    /// Reports an error if too many modifiers were copied.
     pub(super) fn finish(self) -> Diagnostics {
         let message = "too many with modifiers on expressions of many parts";
         let excess = self.excess.iter();
@@ -99,8 +99,7 @@ impl<'n> Names<'n> {
             .collect()
     }
 
-    /// Takes a term away, leaves a new variable in its place, and answers with the expression
-    /// that makes them equal.
+    /// Replaces a term by a new variable, and returns the expression that makes them equal.
     pub(super) fn hoist(&mut self, term: &mut Term) -> Expr {
         let local = self.term(&term.location);
         let other = std::mem::replace(term, local.clone());
@@ -110,7 +109,7 @@ impl<'n> Names<'n> {
     }
 }
 
-/// The number after all that the names of a module's authors look like.
+/// Returns the number after those of all source variables that look like generated ones.
 pub(super) fn first_number(rules: &[Rule]) -> usize {
     let mut first = 0;
     let mut look = |var: &Var| {
@@ -138,7 +137,7 @@ pub(super) fn first_number(rules: &[Rule]) -> usize {
     first
 }
 
-/// `left = right`, at the place of the right side.
+/// Returns `left = right`, at the location of the right side.
 pub(super) fn equal(left: Term, right: Term) -> Expr {
     let location = right.location.clone();
     expression(
@@ -147,7 +146,7 @@ pub(super) fn equal(left: Term, right: Term) -> Expr {
     )
 }
 
-/// The name of a function as the operator of a call.
+/// Returns the operator of a call for the name of a function.
 pub(super) fn operator(name: &str, location: &Location) -> Term {
     let mut parts = name.split('.');
     let head = TermValue::Var(Var(parts.next().unwrap_or_default().into()));
@@ -164,7 +163,7 @@ pub(super) fn operator(name: &str, location: &Location) -> Term {
     }
 }
 
-/// An expression without modifiers.
+/// Returns an expression without modifiers.
 pub(super) fn expression(terms: ExprTerms, location: Location) -> Expr {
     Expr {
         terms,

@@ -8,7 +8,7 @@ use crate::syntax::terms::as_var;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var, With};
 
-/// Whether a variable is bound already.
+/// Predicate that tests whether a variable is bound already.
 pub(super) type Safe<'s> = &'s dyn Fn(&Var) -> bool;
 
 /// Whether the head of a reference can be evaluated.
@@ -26,7 +26,7 @@ pub(super) fn is_safe_value(term: &Term, safe: Safe<'_>) -> bool {
     all
 }
 
-/// What modifiers name and give must be bound before an expression binds anything.
+/// Whether all variables of modifiers are bound, which must be so before the expression binds any.
 fn are_modifiers_safe(with: &[With], safe: Safe<'_>) -> bool {
     let mut all = true;
     for with in with {
@@ -35,7 +35,7 @@ fn are_modifiers_safe(with: &[With], safe: Safe<'_>) -> bool {
     all
 }
 
-/// The variables that an expression binds; some may be bound already.
+/// Returns the variables that an expression binds; some may be bound already.
 pub(super) fn of_expr<'t>(expr: &'t Expr, module_set: &ModuleSet, safe: Safe<'_>) -> Vars<'t> {
     if expr.negated || !are_modifiers_safe(&expr.with, safe) {
         return Vars::default();
@@ -54,7 +54,7 @@ pub(super) fn of_expr<'t>(expr: &'t Expr, module_set: &ModuleSet, safe: Safe<'_>
     }
 }
 
-/// The variables that an equality binds and that are not bound yet.
+/// Returns the unbound variables that an equality binds.
 pub(super) fn of_equality<'t>(
     left: &'t Term,
     right: &'t Term,
@@ -106,7 +106,7 @@ fn of_call<'t>(
     bound
 }
 
-/// The variables among the steps of references whose heads are bound.
+/// Returns the variables among the steps of references whose heads are bound.
 fn of_steps<'t>(safe: Safe<'_>, walk: impl FnOnce(&mut Steps<'_, 't>)) -> Vars<'t> {
     let mut steps = Steps {
         safe,
@@ -133,7 +133,7 @@ impl<'t> Visit<'t> for Steps<'_, 't> {
                     STEPS.terms(steps(reference), &mut |var, _| {
                         self.bound.insert(var);
                     });
-                    // The steps have been looked at as a whole, references in them included.
+                    // The steps have been visited as a whole, including references in them.
                     if let Some(head) = reference.first() {
                         visit::term(head, self);
                     }
@@ -145,7 +145,7 @@ impl<'t> Visit<'t> for Steps<'_, 't> {
     }
 }
 
-/// Variables that are bound at a place. Scopes are left by forgetting what was added.
+/// Bound variables. A scope is left by removing the variables added in it.
 #[derive(Debug, Default)]
 pub(super) struct BoundVars {
     vars: HashSet<Var>,
@@ -153,7 +153,7 @@ pub(super) struct BoundVars {
 }
 
 impl BoundVars {
-    /// What is bound everywhere, and parameters.
+    /// Returns the root documents and the variables of parameters.
     pub(super) fn of_parameters(args: &[Term]) -> Self {
         let mut bound = Self::default();
         for root in ["input", "data"] {
@@ -170,7 +170,7 @@ impl BoundVars {
         self.vars.contains(var)
     }
 
-    /// Adds a variable; answers whether it was not there.
+    /// Adds a variable; returns whether it is new.
     pub(super) fn insert(&mut self, var: Var) -> bool {
         let new = self.vars.insert(var.clone());
         if new {
@@ -179,19 +179,19 @@ impl BoundVars {
         new
     }
 
-    /// Where a scope begins.
+    /// Returns the start of a new scope.
     pub(super) fn mark(&self) -> usize {
         self.order.len()
     }
 
-    /// Leaves the scope that began there.
+    /// Leaves the scope with this start.
     pub(super) fn leave(&mut self, mark: usize) {
         for var in self.order.drain(mark.min(self.order.len())..) {
             self.vars.remove(&var);
         }
     }
 
-    /// Adds what an expression binds.
+    /// Adds the variables that an expression binds.
     pub(super) fn evaluate(&mut self, expr: &Expr, module_set: &ModuleSet) {
         let found = of_expr(expr, module_set, &|var| self.contains(var));
         let found: Vec<Var> = found.into_iter().cloned().collect();
@@ -201,7 +201,7 @@ impl BoundVars {
     }
 }
 
-/// The variables that an equality without modifiers binds and that are not bound yet.
+/// Returns the unbound variables that an equality without modifiers binds.
 pub(super) fn of_equality_expr<'t>(expr: &'t Expr, safe: Safe<'_>) -> Vars<'t> {
     let Some((left, right)) = equality(expr) else {
         return Vars::default();

@@ -6,8 +6,8 @@ use rpds::RedBlackTreeMapSync;
 
 use crate::Value;
 
-/// Changes a child, which is made if it is missing and goes if nothing is left of it. What is not
-/// shared is changed where it is.
+/// Changes a child, which is created if it is missing and removed if it is empty afterwards. A node
+/// that is not shared is changed in place.
 pub(super) fn change_child<N: Clone + Default, R>(
     children: &mut RedBlackTreeMapSync<Value, Arc<N>>,
     step: &Value,

@@ -10,11 +10,11 @@ use crate::error::Errors;
 use crate::syntax::terms::Path;
 use crate::syntax::{Module, Package};
 
-/// All modules of an engine, compiled together: what a query is asked of.
+/// All modules of an engine, compiled together, for the evaluation of queries.
 ///
-/// It never changes; a [`Compiler`](crate::Compiler) makes the next one from it. A clone is
-/// cheap, and so is a policy that differs in one module, because they share the rest. The default
-/// is the policy without modules.
+/// It is immutable; a [`Compiler`](crate::Compiler) builds the next one from it. A clone is cheap,
+/// and so is a policy that differs in one module, because they share the rest. The default is the
+/// policy without modules.
 ///
 /// ```
 /// use rego::{Compiler, Module, Policy};
@@ -32,44 +32,44 @@ pub struct Policy {
 /// A module of a [`Policy`].
 pub struct CompiledModule {
     pub(super) id: Arc<str>,
-    /// The place in the order in which modules came.
+    /// Position in the order in which modules were added.
     pub(super) order: u64,
-    /// The tree that was given, if it has no text.
+    /// The original tree, if it has no source.
     pub(super) given: Option<Arc<Module>>,
-    /// The tree that the stages left, without its rules.
+    /// The compiled tree, without its rules.
     pub(super) frame: Module,
     pub(super) rules: Arc<ModuleRules>,
     pub(super) outline: Arc<ModuleInterface>,
-    /// What it reads below `data`.
+    /// Paths below `data` that it reads.
     pub(super) reads: Vec<Path>,
 }
 
 impl Policy {
-    /// The modules in the order in which they came. A module that takes another's place keeps
-    /// that place.
+    /// Returns the modules in the order in which they were added. A module that replaces another
+    /// takes its position.
     pub fn modules(&self) -> impl Iterator<Item = &CompiledModule> {
         let mut modules: Vec<_> = self.module_set.modules.values().map(Arc::as_ref).collect();
         modules.sort_unstable_by_key(|module| module.order);
         modules.into_iter()
     }
 
-    /// The module of this id.
+    /// Returns the module with this id.
     pub fn module(&self, id: &str) -> Option<&CompiledModule> {
         self.module_set.modules.get(id).map(Arc::as_ref)
     }
 
-    /// The rules, for the evaluator.
+    /// Returns the module set, for the evaluator.
     pub(crate) fn module_set(&self) -> &ModuleSet {
         &self.module_set
     }
 }
 
 impl CompiledModule {
-    /// The tree that was given. It is read from the text again, as a tree takes much more room
-    /// than the text and is only needed when a change concerns the module.
+    /// Returns the original tree. It is parsed again from the source, as a tree takes much more
+    /// memory than the source and is only needed when a change affects the module.
     ///
     /// # Errors
-    /// None, unless the tree was another than that of its text.
+    /// None, unless the tree was not that of its source.
     pub(super) fn parsed(&self) -> Result<Module, Errors> {
         match &self.given {
             Some(given) => Ok(Module::clone(given)),
@@ -85,23 +85,23 @@ impl CompiledModule {
         }
     }
 
-    /// The id under which it was given.
+    /// Returns its id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The text it was parsed from.
+    /// Returns its source.
     pub fn text(&self) -> &str {
         &self.frame.text
     }
 
-    /// The package that it is part of.
+    /// Returns its package.
     pub fn package(&self) -> &Package {
         &self.frame.package
     }
 
-    /// The syntax tree as the compiler left it: imports are resolved and gone, local variables
-    /// have generated names, operators are calls.
+    /// Returns the compiled syntax tree: imports are resolved and removed, local variables have
+    /// generated names, operators are calls.
     pub fn tree(&self) -> Module {
         Module {
             rules: self
@@ -114,7 +114,7 @@ impl CompiledModule {
         }
     }
 
-    /// The same tree as JSON, as the Policy API answers with it.
+    /// Returns the compiled tree as JSON, in the format of the Policy API.
     pub fn to_json(&self) -> Value {
         self.tree().to_json()
     }

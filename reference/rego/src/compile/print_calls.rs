@@ -49,7 +49,7 @@ pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics
     prints.found
 }
 
-/// Whether a rule prints at all; most do not.
+/// Whether a rule has calls of `print`; most do not.
 fn prints(rule: &Rule) -> bool {
     struct FindPrint(bool);
     impl<'t> Visit<'t> for FindPrint {
@@ -68,13 +68,13 @@ struct Prints<'p, 'n> {
     module_set: &'p ModuleSet,
     written: &'p [(Var, Var)],
     bound: BoundVars,
-    /// Generated variables of earlier expressions, which are bound when they matter.
+    /// Generated variables of earlier expressions, which are bound before their use.
     local: HashSet<Var>,
     found: Diagnostics,
 }
 
 impl Rewrite for Prints<'_, '_> {
-    /// Reached for the bodies of comprehensions and `every` only.
+    /// Called only for the bodies of comprehensions and `every`.
     fn body(&mut self, body: &mut Body) -> bool {
         let mark = self.bound.mark();
         let before = self.found.len();
@@ -92,7 +92,7 @@ impl Rewrite for Prints<'_, '_> {
             deep(|| visit::rewrite_expr(expr, self));
             self.bound.leave(inner);
             if self.found.len() > before {
-                // Mistakes inside of an expression hide those of the expressions around it.
+                // Errors inside of an expression hide those of the enclosing expressions.
                 self.bound.leave(mark);
                 self.local = around;
                 return false;
@@ -155,7 +155,7 @@ impl Prints<'_, '_> {
     }
 }
 
-/// Refuses variables that are not bound where they are needed.
+/// Reports variables that are not bound where they are needed.
 pub(super) fn undeclared<'v>(
     mut vars: Vec<&'v Var>,
     written: &'v [(Var, Var)],

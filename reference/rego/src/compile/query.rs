@@ -10,9 +10,9 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
 use crate::types::signature;
 
-/// Gives each expression that has a value a variable for it: a lone term is unified with it, and
-/// a call has it as its result. Where there can be several answers, a later expression demands
-/// that the value is not false, as the expression itself did.
+/// Captures the value of each expression in a variable: a lone term is unified with it, and a call
+/// has it as its result. If there can be several answers, an additional expression requires that
+/// the value is not false, as the expression itself did.
 pub(super) fn capture(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let must_hold = unit.body.len() > 1 || iterates(&unit.body);
     let mut held = Body::new();
@@ -48,7 +48,7 @@ pub(super) fn capture(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnosti
     Diagnostics::new()
 }
 
-/// Whether a call has a result that it does not name yet.
+/// Whether a call has a result that is not captured yet.
 fn has_result(call: &[Term], module_set: &ModuleSet) -> bool {
     let Some(name) = called(call) else {
         return false;

@@ -15,21 +15,21 @@ use crate::parallel;
 use crate::syntax::Var;
 use crate::syntax::terms::shown;
 
-/// A rule, or the `else` at some depth behind it: the rule's address and that depth.
+/// A rule or an `else` branch: the rule's number and the index of the branch.
 pub(super) type Vertex = (usize, usize);
 
-/// The rules that were reached from the units, and what each of them reads.
+/// Rules that are reachable from the units, and the graph of their references.
 #[derive(Debug)]
 pub(super) struct ReachableRules<'b> {
     build: &'b Build,
     numbers: HashMap<*const CompiledRule, usize>,
     pub(super) rules: Vec<&'b Arc<CompiledRule>>,
     edges: HashMap<Vertex, Arc<[Vertex]>>,
-    /// For each module that is being compiled, its place among the units.
+    /// For each module that is being compiled, its index among the units.
     units: HashMap<&'b str, usize>,
 }
 
-/// Finds rules that need themselves, among the rules that are new and all that lead back to them.
+/// Finds recursive rules among the new rules and all rules on a path back to them.
 pub(super) fn run(build: &mut Build) -> Diagnostics {
     let build = &*build;
     let mut reached = ReachableRules::new(build);
@@ -53,8 +53,7 @@ pub(super) fn run(build: &mut Build) -> Diagnostics {
         .collect()
 }
 
-/// The rules of the units at a place, and each `else` behind them, from which a way can lead back
-/// to them.
+/// Returns the rules of the units at a path, and their `else` branches, that may be on a cycle.
 fn starts_at<'b>(
     build: &'b Build,
     units: &HashMap<&str, usize>,
@@ -74,7 +73,7 @@ fn starts_at<'b>(
             for dependency in reads {
                 dependency.rules(&build.module_set, &mut targets);
             }
-            // What leads only to what reads nothing does not lead back to itself.
+            // A rule that refers only to rules without references is not on a cycle.
             if targets.iter().any(|target| target.reads_any()) {
                 starts.push((rule, depth));
             }
@@ -104,7 +103,7 @@ impl<'b> ReachableRules<'b> {
         number
     }
 
-    /// What a rule and each `else` behind it read.
+    /// Returns the references of a rule and of its `else` branches.
     fn chain(&self, number: usize) -> &'b [Vec<Dependency>] {
         let rule: Option<&&'b Arc<CompiledRule>> = self.rules.get(number);
         rule.map_or(&[], |rule| rule.reads())
@@ -120,7 +119,7 @@ impl<'b> ReachableRules<'b> {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// What a vertex leads to, in the order of the text.
+    /// Returns the successors of a vertex, in source order.
     fn edges(&mut self, vertex: Vertex) -> Arc<[Vertex]> {
         if let Some(edges) = self.edges.get(&vertex) {
             return edges.clone();
@@ -142,8 +141,8 @@ impl<'b> ReachableRules<'b> {
         edges
     }
 
-    /// The vertices on cycles: those of a strongly connected component of more than one, and
-    /// those that lead to themselves. Without recursion, because chains of rules can be long.
+    /// Returns the vertices on cycles: those of a strongly connected component of more than one,
+    /// and those with an edge to themselves. Iterative, because chains of rules can be long.
     fn looped(&mut self, starts: &[Vertex]) -> BTreeSet<Vertex> {
         let mut order: HashMap<Vertex, (usize, usize)> = HashMap::default();
         let mut open: Vec<Vertex> = Vec::new();
@@ -207,7 +206,7 @@ impl<'b> ReachableRules<'b> {
         looped
     }
 
-    /// A way from a vertex back to itself, through edges that are allowed.
+    /// Finds a path from a vertex back to itself, through edges that are allowed.
     fn way(
         &mut self,
         from: Vertex,
@@ -219,7 +218,7 @@ impl<'b> ReachableRules<'b> {
         while let Some((vertex, next)) = path.last_mut() {
             let vertex = *vertex;
             let edges = self.edges(vertex);
-            // A direct way back is taken before any other.
+            // A direct edge back is preferred.
             if *next == 0 && edges.contains(&from) && allowed(self, vertex, from) {
                 let mut way: Vec<_> = path.iter().map(|(vertex, _)| *vertex).collect();
                 way.push(from);
@@ -241,7 +240,7 @@ impl<'b> ReachableRules<'b> {
         None
     }
 
-    /// The name that an author gave to a variable of a rule.
+    /// Returns the source name of a variable of a rule.
     pub(super) fn written(&self, rule: &CompiledRule, var: &Var) -> Option<Var> {
         match self
             .units
@@ -258,7 +257,7 @@ impl<'b> ReachableRules<'b> {
         }
     }
 
-    /// The reference of a rule as its author wrote it.
+    /// Returns the reference of a rule with source names.
     pub(super) fn name(&self, vertex: Vertex) -> Option<String> {
         let rule = self.rules.get(vertex.0)?;
         Some(shown(&rule.reference, &|var| self.written(rule, var)))
@@ -289,7 +288,7 @@ impl<'b> ReachableRules<'b> {
         Some(LanguageError::at(Code::Recursion, &location, message))
     }
 
-    /// Where a rule, or an `else` behind it, stands.
+    /// Returns the location of a rule or of one of its `else` branches.
     fn location(&self, rule: &CompiledRule, depth: usize) -> Option<crate::syntax::Location> {
         let ast = self.build.tree(rule);
         let mut chain = std::iter::successors(Some(ast), |rule| rule.else_rule.as_deref());

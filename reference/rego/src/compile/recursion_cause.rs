@@ -16,13 +16,13 @@ use crate::syntax::{Ref, Rule, Term, TermValue, Var};
 use crate::types::Type;
 use crate::types::signature;
 
-/// More conditions than this are not listed.
+/// Maximum number of conditions that are listed.
 const MAX_CONDITIONS: usize = 2;
 
-/// More members than this are only counted.
+/// Maximum number of members that are listed; more are only counted.
 const MAX_MEMBERS: usize = 5;
 
-/// Where a variable has its value from.
+/// Origin of the value of a variable.
 enum Origin {
     Input(Ref),
     Rule(Ref),
@@ -32,8 +32,8 @@ enum Origin {
     Parameter,
 }
 
-/// The reference with a variable by which one vertex may lead to the other, unless another
-/// reference leads there whatever its variables are.
+/// Returns the reference with a variable through which one vertex may lead to the other, unless
+/// another reference leads there unconditionally.
 pub(super) fn variable<'b>(
     reached: &ReachableRules<'b>,
     from: Vertex,
@@ -59,7 +59,7 @@ pub(super) fn variable<'b>(
     cause
 }
 
-/// What is said about the first step of a way that depends on a variable.
+/// Explains the first edge of a path that depends on a variable.
 pub(super) fn explain(reached: &ReachableRules<'_>, path: &[Vertex]) -> String {
     for (index, pair) in path.windows(2).enumerate() {
         let [from, to] = pair else {
@@ -120,7 +120,7 @@ fn sentence(
     Some(text)
 }
 
-/// The variables that can have a value when the expression is reached.
+/// Returns the variables that can have a value when the expression is evaluated.
 fn bound_before(variable: &Variable) -> HashSet<Var> {
     struct Vars(HashSet<Var>);
     impl<'t> Visit<'t> for Vars {
@@ -139,8 +139,8 @@ fn bound_before(variable: &Variable) -> HashSet<Var> {
     vars.0
 }
 
-/// The steps of a reference that must have a rule's constants there, as far as they are open;
-/// absent if a constant step has another.
+/// Returns the variable steps of a reference at positions where a rule has constants; `None` if a
+/// constant step differs from the rule's.
 fn needed(reference: &[Term], rule: &CompiledRule, bound: &HashSet<Var>) -> Option<Vec<usize>> {
     let mut open = Vec::new();
     for (index, (step, place)) in reference
@@ -171,7 +171,7 @@ fn needed(reference: &[Term], rule: &CompiledRule, bound: &HashSet<Var>) -> Opti
     Some(open)
 }
 
-/// Whether a reference selects a rule whatever its variables are.
+/// Whether a reference selects a rule regardless of its variables.
 fn always(reference: &[Term], rule: &CompiledRule, bound: &HashSet<Var>) -> bool {
     needed(reference, rule, bound).is_some_and(|open| open.is_empty())
 }
@@ -180,7 +180,7 @@ fn positions(reference: &[Term], rule: &CompiledRule, bound: &HashSet<Var>) -> V
     needed(reference, rule, bound).unwrap_or_default()
 }
 
-/// The steps and the values they need, each step once; absent if one needs two.
+/// Returns the steps and the values they need, without duplicates; `None` if one needs two values.
 fn conditions<'t>(
     reference: &'t [Term],
     rule: &CompiledRule,
@@ -199,7 +199,7 @@ fn conditions<'t>(
     Some(found)
 }
 
-/// Whether a variable can have a value, as far as its origin tells.
+/// Whether a variable can have a value, according to its origin.
 fn possible(step: &Term, value: &Value, origins: &HashMap<Var, Origin>) -> bool {
     let TermValue::Var(var) = &step.value else {
         return true;
@@ -220,7 +220,7 @@ fn possible(step: &Term, value: &Value, origins: &HashMap<Var, Origin>) -> bool 
     }
 }
 
-/// Where the variables of a reference have their values from: the head, or earlier expressions.
+/// Returns the origins of the variables of a reference: the head, or earlier expressions.
 fn origins(variable: &Variable, selecting: &[Term]) -> HashMap<Var, Origin> {
     let rule = &variable.rule;
     let mut bindings: HashMap<&Var, &Term> = HashMap::default();
@@ -264,7 +264,7 @@ fn origin(
     results: &HashMap<&Var, String>,
 ) -> Option<Origin> {
     let mut var = var;
-    // A chain of equal variables is no longer than the body; what is longer goes round.
+    // A chain of equal variables that is longer than the body is cyclic.
     for _ in 0..=rule.body.len() {
         if let Some(name) = results.get(var) {
             return Some(Origin::Builtin(name.clone()));

@@ -12,10 +12,10 @@ use super::rule_tree::CompiledRule;
 use crate::Value;
 use crate::syntax::terms::Path;
 
-/// References are followed this far; what is deeper counts as reading the place there.
+/// Maximum depth of recorded references; deeper ones count as references to the path there.
 const MAX_STEPS: usize = 16;
 
-/// A place below `data` and who reads it.
+/// Node of the reverse dependencies: the modules that read a path below `data`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Readers {
     modules: RedBlackTreeSetSync<Arc<str>>,
@@ -23,7 +23,7 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Notes that a module reads the document at this path, or one below that it does not name.
+    /// Records that a module reads the document at this path, or an unnamed one below it.
     pub(crate) fn add(&mut self, path: &[Value], module: &Arc<str>) {
         self.change(path.get(..MAX_STEPS).unwrap_or(path), &|node| {
             if !node.modules.contains(module) {
@@ -32,7 +32,7 @@ impl Readers {
         });
     }
 
-    /// Forgets that a module reads this path.
+    /// Removes the record that a module reads this path.
     pub(crate) fn remove(&mut self, path: &[Value], module: &str) {
         self.change(path.get(..MAX_STEPS).unwrap_or(path), &|node| {
             node.modules.remove_mut(module);
@@ -49,12 +49,12 @@ impl Readers {
         });
     }
 
-    /// Whether nobody reads anything here or below.
+    /// Whether no module reads this path or one below it.
     fn is_bare(&self) -> bool {
         self.modules.is_empty() && self.children.is_empty()
     }
 
-    /// Adds the modules that read this path, something above that holds it, or something below.
+    /// Adds the modules that read this path, an ancestor that contains it, or a descendant.
     pub(crate) fn overlapping(&self, path: &[Value], found: &mut BTreeSet<Arc<str>>) {
         let mut node = self;
         for step in path {
@@ -72,7 +72,7 @@ impl Readers {
     }
 }
 
-/// A place below `data` and the rules of one module that read it, by their positions.
+/// Node of the rules of one module that read a path below `data`, by their positions.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     rules: Vec<usize>,
@@ -80,7 +80,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// What the rules of a module read.
+    /// Builds the tree of the paths that the rules of a module read.
     pub(super) fn of(rules: &[Arc<CompiledRule>]) -> Self {
         let mut root = Self::default();
         for (position, rule) in rules.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Reading {
         root
     }
 
-    /// The rules that read this path, something above that holds it, or something below.
+    /// Adds the rules that read this path, an ancestor that contains it, or a descendant.
     pub(super) fn overlapping(&self, path: &[Value], found: &mut BTreeSet<usize>) {
         let mut node = self;
         for step in path {

@@ -21,7 +21,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
     found
 }
 
-/// The name that an import gives.
+/// Returns the name that an import introduces.
 pub(super) fn import_name(import: &Import) -> Option<Var> {
     if let Some(alias) = &import.alias {
         return Some(alias.clone());
@@ -37,15 +37,15 @@ pub(super) fn import_name(import: &Import) -> Option<Var> {
     }
 }
 
-/// Knows what names mean at a place.
+/// Meaning of the names in scope.
 struct Resolver {
     globals: HashMap<Var, Ref>,
-    /// How many open scopes declare a name.
+    /// Number of open scopes that declare a name.
     hidden: HashMap<Var, usize>,
 }
 
 impl Resolver {
-    /// The names of a package, over which imports go.
+    /// Creates a resolver for the names of a package, which imports override.
     fn new(package: &[Term], imports: &[Import], module_set: &ModuleSet) -> Self {
         let mut globals = HashMap::default();
         for name in module_set.exports(package) {
@@ -216,7 +216,7 @@ impl Resolver {
         }
     }
 
-    /// What a name means, if it means more than itself.
+    /// Returns the reference that a name is resolved to; `None` if it is not global.
     fn path(&self, var: &Var, location: &Location) -> Option<Ref> {
         let path = self.globals.get(var)?;
         if self.hidden.get(var).is_some_and(|count| *count > 0) {
@@ -230,7 +230,7 @@ impl Resolver {
     }
 }
 
-/// Whether an import changes the language only.
+/// Whether an import only enables language features.
 fn is_language_import(path: &[Term]) -> bool {
     matches!(
         path.first().map(|head| &head.value),
@@ -238,7 +238,7 @@ fn is_language_import(path: &[Term]) -> bool {
     )
 }
 
-/// Adds the variables that a parameter binds. Answers with `input` or `data`, if that is one.
+/// Adds the variables that a parameter binds. Returns `input` or `data`, if the parameter is one.
 fn parameters(term: &Term, names: &mut HashSet<Var>) -> Option<Var> {
     if let Some(root) = root_document(term) {
         return Some(root.clone());

@@ -14,56 +14,56 @@ use crate::syntax::{
     Annotations, Body, ExprTerms, Head, Location, Ref, Rule, Term, TermValue, Var,
 };
 
-/// The names that authors wrote, by the generated variables that took their place.
+/// Source names of variables, by the generated variables that replaced them.
 pub(crate) type SourceNames = Arc<HashMap<Var, Var>>;
 
-/// A rule with what the compiler knows about it. It knows no other rules, because it is part of
-/// many policies, so others must be looked up in the policy that is evaluated.
+/// A rule and the compiler's information on it. It has no references to other rules, because it is
+/// part of many policies, so others must be looked up in the policy under evaluation.
 ///
-/// It is at its place before it went through all stages. Until then its tree is with its unit, and
-/// here is what others must know of it.
+/// It is in the rule tree before it has passed all stages. Until then its syntax tree is in its
+/// unit, and this contains the information that other rules need.
 #[derive(Debug)]
 pub(crate) struct CompiledRule {
-    /// Its reference from the root: `data`, its package, its own reference.
+    /// Reference from the root: `data`, its package, its own reference.
     pub(crate) reference: Arc<[Term]>,
-    /// The number of steps of `reference` that are constant, `data` among them.
+    /// Number of constant steps of `reference`, including `data`.
     pub(crate) ground: usize,
-    /// The id of its module.
+    /// Id of its module.
     pub(crate) module: Arc<str>,
-    /// The place of the rule in its module.
+    /// Index of the rule in its module.
     pub(crate) position: usize,
-    /// The number of steps of its package, `data` among them.
+    /// Number of steps of its package, including `data`.
     pub(crate) package: usize,
-    /// The number of parameters; 0 unless it is a function.
+    /// Number of parameters; 0 if it is not a function.
     pub(super) arity: usize,
-    /// Whether it gives members of a set.
+    /// Whether it defines members of a set.
     is_multi_value: bool,
-    /// Whether it gives the value when no other does.
+    /// Whether it is a default rule.
     is_default: bool,
     /// Whether it had no body and a value without references or calls before the last stages.
     was_constant: bool,
-    /// The annotations of its METADATA blocks.
+    /// Annotations of its METADATA blocks.
     annotations: Vec<Arc<Annotations>>,
-    /// What the stages left of it.
+    /// Result of the stages.
     finished: OnceLock<Finished>,
-    /// What the rule, then each `else` behind it, reads.
+    /// References of the rule and then of each of its `else` branches.
     pub(super) reads: OnceLock<Reads>,
-    /// What the evaluator made of it when it was first needed.
+    /// Lowered form, created by the evaluator on first use.
     pub(crate) lowered: OnceLock<Arc<Lowered>>,
 }
 
-/// A rule that went through all stages.
+/// A rule that has passed all stages.
 #[derive(Debug)]
 struct Finished {
-    /// The rule as the compiler left it, with its `else` chain.
+    /// Compiled rule, with its `else` chain.
     ast: Box<Rule>,
     /// Whether it has no body and a value without references or calls.
     is_constant: bool,
-    /// The names that authors wrote.
+    /// Source names of its variables.
     written: SourceNames,
 }
 
-/// What is left of a rule that is still with its unit: nothing.
+/// Placeholder for a rule that is still in its unit.
 static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
     let location = Location {
         file: "".into(),
@@ -96,8 +96,8 @@ static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
 });
 
 impl CompiledRule {
-    /// What others must know of the rule at some position of a unit. The reference is its own
-    /// from the root.
+    /// Creates the entry for the rule at a position of a unit. `reference` is the reference from
+    /// the root.
     pub(super) fn new(
         unit: &CompilationUnit,
         position: usize,
@@ -121,7 +121,7 @@ impl CompiledRule {
         }
     }
 
-    /// Gives it the tree that the stages left.
+    /// Stores the compiled syntax tree.
     pub(super) fn finish(&self, rule: Rule, written: SourceNames) {
         self.finished.get_or_init(|| Finished {
             is_constant: is_constant(&rule),
@@ -130,17 +130,17 @@ impl CompiledRule {
         });
     }
 
-    /// Whether it went through all stages.
+    /// Whether it has passed all stages.
     pub(super) fn is_finished(&self) -> bool {
         self.finished.get().is_some()
     }
 
-    /// The rule as the compiler left it, with its `else` chain; an empty one until then.
+    /// Returns the compiled rule, with its `else` chain; an empty one until it is finished.
     pub(crate) fn ast(&self) -> &Rule {
         &self.left().ast
     }
 
-    /// The names that authors wrote.
+    /// Returns the source names of its variables.
     pub(crate) fn written(&self) -> &SourceNames {
         &self.left().written
     }
@@ -155,17 +155,17 @@ impl CompiledRule {
         finished.map_or(self.was_constant, |finished| finished.is_constant)
     }
 
-    /// The annotations of its METADATA blocks.
+    /// Returns the annotations of its METADATA blocks.
     pub(super) fn annotations(&self) -> &[Arc<Annotations>] {
         &self.annotations
     }
 
-    /// Whether it gives the value when no other does.
+    /// Whether it is a default rule.
     pub(super) fn is_default(&self) -> bool {
         self.is_default
     }
 
-    /// The steps below `data` to the place where the rule is.
+    /// Returns the steps below `data` to the node that contains the rule.
     pub(crate) fn path(&self) -> impl Iterator<Item = Value> {
         let steps = self.reference.get(1..self.ground).unwrap_or_default();
         steps.iter().filter_map(constant)
@@ -181,22 +181,22 @@ impl CompiledRule {
         self.arity > 0
     }
 
-    /// Whether it gives members of a set.
+    /// Whether it defines members of a set.
     pub(crate) fn is_multi_value(&self) -> bool {
         self.is_multi_value
     }
 
-    /// What the rule, then each `else` behind it, reads.
+    /// Returns the references of the rule and then of each of its `else` branches.
     pub(crate) fn reads(&self) -> &[Vec<Dependency>] {
         self.reads.get().map(AsRef::as_ref).unwrap_or_default()
     }
 
-    /// Whether the rule, or an `else` behind it, reads anything.
+    /// Whether the rule, or an `else` branch of it, has any references.
     pub(super) fn reads_any(&self) -> bool {
         self.reads().iter().any(|reads| !reads.is_empty())
     }
 
-    /// The order of rules in one place.
+    /// Returns the sort key of rules of one node.
     pub(super) fn order(&self) -> (usize, &str, usize) {
         (self.package, &self.module, self.position)
     }
@@ -221,7 +221,7 @@ fn is_constant(rule: &Rule) -> bool {
             })
 }
 
-/// The number of leading steps of a reference that are constant; the first always counts.
+/// Returns the number of leading constant steps of a reference; the first always counts.
 pub(crate) fn ground_steps(reference: &[Term]) -> usize {
     let steps = reference.iter().skip(1).take_while(|step| is_scalar(step));
     (steps.count() + 1).min(reference.len())

@@ -13,13 +13,13 @@ use crate::parallel;
 use crate::syntax::Var;
 use crate::syntax::terms::{Path, data_path, shown};
 
-/// Looks at the places that have changed, and at those above, whose inside has changed.
+/// Checks the changed paths, and those above, whose descendants have changed.
 pub(super) fn run(build: &mut Build) -> Diagnostics {
     let build = &*build;
     let mut places = Vec::with_capacity(build.changed.len());
     let mut before: &[Value] = &[];
     for path in &build.changed {
-        // In their order, what is above of both was added with the path before.
+        // Paths are sorted, so the preceding path has added the common ancestors.
         let common = path.iter().zip(before);
         let common = common.take_while(|(step, other)| step == other).count();
         let ends = common + 1..=path.len();
@@ -36,7 +36,7 @@ pub(super) fn run(build: &mut Build) -> Diagnostics {
     found
 }
 
-/// The reference of a rule as its author wrote it.
+/// Returns the reference of a rule with source names.
 fn name(build: &Build, rule: &CompiledRule) -> String {
     let unit = build.units.iter().find(|unit| *unit.id == *rule.module);
     let written = |var: &Var| match unit {
@@ -55,7 +55,7 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
     let rules = node.rules.as_ref()?.all();
     let first = *rules.first()?;
     let last = *rules.last()?;
-    // The name in the message is that of the rule looked at last.
+    // The message names the rule that was checked last.
     let name_of = |rule| name(build, rule);
     let at = |message: String| LanguageError::at(Code::Type, &build.tree(first).location, message);
 
@@ -119,7 +119,7 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
     None
 }
 
-/// The rules below a place, without those that are inside of others, in the order of their
+/// Returns the rules below a node, without those that are inside of others, in the order of their
 /// references.
 fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<CompiledRule>> {
     let mut found: Vec<&Arc<CompiledRule>> = Vec::new();
@@ -128,7 +128,7 @@ fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<Compil
             found.extend(rules.all().into_iter().filter(|rule| wanted(rule)));
         }
     }
-    // Sorted, every reference comes right behind its beginnings.
+    // In sorted order, every reference directly follows its prefixes.
     found.sort_by(|left, right| left.reference.cmp(&right.reference));
     let mut kept: Vec<&Arc<CompiledRule>> = Vec::new();
     for rule in found {
@@ -142,7 +142,7 @@ fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<Compil
     kept
 }
 
-/// Finds packages that stand where a rule is.
+/// Finds packages at the path of a rule.
 fn packages(build: &Build, changed: &[&[Value]]) -> Diagnostics {
     let mut found = Diagnostics::new();
     let both = |place: &[Value]| {

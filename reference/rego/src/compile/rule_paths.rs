@@ -16,14 +16,14 @@ use crate::hash::HashMap;
 use crate::parallel;
 use crate::syntax::terms::{Path, rule_reference};
 
-/// The version of the policy that was made last.
+/// Version of the most recent policy.
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
 
-/// Rules with their places.
+/// Rules with their paths.
 type Placed = Vec<(Path, Arc<CompiledRule>)>;
 
 impl Build {
-    /// Puts all rules in their places, without their trees.
+    /// Inserts all rules into the rule tree, without their syntax trees.
     pub(super) fn plant(&mut self) -> Diagnostics {
         let planted = parallel::each(&mut self.units, |unit| planted(unit));
         let mut found = Diagnostics::new();
@@ -38,12 +38,12 @@ impl Build {
             }
         }
         let changed = put(&mut self.module_set.root, placed);
-        // Sorted and merged at once, which is faster than one by one.
+        // Sorting and merging once is faster than repeated insertion.
         self.changed.append(&mut changed.into_iter().collect());
         found
     }
 
-    /// Gives the rules in their places the trees that the stages left.
+    /// Stores the compiled syntax trees in the rules of the rule tree.
     pub(super) fn finish(self) -> Policy {
         let mut module_set = self.module_set;
         let mut units: Vec<_> = self.units.into_iter().map(Some).collect();
@@ -67,8 +67,8 @@ impl Build {
     }
 }
 
-/// The rules of a unit as others know them, in the order of the text, and the mistakes in where
-/// they stand; no rules if its package cannot be.
+/// Returns the rules of a unit in source order, and the errors of their paths; no rules if the path
+/// of its package is too long.
 fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
     let package = &unit.module.package;
     if package.path.len() > MAX_STEPS {
@@ -80,7 +80,7 @@ fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
     let mut all = Placed::with_capacity(unit.module.rules.len());
     for (position, rule) in unit.module.rules.iter().enumerate() {
         let reference = rule_reference(&unit.module, rule);
-        // Rules of one name mostly stand together.
+        // Rules of one name are usually adjacent.
         let same = all.last().map(|(_, before)| &before.reference);
         let same = same.filter(|before| ***before == *reference).cloned();
         let reference = same.unwrap_or_else(|| reference.into_iter().collect());
@@ -96,7 +96,7 @@ fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
     (Some(all), found)
 }
 
-/// A unit that went through all stages, and those of its rules that take the places of others.
+/// Returns a finished unit, and those of its rules that replace their earlier entries.
 fn finished(
     mut unit: CompilationUnit,
     order: u64,
@@ -117,7 +117,7 @@ fn finished(
             known.finish(tree, written.clone());
             continue;
         }
-        // Variables of its reference have other names now.
+        // Variables of its reference were renamed.
         let reference = rule_reference(&unit.module, &tree).into_iter().collect();
         let mut rule = CompiledRule::new(&unit, known.position, &tree, reference);
         rule.reads = known.reads.clone();
@@ -147,8 +147,7 @@ fn finished(
     (Arc::new(module), placed)
 }
 
-/// Puts rules to those that are at their rule_paths; others make way there for finished ones.
-/// The places are the answer.
+/// Adds rules to those at their paths. Finished rules replace unfinished ones. Returns the paths.
 fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
     placed.sort_by(|(left, _), (right, _)| left.cmp(right));
     let mut places: Vec<(Path, Vec<Arc<CompiledRule>>)> = Vec::new();
@@ -171,7 +170,7 @@ fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
     places
 }
 
-/// Lets go of things that hold much.
+/// Drops large structures in parallel.
 fn drop_all<T: Send>(all: impl Iterator<Item = T>) {
     let mut all: Vec<_> = all.map(Some).collect();
     parallel::each(&mut all, |one| drop(one.take()));

@@ -14,31 +14,31 @@ use crate::syntax::{self, Annotations, Ref, Var};
 
 pub(crate) use super::rule::{CompiledRule, SourceNames, ground_steps};
 
-/// A place below `data`.
+/// Node of the rule tree, for a path below `data`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
-    /// The rules of this place. Rules whose reference has variables are at the last place before
-    /// the first of them.
+    /// Rules of this path. A rule whose reference has variables is at the longest constant prefix
+    /// of its reference.
     pub(crate) rules: Option<Arc<RuleSet>>,
-    /// The modules whose package is this place, in the order of their ids.
+    /// Modules whose package has this path, in the order of their ids.
     pub(crate) modules: Vec<Arc<ModuleInterface>>,
     children: RedBlackTreeMapSync<Value, Arc<Node>>,
 }
 
-/// What others must know of a module.
+/// Interface of a module to other modules.
 #[derive(Debug)]
 pub(crate) struct ModuleInterface {
-    /// The id of the module.
+    /// Id of the module.
     pub(crate) id: Arc<str>,
     /// Its package, beginning with `data`.
     pub(crate) package: Ref,
-    /// The names of its rules, in the order of the text, perhaps several times.
+    /// Names of its rules in source order, possibly with duplicates.
     pub(crate) exports: Vec<Var>,
     /// Its METADATA blocks.
     pub(crate) annotations: Vec<Arc<Annotations>>,
 }
 
-/// What the rules of one place give.
+/// Kind of the document that the rules of one path define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RuleKind {
     /// One value: `p := 1`.
@@ -51,25 +51,25 @@ pub(crate) enum RuleKind {
     Function,
 }
 
-/// The rules of one place.
+/// Rules of one path.
 #[derive(Debug)]
 pub(crate) struct RuleSet {
-    /// What they give.
+    /// Kind of the document.
     pub(crate) kind: RuleKind,
-    /// The number of parameters; 0 unless they are functions.
+    /// Number of parameters; 0 if they are not functions.
     pub(crate) arity: usize,
-    /// The rule that gives the value when no other does.
+    /// Default rule.
     pub(crate) default: Option<Arc<CompiledRule>>,
-    /// Further such rules, which are a conflict.
+    /// Further default rules, which are a conflict.
     surplus: Vec<Arc<CompiledRule>>,
-    /// The other rules, by the depth of their package, the ids of their modules and the order of
-    /// the text.
+    /// Other rules, sorted by the depth of their package, the ids of their modules and source
+    /// order.
     pub(crate) rules: Vec<Arc<CompiledRule>>,
-    /// Which of the rules can matter for given documents. With rules below this place and a
-    /// reference with variables, those rules are part of it, see [`Node::extent`].
+    /// Index that selects the candidate rules for given documents. If rules below extend a
+    /// reference with variables, those rules are candidates too, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
-    /// The version of the policy that it was last asked of whether the rules are alone, and the
-    /// answer as its last bit. What they read may be others in another version.
+    /// Version of the policy for which [`Self::is_alone`] was last computed, and the result as its
+    /// last bit. The rules that they refer to may differ in another version.
     alone: AtomicU64,
 }
 
@@ -82,7 +82,7 @@ impl ModuleInterface {
 }
 
 impl RuleSet {
-    /// The rules of one place, in any order; there must be one at least.
+    /// Creates the set of the rules of one path, in any order; `None` if there are none.
     fn new(mut all: Vec<Arc<CompiledRule>>) -> Option<Self> {
         all.sort_by(|left, right| left.order().cmp(&right.order()));
         let first = all.first()?;
@@ -110,8 +110,7 @@ impl RuleSet {
         })
     }
 
-    /// Those of a place and further ones. If those are finished, they take the places of those
-    /// that are not.
+    /// Adds rules to those of a path. Finished rules replace unfinished ones.
     pub(super) fn with(old: Option<&Self>, more: Vec<Arc<CompiledRule>>) -> Option<Self> {
         let is_finished = more.iter().any(|rule| rule.is_finished());
         let old = old.iter().flat_map(|old| old.all());
@@ -121,15 +120,15 @@ impl RuleSet {
         Self::new(old.chain(more).collect())
     }
 
-    /// Whether one rule may be enough, as far as that is known: some give a constant, or there is
-    /// only the default.
+    /// Whether one rule may be enough, as far as that is known: some have constant values, or there
+    /// is only the default.
     pub(crate) fn may_settle(&self) -> bool {
         let index = self.index.get();
         self.rules.is_empty() || index.is_some_and(Index::has_constants)
     }
 
-    /// Whether the rules read no others, or only such of which one is always enough: nothing can
-    /// tell when those are evaluated. A trial knows only what was known before.
+    /// Whether the rules refer to no others, or only to rules of which one is always enough, so
+    /// that the time of their evaluation is not observable. A trial uses only cached results.
     pub(crate) fn is_alone(&self, module_set: &ModuleSet, is_trial: bool) -> bool {
         let known = self.alone.load(Ordering::Relaxed);
         if known >> 1 == module_set.version {
@@ -158,7 +157,7 @@ impl RuleSet {
         })
     }
 
-    /// Whether one rule is enough, whatever is asked.
+    /// Whether one rule is enough for every query.
     fn always_settles(&self, module_set: &ModuleSet) -> bool {
         self.kind == RuleKind::Complete
             && self.surplus.is_empty()
@@ -166,7 +165,7 @@ impl RuleSet {
             && self.is_alone(module_set, false)
     }
 
-    /// All rules, the default one among them, in the order of the text.
+    /// Returns all rules, including default rules, in source order.
     pub(crate) fn all(&self) -> Vec<&Arc<CompiledRule>> {
         let defaults = self.default.iter().chain(&self.surplus);
         let mut all: Vec<_> = self.rules.iter().chain(defaults).collect();
@@ -178,22 +177,22 @@ impl RuleSet {
 }
 
 impl Node {
-    /// The place one step below.
+    /// Returns the child with a key.
     pub(crate) fn child(&self, key: &Value) -> Option<&Arc<Node>> {
         self.children.get(key)
     }
 
-    /// The places one step below, in the order of their keys.
+    /// Returns the children in the order of their keys.
     pub(crate) fn children(&self) -> impl Iterator<Item = (&Value, &Arc<Node>)> {
         self.children.iter()
     }
 
-    /// Whether there is nothing below.
+    /// Whether the node has no children.
     pub(crate) fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
 
-    /// The place at the end of a path.
+    /// Returns the node at the end of a path.
     pub(crate) fn find(&self, path: &[Value]) -> Option<&Node> {
         let mut node = self;
         for step in path {
@@ -202,7 +201,7 @@ impl Node {
         Some(node)
     }
 
-    /// The rules of this place and of all places below, in the order of the keys.
+    /// Returns the rules of this node and of all nodes below, in the order of the keys.
     pub(crate) fn extent(&self) -> Vec<&Arc<RuleSet>> {
         let mut found = Vec::new();
         self.walk(&mut |node| {
@@ -212,7 +211,7 @@ impl Node {
         found
     }
 
-    /// Shows this place, then those below in the order of their keys, as far as they are wanted.
+    /// Visits this node, then those below in the order of their keys, while `show` returns true.
     pub(crate) fn walk<'n>(&'n self, show: &mut dyn FnMut(&'n Node) -> bool) {
         let mut open = vec![self];
         while let Some(node) = open.pop() {
@@ -223,13 +222,13 @@ impl Node {
         }
     }
 
-    /// Whether nothing is here or below.
+    /// Whether the node has no rules, modules or children.
     fn is_bare(&self) -> bool {
         self.rules.is_none() && self.modules.is_empty() && self.children.is_empty()
     }
 
-    /// Changes the place at the end of a path, and only what is on the way there. Places that
-    /// are left with nothing go.
+    /// Changes the node at the end of a path, and copies only the nodes on the path. Nodes that are
+    /// empty afterwards are removed.
     pub(crate) fn update(&mut self, path: &[Value], change: &mut dyn FnMut(&mut Node)) {
         let Some((first, rest)) = path.split_first() else {
             change(self);
@@ -240,8 +239,8 @@ impl Node {
         });
     }
 
-    /// Gives the places their rules, and takes those that were there in exchange. The places are
-    /// in the order of their paths, none is twice, and none is left with nothing.
+    /// Swaps the rules of nodes with the given ones. The paths are sorted and unique, and none of
+    /// the nodes becomes empty.
     pub(super) fn exchange(&mut self, sets: &mut [(&[Value], Option<Arc<RuleSet>>)]) {
         let are_beside = |left: &[Value], right: &[Value]| left.first() == right.first();
         for beside in sets.chunk_by_mut(|(left, _), (right, _)| are_beside(left, right)) {
@@ -260,7 +259,7 @@ impl Node {
         }
     }
 
-    /// Takes the rules of these modules away from this place.
+    /// Removes the rules of some modules from this node.
     pub(crate) fn take(&mut self, gone: &dyn Fn(&str) -> bool) {
         let all = self.rules.iter().flat_map(|set| set.all());
         let all = all.filter(|rule| !gone(&rule.module)).cloned().collect();

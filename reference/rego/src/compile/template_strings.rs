@@ -1,4 +1,4 @@
-//! Rewrites template strings to calls. Each expression becomes a comprehension of its own, so that
+//! Rewrites template strings to calls. Each expression becomes a separate comprehension, so that
 //! undefined values can be shown in the string.
 
 use thin_vec::{ThinVec, thin_vec};
@@ -52,7 +52,7 @@ pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics
     templates.found
 }
 
-/// Whether a rule has template strings at all; most have none.
+/// Whether a rule has template strings; most have none.
 fn has_templates(rule: &Rule) -> bool {
     struct FindTemplate(bool);
     impl<'t> Visit<'t> for FindTemplate {
@@ -136,7 +136,7 @@ impl Rewrite for Templates<'_, '_> {
 }
 
 impl Templates<'_, '_> {
-    /// Rewrites a body, all of whose variables are bound in all of it.
+    /// Rewrites a body, all of whose variables count as bound in all of it.
     fn exprs(&mut self, body: &mut Body) {
         for expr in &*body {
             self.bound.evaluate(expr, self.module_set);
@@ -223,9 +223,9 @@ impl Templates<'_, '_> {
         TermValue::Call(thin_vec![operator("internal.template_string", at), array])
     }
 
-    /// Collects the values of a term: one, or none.
+    /// Wraps a term in a comprehension that collects its value, if it is defined.
     fn collect(&mut self, term: Term, with: ThinVec<crate::syntax::With>) -> Term {
-        // What is said about a call in a template has no place.
+        // Errors about a call in a template have no location.
         let at = (!matches!(term.value, TermValue::Call(_))).then_some(&term.location);
         let mut vars: Vec<_> = NEEDED.of_term(&term).into_iter().collect();
         vars.retain(|var| !self.bound.contains(var));

@@ -6,7 +6,7 @@ use crate::hash::HashMap;
 use crate::syntax::visit::deep;
 use crate::syntax::{Term, TermValue, Var};
 
-/// The variables that become bound when two terms are unified and others are bound already.
+/// Returns the variables that the unification of two terms binds, given the bound ones.
 pub(super) fn unify<'t>(safe: Safe<'_>, left: &'t Term, right: &'t Term) -> Vars<'t> {
     let mut unifier = Unifier {
         safe,
@@ -21,16 +21,16 @@ pub(super) fn unify<'t>(safe: Safe<'_>, left: &'t Term, right: &'t Term) -> Vars
 struct Unifier<'s, 't> {
     safe: Safe<'s>,
     bound: Vars<'t>,
-    /// A variable that equals a collection: each is bound once the other is.
+    /// Equations of a variable and a collection: each side is bound once the other is.
     groups: Vec<Group<'t>>,
-    /// The groups in which a variable is: as the whole or as a member.
+    /// Groups that contain a variable, as the whole or as a member.
     watching: HashMap<&'t Var, Vec<usize>>,
 }
 
 struct Group<'t> {
     whole: &'t Var,
     members: Vec<&'t Var>,
-    /// How many members are not bound yet.
+    /// Number of members that are not bound yet.
     open: usize,
 }
 
@@ -82,8 +82,8 @@ impl<'t> Unifier<'_, 't> {
         }
     }
 
-    /// A pattern and what is no pattern: a scalar, a set, a comprehension, a reference, a call.
-    /// Whether a comprehension binds the pattern is given.
+    /// Unifies a pattern with a term that is not a pattern: a scalar, a set, a comprehension, a
+    /// reference, a call. `fits` says whether a comprehension binds the pattern.
     fn pattern_and_value(&mut self, pattern: &'t Term, value: &'t Term, fits: bool) {
         let binds = match &value.value {
             TermValue::Ref(reference) => is_ref_safe(reference, self.safe),
@@ -109,7 +109,7 @@ impl<'t> Unifier<'_, 't> {
         self.group(var, members.into_iter().collect());
     }
 
-    /// A variable equals what consists of others.
+    /// Records that a variable equals a collection of others.
     fn group(&mut self, whole: &'t Var, members: Vec<&'t Var>) {
         if self.is_safe(whole) {
             members.into_iter().for_each(|var| self.bind(var));
@@ -158,7 +158,7 @@ impl<'t> Unifier<'_, 't> {
     }
 }
 
-/// A key of an object, found by its text for scalars.
+/// Key of an object, hashed by its text for strings and variables.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'t>(&'t Term);
 

@@ -8,23 +8,23 @@ use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With}
 /// Variables of a tree.
 pub(super) type Vars<'t> = HashSet<&'t Var>;
 
-/// Which variables of a node count.
+/// Selects the variables of a node that count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scan {
-    /// The heads of references.
+    /// Heads of references.
     pub(super) ref_heads: bool,
-    /// The names of called functions, and the heads of the references that `with` modifiers have
-    /// as targets and values.
+    /// Names of called functions, and heads of references that are targets or values of `with`
+    /// modifiers.
     pub(super) call_heads: bool,
-    /// The keys of objects.
+    /// Keys of objects.
     pub(super) keys: bool,
-    /// What is inside of comprehensions, template strings, and the operands of `not`, `and` and
-    /// `or`; of an expression with `every` all but its domain.
+    /// Contents of comprehensions, template strings, and operands of `not`, `and` and `or`; of an
+    /// expression with `every` all but its domain.
     pub(super) closures: bool,
-    /// Where closures do not count: what operands of `not`, `and` and `or` without braces need
-    /// from around them.
+    /// If closures do not count: variables that operands of `not`, `and` and `or` without braces
+    /// need from the enclosing scope.
     pub(super) open_operands: bool,
-    /// What is inside of sets.
+    /// Contents of sets.
     pub(super) sets: bool,
 }
 
@@ -38,20 +38,20 @@ pub(super) const ALL: Scan = Scan {
     sets: true,
 };
 
-/// The variables that an evaluation of the node itself needs or binds.
+/// Variables that the evaluation of the node itself needs or binds.
 pub(super) const NEEDED: Scan = Scan {
     call_heads: false,
     closures: false,
     ..ALL
 };
 
-/// The same, and those that operands without braces need from around them.
+/// Like [`NEEDED`], with those that operands without braces need from the enclosing scope.
 pub(super) const NEEDED_AROUND: Scan = Scan {
     open_operands: true,
     ..NEEDED
 };
 
-/// The variables that a pattern binds when it is unified with a value.
+/// Variables that a pattern binds when it is unified with a value.
 pub(super) const PATTERN: Scan = Scan {
     ref_heads: false,
     keys: false,
@@ -59,20 +59,20 @@ pub(super) const PATTERN: Scan = Scan {
     ..ALL
 };
 
-/// The variables of the operands of a call that is evaluated, and those that its results bind.
+/// Variables of the operands of a call, and those that its results bind.
 pub(super) const RESULT: Scan = Scan {
     sets: false,
     ..PATTERN
 };
 
-/// All variables but the heads of references: what the steps of a reference bind.
+/// All variables but the heads of references: those that the steps of a reference bind.
 pub(super) const STEPS: Scan = Scan {
     ref_heads: false,
     ..ALL
 };
 
 impl Scan {
-    /// The variables of a term, with the places where terms are them.
+    /// Visits the variables of a term, with the locations of their occurrences.
     pub(super) fn term<'t>(self, term: &'t Term, found: &mut impl FnMut(&'t Var, &'t Location)) {
         deep(|| self.value(term, found));
     }
@@ -111,7 +111,7 @@ impl Scan {
         }
     }
 
-    /// The variables of terms.
+    /// Visits the variables of terms.
     pub(super) fn terms<'t>(
         self,
         terms: &'t [Term],
@@ -134,7 +134,7 @@ impl Scan {
         self.terms(operands, found);
     }
 
-    /// The variables of an expression.
+    /// Visits the variables of an expression.
     pub(super) fn expr<'t>(self, expr: &'t Expr, found: &mut impl FnMut(&'t Var, &'t Location)) {
         match &expr.terms {
             ExprTerms::Term(term) => self.term(term, found),
@@ -161,14 +161,14 @@ impl Scan {
                 }
             }
         }
-        // The domain of `every` is evaluated before it, with the same modifiers.
+        // The domain of `every` is evaluated ahead of it, with the same modifiers.
         let before = matches!(expr.terms, ExprTerms::Every(_)) && !self.closures;
         for with in expr.with.iter().filter(|_| !before) {
             self.with(with, found);
         }
     }
 
-    /// The variables of a modifier.
+    /// Visits the variables of a modifier.
     pub(super) fn with<'t>(self, with: &'t With, found: &mut impl FnMut(&'t Var, &'t Location)) {
         if self.call_heads {
             self.term(&with.target, found);
@@ -184,15 +184,15 @@ impl Scan {
         }
     }
 
-    /// The variables of a body.
+    /// Visits the variables of a body.
     pub(super) fn body<'t>(self, body: &'t [Expr], found: &mut impl FnMut(&'t Var, &'t Location)) {
         for expr in body {
             self.expr(expr, found);
         }
     }
 
-    /// The variables that an operand without braces needs from around it. It was one expression;
-    /// what the compiler took out of that binds variables for it.
+    /// Returns the variables that an operand without braces needs from the enclosing scope.
+    /// Generated expressions that were moved out of the operand bind variables for it.
     fn open(self, body: &[Expr]) -> Vec<(&Var, &Location)> {
         let scan = Scan {
             open_operands: false,
@@ -216,12 +216,12 @@ impl Scan {
         vars
     }
 
-    /// The set of the variables of a term.
+    /// Returns the set of the variables of a term.
     pub(super) fn of_term(self, term: &Term) -> Vars<'_> {
         self.of_terms(std::slice::from_ref(term))
     }
 
-    /// The set of the variables of terms.
+    /// Returns the set of the variables of terms.
     pub(super) fn of_terms(self, terms: &[Term]) -> Vars<'_> {
         let mut vars = Vars::default();
         self.terms(terms, &mut |var, _| {
@@ -230,7 +230,7 @@ impl Scan {
         vars
     }
 
-    /// The set of the variables of a body.
+    /// Returns the set of the variables of a body.
     pub(super) fn of_body(self, body: &[Expr]) -> Vars<'_> {
         let mut vars = Vars::default();
         self.body(body, &mut |var, _| {
@@ -240,7 +240,7 @@ impl Scan {
     }
 }
 
-/// The variable that an expression of the compiler gives its value.
+/// Returns the variable that a generated expression binds to its value.
 fn given(expr: &Expr) -> Option<&Var> {
     let term = match (equality(expr), &expr.terms) {
         _ if !expr.generated => None,
@@ -251,17 +251,17 @@ fn given(expr: &Expr) -> Option<&Var> {
     term.and_then(as_var)
 }
 
-/// The steps of a reference behind its head.
+/// Returns the steps of a reference after its head.
 pub(super) fn steps(reference: &[Term]) -> &[Term] {
     reference.get(1..).unwrap_or_default()
 }
 
-/// The operands of a call.
+/// Returns the operands of a call.
 pub(super) fn operands(call: &[Term]) -> &[Term] {
     call.get(1..).unwrap_or_default()
 }
 
-/// The terms of an expression that calls the function of this name.
+/// Returns the terms of an expression that calls the function of this name.
 pub(super) fn call_of<'t>(expr: &'t Expr, name: &str) -> Option<&'t [Term]> {
     match &expr.terms {
         ExprTerms::Call(call) if is_operator(call.first()?, name) => Some(call),
@@ -269,7 +269,7 @@ pub(super) fn call_of<'t>(expr: &'t Expr, name: &str) -> Option<&'t [Term]> {
     }
 }
 
-/// The two sides of an equality.
+/// Returns the two sides of an equality.
 pub(super) fn equality(expr: &Expr) -> Option<(&Term, &Term)> {
     match call_of(expr, "eq")? {
         [_, left, right] => Some((left, right)),
@@ -285,7 +285,7 @@ pub(super) fn is_operator(term: &Term, name: &str) -> bool {
     }
 }
 
-/// `input` or `data`, if the term is a reference to just that.
+/// Returns `input` or `data`, if the term is a reference to just that.
 pub(super) fn root_document(term: &Term) -> Option<&Var> {
     match &term.value {
         TermValue::Ref(reference) => match reference.as_slice() {
@@ -301,19 +301,18 @@ pub(super) fn is_root(var: &Var) -> bool {
     matches!(&*var.0, "input" | "data")
 }
 
-/// Whether the variable has a name as the compiler gives them, to variables of its own and of
-/// authors.
+/// Whether the variable has the name of a generated variable, which may replace a source variable.
 pub(super) fn is_local(var: &Var) -> bool {
     var.0.starts_with("__local")
 }
 
-/// The variable as messages show it.
+/// Returns the name of the variable for messages.
 pub(super) fn shown(var: &Var) -> &str {
     if var.is_wildcard() { "_" } else { &var.0 }
 }
 
-/// Whether evaluating the term takes more than looking at it: it has references, calls among
-/// them, or comprehensions.
+/// Whether the term must be evaluated: it contains references, including those of calls, or
+/// comprehensions.
 pub(super) fn requires_evaluation(term: &Term) -> bool {
     struct Finder(bool);
     impl<'t> crate::syntax::visit::Visit<'t> for Finder {
@@ -333,8 +332,8 @@ pub(super) fn requires_evaluation(term: &Term) -> bool {
     find.0
 }
 
-/// The variables that a body declares: on the left of `:=`, by `some`; also inside of `every`,
-/// `not`, `and`, `or` and template strings, but not of comprehensions.
+/// Returns the variables that a body declares: on the left of `:=`, by `some`; also inside of
+/// `every`, `not`, `and`, `or` and template strings, but not of comprehensions.
 pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
     struct Finder(HashSet<Var>);
     impl<'t> crate::syntax::visit::Visit<'t> for Finder {
@@ -382,7 +381,7 @@ pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
     find.0
 }
 
-/// Whether the body says nothing: rules without one have `true`.
+/// Whether the body is only `true`, as in rules without a body.
 pub(super) fn is_empty(body: &[Expr]) -> bool {
     match body {
         [only] => matches!(
@@ -393,7 +392,7 @@ pub(super) fn is_empty(body: &[Expr]) -> bool {
     }
 }
 
-/// Adds to a body. One that says nothing is replaced.
+/// Appends to a body. A body that is only `true` is replaced.
 pub(super) fn append(body: &mut Body, more: impl IntoIterator<Item = Expr>) {
     let mut more = more.into_iter().peekable();
     if more.peek().is_some() && is_empty(body) {
@@ -406,7 +405,7 @@ pub(super) fn append(body: &mut Body, more: impl IntoIterator<Item = Expr>) {
     }
 }
 
-/// Adds an expression to a body that is made anew.
+/// Appends an expression to a body, and sets its index.
 pub(super) fn push(body: &mut Body, mut expr: Expr) {
     expr.index = body.len();
     body.push(expr);

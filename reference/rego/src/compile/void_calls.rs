@@ -1,4 +1,4 @@
-//! Refuses calls of functions without results where a value is needed.
+//! Rejects calls of functions without results where a value is needed.
 
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
@@ -7,7 +7,7 @@ use crate::syntax::visit::{self, Visit, all_rules};
 use crate::syntax::{Term, TermValue};
 use crate::types::signature;
 
-/// Looks at a module.
+/// Checks a module.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let mut calls = VoidCalls(Diagnostics::new());
     for rule in all_rules(&unit.module.rules) {
@@ -16,7 +16,7 @@ pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     calls.0
 }
 
-/// Looks at a query.
+/// Checks a query.
 pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
     let mut calls = VoidCalls(Diagnostics::new());
     visit::body(&unit.body, &mut calls);

@@ -1,5 +1,4 @@
-//! Checks the targets of `with`, and moves values that must be evaluated in front of the
-//! expression.
+//! Checks the targets of `with`, and moves values that must be evaluated ahead of the expression.
 
 use super::names::{Names, operator};
 use super::vars::{is_operator, push, requires_evaluation};
@@ -38,7 +37,7 @@ pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics
     modifiers.found
 }
 
-/// What queries must not call.
+/// Functions that queries must not call.
 pub(super) const UNSAFE_IN_QUERIES: &[&str] = &["http.send"];
 
 struct Modifiers<'n, 'w> {
@@ -51,8 +50,8 @@ struct Modifiers<'n, 'w> {
 impl Rewrite for Modifiers<'_, '_> {
     fn body(&mut self, body: &mut Body) -> bool {
         let mut result = Body::with_capacity(body.len());
-        // Expressions that were made from one have the same modifiers, whose values are evaluated
-        // once for all of them.
+        // Expressions that were generated from one have the same modifiers, whose values are
+        // evaluated once for all of them.
         let mut hoisted: HashMap<(u32, u32), Term> = HashMap::default();
         for mut expr in std::mem::take(body) {
             for with in &mut expr.with {
@@ -67,7 +66,7 @@ impl Rewrite for Modifiers<'_, '_> {
                     },
                     Ok(false) => {}
                     Err(mistake) => {
-                        // The rest of the body would only repeat it.
+                        // The rest of the body would only repeat the error.
                         self.found.push(*mistake);
                         return false;
                     }
@@ -83,7 +82,7 @@ impl Rewrite for Modifiers<'_, '_> {
 type Checked = Result<bool, Box<LanguageError>>;
 
 impl Modifiers<'_, '_> {
-    /// Whether the value must be evaluated first.
+    /// Checks a modifier. Returns whether its value must be evaluated first.
     fn check(&self, with: &mut With) -> Checked {
         name_function(&mut with.value);
         let target = self.function(&with.target)?;
@@ -136,7 +135,7 @@ impl Modifiers<'_, '_> {
         Ok(requires_evaluation(&with.value))
     }
 
-    /// What takes a function's place: another function as it is, or a value.
+    /// Checks the replacement of a function: another function, which is not evaluated, or a value.
     fn value_of_function(&self, value: &Term) -> Checked {
         if let TermValue::Ref(reference) = &value.value
             && self.exists(reference)
@@ -151,7 +150,7 @@ impl Modifiers<'_, '_> {
             .is_some_and(|path| self.module_set.find(&path).is_some())
     }
 
-    /// The built-in function that a term names.
+    /// Returns the built-in function that a term names.
     fn function(&self, term: &Term) -> Result<Option<&'static Signature>, Box<LanguageError>> {
         let reference = match &term.value {
             TermValue::Ref(reference) => Some(reference.as_slice()),
@@ -170,7 +169,7 @@ impl Modifiers<'_, '_> {
     }
 }
 
-/// A function that was named by a variable becomes a reference.
+/// Converts a variable that names a function to a reference.
 fn name_function(term: &mut Term) {
     if let TermValue::Var(name) = &term.value
         && signature(&name.0).is_some()

@@ -8,7 +8,7 @@ use crate::meter::{Ended, LIGHT, Meter};
 use crate::value::{Object, Set, distinct};
 
 impl<'p> Machine<'p> {
-    /// The value of a comprehension.
+    /// Returns the value of a comprehension.
     pub(super) fn comprehension(
         &mut self,
         frame: &Frame<'_>,
@@ -80,10 +80,10 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// The set of these values.
+    /// Returns the set of the values.
     fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Interrupt> {
         let meter = &self.meter;
-        // A trial sorts no more than it could compare twice over.
+        // A trial sorts at most as many members as it could compare twice.
         if meter.is_trial() && !meter.admits_within(members.iter(), LIGHT) {
             return Err(Interrupt::ended(Ended::Trial));
         }

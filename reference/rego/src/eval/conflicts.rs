@@ -11,20 +11,20 @@ use crate::meter::Ended;
 use crate::syntax::Location;
 use crate::trace::Op;
 
-/// So many values are listed.
+/// Maximum number of values in a message.
 const MAX_VALUES: usize = 10;
 
-/// Values are shown up to this many characters.
+/// Maximum number of characters of a value in a message.
 const MAX_TEXT: usize = 80;
 
-/// The values that rules give, the first and those that differ from it.
+/// First value of the conflicting rules, and the values that differ from it.
 #[derive(Default)]
 struct Values {
     found: Vec<(Location, Value)>,
     more: bool,
 }
 
-/// An error of rules that give one document, or one call, different values.
+/// Returns the error for rules that define different values for one document or one call.
 pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bool) -> Interrupt {
     let name = crate::syntax::TermValue::Ref(candidate.rule.reference[..].into());
     let message = if function {
@@ -36,8 +36,8 @@ pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bo
 }
 
 impl<'p> Machine<'p> {
-    /// An error of rules, completed with all values that they give if it is a conflict between
-    /// them. The rules are evaluated again for that; for functions with the same operands.
+    /// Adds all conflicting values to the error message of a conflict. To find them, the rules are
+    /// evaluated again; functions with the same operands.
     pub(super) fn all_conflicts(
         &mut self,
         frame: &Frame<'_>,
@@ -50,7 +50,7 @@ impl<'p> Machine<'p> {
             Interrupt::Failed(error) if error.is_of(culprit) => error,
             other => return other,
         };
-        // The values are written whole before they are cut.
+        // Values are formatted in full before they are truncated.
         if self.meter.is_trial() {
             return Interrupt::ended(Ended::Trial);
         }
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
         Interrupt::Failed(error)
     }
 
-    /// Evaluates a rule for its values; tells whether it has any.
+    /// Evaluates a rule and collects its values. Returns whether it has any.
     fn gather(
         &mut self,
         frame: &Frame<'_>,
@@ -119,14 +119,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The value of a rule whose body has a solution.
+    /// Returns the value of a rule whose body has a solution.
     pub(super) fn head_value(&self, child: &Frame<'_>, program: &Program) -> Option<Value> {
         self.value(child, program.head.value.as_ref()?)
     }
 }
 
 impl EvalError {
-    /// Whether it is the conflict that this rule has caused, and not one that it has met.
+    /// Whether this rule raised the conflict, rather than a rule that it refers to.
     fn is_of(&self, rule: Candidate<'_>) -> bool {
         self.code == EvalCode::Conflict && self.location.as_ref() == Some(rule.location())
     }
@@ -170,7 +170,7 @@ impl Values {
     }
 }
 
-/// A text on one line, cut where it is too long.
+/// Joins a string to one line, truncated to the maximum length.
 fn shortened(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     let text = words.join(" ");

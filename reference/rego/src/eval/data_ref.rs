@@ -8,10 +8,10 @@ use crate::compile::rule_tree::Node;
 use crate::meter::Ended;
 use crate::value::Object;
 
-/// The document that no reference to a document above it shows.
+/// Document that references to its ancestors do not include.
 const HIDDEN: &str = "system";
 
-/// A place below `data`, as the way to it.
+/// Path below `data`, as a linked list from its last step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DataPath<'a> {
     above: Option<&'a DataPath<'a>>,
@@ -19,7 +19,7 @@ pub(super) struct DataPath<'a> {
     depth: usize,
 }
 
-/// What there is at a place.
+/// Rules and documents at a path.
 #[derive(Debug, Clone, Copy)]
 struct Position<'a, 'p> {
     rules: Option<&'p Node>,
@@ -33,12 +33,12 @@ impl<'a> DataPath<'a> {
         Self { above, key, depth }
     }
 
-    /// The number of steps to the place.
+    /// Returns the number of steps.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The steps from `data` to the place.
+    /// Returns the steps from `data`.
     pub(super) fn path(&self) -> Vec<Value> {
         let mut path = Vec::with_capacity(self.depth);
         let mut current = Some(self);
@@ -50,7 +50,7 @@ impl<'a> DataPath<'a> {
         path
     }
 
-    /// Whether this is the place at the end of a path.
+    /// Whether this is the given path.
     fn is(&self, path: &[Value]) -> bool {
         let mut current = Some(self);
         path.len() == self.depth
@@ -79,7 +79,7 @@ impl<'p> Machine<'p> {
         self.descend(frame, walk, None, at, each)
     }
 
-    /// Takes steps from a place at which there are no rules.
+    /// Follows steps from a path without rules.
     fn descend(
         &mut self,
         frame: &Frame<'_>,
@@ -103,7 +103,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Takes one step, and the others from there.
+    /// Follows the steps after the current one.
     fn enter(
         &mut self,
         frame: &Frame<'_>,
@@ -149,7 +149,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Takes a step to each document and each place of rules that fits, then the others.
+    /// Follows the first step to each matching document and rule, then the remaining steps.
     fn enumerate(
         &mut self,
         frame: &Frame<'_>,
@@ -209,7 +209,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// The whole document at a place.
+    /// Returns the whole document at a path.
     fn extent(
         &mut self,
         frame: &Frame<'_>,
@@ -227,7 +227,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// The documents that rules give at a place and below.
+    /// Returns the documents that rules define at a path and below.
     fn leaves(
         &mut self,
         frame: &Frame<'_>,
@@ -268,7 +268,7 @@ impl<'p> Machine<'p> {
         Ok(Value::from(result))
     }
 
-    /// What there is at a place besides rules.
+    /// Returns the document at a path without those that rules define.
     fn merged(
         &self,
         place: Option<&DataPath<'_>>,
@@ -294,13 +294,13 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Whether `with` replaced the document at this place.
+    /// Whether `with` replaced the document at this path.
     fn is_replaced(&self, place: &DataPath<'_>) -> bool {
         let mut replaced = self.replaced.iter();
         replaced.any(|path| path.is_empty() || place.is(path))
     }
 
-    /// Whether `with` replaced the document at this place or one that holds it.
+    /// Whether `with` replaced the document at this path or an ancestor of it.
     fn is_covered(&self, place: &DataPath<'_>) -> bool {
         let mut current = Some(place);
         !self.replaced.is_empty()
@@ -313,7 +313,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Both documents in one. Where both have a value that is no object, the first one's counts.
+/// Merges two documents. Where both have a value and they are not both objects, the first counts.
 pub(super) fn merge(first: &Value, second: &Value) -> Value {
     let (Value::Object(left), Value::Object(right)) = (first, second) else {
         return first.clone();

@@ -1,9 +1,9 @@
 //! Deterministic expressions: those with at most one solution, evaluated inline without a
 //! continuation. Their bindings stay on the trail until the body is left.
 //!
-//! What may have several solutions takes a continuation. So do rules and functions of the policy of
-//! which several are asked, or which read such, because what remains is done between them, where
-//! it may be noticed; and so does everything in a traced evaluation.
+//! Expressions that may have several solutions need a continuation. So do rules and functions with
+//! several candidates, or that read such rules: the continuation runs between the candidates, where
+//! it is observable. So does everything in a traced evaluation.
 
 use super::binding::Binding;
 use super::functions::CallOutcome;
@@ -17,30 +17,30 @@ use crate::ir::{
 };
 use crate::value::Number;
 
-/// What came of an expression.
+/// Result of a deterministic evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deterministic {
-    /// It has this one solution.
+    /// It has exactly one solution.
     Holds,
-    /// It has none.
+    /// It has no solution.
     Fails,
-    /// It may have several, and nothing was done.
+    /// It may have several solutions, and nothing was evaluated.
     Many,
 }
 
-/// What a term is without evaluation.
+/// Result of resolving a term without evaluation.
 pub(super) enum Ground<'g, 'p> {
     Value(&'g Value),
-    /// A part of the base documents, or of a constant of the policy.
+    /// Part of the base documents, or of a constant of the policy.
     Lent(&'p Value),
     Undefined,
-    /// It depends on these rules, to which so many steps lead.
+    /// Depends on these rules, which are reached after this number of steps.
     Rules(&'p Node, &'p RuleSet, usize),
     Unknown,
 }
 
 impl<'p> Ground<'p, 'p> {
-    /// What was found in what outlives the evaluation.
+    /// Converts a value that outlives the evaluation to a borrowed one.
     fn borrowed<'g>(self) -> Ground<'g, 'p> {
         match self {
             Self::Value(value) | Self::Lent(value) => Ground::Lent(value),
@@ -58,7 +58,7 @@ impl From<bool> for Deterministic {
 }
 
 impl<'p> Machine<'p> {
-    /// Finds the solution of an expression that has one at most.
+    /// Evaluates an expression with at most one solution.
     pub(super) fn deterministic(
         &mut self,
         frame: &Frame<'_>,
@@ -73,7 +73,7 @@ impl<'p> Machine<'p> {
         self.det_plain(frame, expr)
     }
 
-    /// The same without a look at modifiers.
+    /// Evaluates an expression without its modifiers.
     pub(super) fn det_plain(
         &mut self,
         frame: &Frame<'_>,
@@ -134,7 +134,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Unifies what a reference leads to with a term.
+    /// Unifies the value of a reference with a term.
     fn det_reference(
         &mut self,
         frame: &Frame<'_>,
@@ -185,7 +185,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Unifies what a comprehension makes with a term.
+    /// Unifies the value of a comprehension with a term.
     fn det_comprehension(
         &mut self,
         frame: &Frame<'_>,
@@ -279,7 +279,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Unifies a value with a term that is no reference and no comprehension.
+    /// Unifies a value with a term that is neither a reference nor a comprehension.
     fn det_unify(&mut self, frame: &Frame<'_>, value: Value, operand: &Operand) -> Deterministic {
         match operand {
             Operand::Var(slot) if self.slot(frame, *slot).is_none() => {
@@ -289,7 +289,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Gives a variable a value until the body is left.
+    /// Binds a variable until the body is left.
     fn bind(&mut self, frame: &Frame<'_>, slot: Slot, value: Value) -> Deterministic {
         let place = frame.base + slot;
         self.set(place, value);
@@ -297,7 +297,7 @@ impl<'p> Machine<'p> {
         Deterministic::Holds
     }
 
-    /// Gives a variable a part of the base documents until the body is left.
+    /// Binds a variable to a part of the base documents until the body is left.
     fn borrow(&mut self, frame: &Frame<'_>, slot: Slot, value: &'p Value) -> Deterministic {
         let place = frame.base + slot;
         self.borrow_into(place, value);
@@ -305,7 +305,7 @@ impl<'p> Machine<'p> {
         Deterministic::Holds
     }
 
-    /// What a term is, as far as that needs no evaluation.
+    /// Resolves a term as far as possible without evaluation.
     pub(super) fn ground<'g>(&'g self, frame: &Frame<'_>, operand: &'g Operand) -> Ground<'g, 'p> {
         match operand {
             Operand::Known(value) => Ground::Value(value),
@@ -319,8 +319,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Where the first steps of a reference lead, if it has one way and no rules are on it. These
-    /// are all of its steps but, at most, a last one that is not fixed.
+    /// Resolves `steps`, each of which must be a single key, up to the first unevaluated rules.
+    /// They are all steps of the reference but, at most, a last one that is not fixed.
     pub(super) fn resolved_prefix<'g>(
         &'g self,
         frame: &Frame<'_>,
@@ -359,7 +359,7 @@ impl<'p> Machine<'p> {
                         return Ground::Unknown;
                     };
                     match node.child(key) {
-                        // What one key has no rules for, another may.
+                        // Another key may have rules where this one has none.
                         None if steps.len() - rest.len() > reference.fixed => {
                             return self.below(frame, self.documents, steps, true).borrowed();
                         }
@@ -391,7 +391,7 @@ impl<'p> Machine<'p> {
         self.below(frame, value, rest.as_slice(), false)
     }
 
-    /// Where the steps of a reference lead in what outlives the evaluation.
+    /// Resolves the steps of a reference in a value that outlives the evaluation.
     #[inline]
     fn borrowed(
         &self,
@@ -417,7 +417,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Where a reference leads behind rules that have been evaluated, to which so many steps lead.
+    /// Resolves the rest of a reference after evaluated rules, reached after `taken` steps.
     pub(super) fn behind<'g>(
         &'g self,
         frame: &Frame<'_>,
@@ -433,7 +433,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Where steps lead from a value.
+    /// Follows steps from a value.
     #[inline]
     fn below<'v>(
         &self,
@@ -461,7 +461,7 @@ impl<'p> Machine<'p> {
         Ground::Value(value)
     }
 
-    /// The key that a step is, if it is one and no collection.
+    /// Returns the key of a step, if it is known and not a collection.
     fn name<'g>(&'g self, frame: &Frame<'_>, step: &'g Step) -> Option<&'g Value> {
         let key = match step {
             Step::One(Operand::Known(key)) => key,

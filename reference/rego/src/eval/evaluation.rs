@@ -19,10 +19,10 @@ use crate::syntax::Location;
 use crate::trace::Tracer;
 use crate::value::Object;
 
-/// Takes a line that `print` prints, and where that stands.
+/// Callback for the lines that `print` prints, with the location of the call.
 pub type Print<'e> = &'e mut dyn FnMut(&Location, &str);
 
-/// What a query is evaluated against, and how.
+/// Inputs and options of an evaluation.
 pub struct Evaluation<'e> {
     /// The root of the base documents, an object.
     pub documents: &'e Value,
@@ -30,33 +30,33 @@ pub struct Evaluation<'e> {
     pub input: Option<Value>,
     /// Whether a failing call of a built-in function is an error. If not, it is undefined.
     pub strict: bool,
-    /// Watches the evaluation.
+    /// Receives the trace events.
     pub tracer: Option<&'e mut dyn Tracer>,
-    /// Takes what `print` prints, and where that stands.
+    /// Receives the output of `print`, with the location of the call.
     pub print: Option<Print<'e>>,
-    /// Ends the evaluation once it is set; nobody does if absent.
+    /// Cancels the evaluation once it is set. If absent, the evaluation cannot be cancelled.
     pub cancelled: Option<Arc<AtomicBool>>,
-    /// What ends it besides.
+    /// Limits of the evaluation.
     pub limits: Limits,
-    /// What the evaluation takes as the present time; if absent, the time when it first needs one.
+    /// Current time for the evaluation. If absent, the clock is read when it is first needed.
     pub now: Option<SystemTime>,
-    /// What built-in functions see of the world; nothing if absent.
+    /// Environment that built-in functions can observe; empty if absent.
     pub host: Option<&'e dyn Host>,
     /// The hosts that built-in functions may reach; all if absent.
     pub allowed_hosts: Option<Arc<[String]>>,
-    /// If present, takes what calls of non-deterministic functions answered: an object by the
-    /// names of the functions of objects by their operands, written as a JSON array.
+    /// If present, receives the results of nondeterministic calls: an object that maps the names of
+    /// functions to objects that map their operands, as a JSON array, to results.
     pub calls: Option<Object>,
-    /// If present, takes the `labels` that METADATA blocks give the rules that had an answer: an
-    /// object for each rule, those that are equal once, in the order of the first answers. Members
-    /// of a rule that was asked for a single member are left out.
+    /// If present, receives the `labels` that METADATA blocks give the rules that had an answer:
+    /// one object for each rule, without duplicates, in the order of the first answers. Members of
+    /// a rule that was evaluated for a single member are omitted.
     pub rule_labels: Option<Vec<Value>>,
-    /// What earlier evaluations left, and this one leaves for later ones; nothing if absent.
+    /// Caches shared with earlier and later evaluations; none if absent.
     pub caches: Option<&'e Caches>,
 }
 
 impl<'e> Evaluation<'e> {
-    /// An evaluation now, without an input, that nobody watches.
+    /// Creates an untraced evaluation without an input.
     pub fn new(documents: &'e Value) -> Self {
         Self {
             documents,
@@ -75,11 +75,11 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Charges values for what they unfold to, before something else than an evaluation goes through
+    /// Charges values for their expanded size, before anything else than an evaluation traverses
     /// them.
     ///
     /// # Errors
-    /// When an evaluation with these limits would have to end.
+    /// If an evaluation with these limits would be aborted.
     pub fn afford<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> Result<(), EvalError> {
         let meter = self.meter();
         let mut values = values.into_iter();
@@ -87,7 +87,7 @@ impl<'e> Evaluation<'e> {
         afforded.map_err(Ended::error)
     }
 
-    /// Takes what non-deterministic functions answered.
+    /// Stores the results of nondeterministic functions in `calls`.
     pub(super) fn take_calls(&mut self, answers: Answers) {
         let Some(calls) = &mut self.calls else {
             return;
@@ -103,7 +103,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// What the evaluation uses, with its limits.
+    /// Creates a meter with the limits of the evaluation.
     #[inline]
     pub(crate) fn meter(&self) -> Meter {
         Meter::new(self.cancelled.clone(), self.limits.clone())
@@ -137,7 +137,7 @@ impl fmt::Debug for Evaluation<'_> {
     }
 }
 
-/// One way in which a query holds.
+/// One solution of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     pub(super) bindings: Vec<(Arc<str>, Value)>,
@@ -145,24 +145,24 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The variables by the names that were written, in the order of their names, without
+    /// Returns the bindings of the variables by their source names, sorted by name, without
     /// wildcards.
     pub fn bindings(&self) -> &[(Arc<str>, Value)] {
         &self.bindings
     }
 
-    /// The values of the expressions, in the order in which they were evaluated; `true` for those
-    /// that only hold.
+    /// Returns the values of the expressions in the order of evaluation; `true` for expressions
+    /// without a value.
     pub fn values(&self) -> &[Value] {
         &self.values
     }
 
-    /// The bindings as an object.
+    /// Returns the bindings as an object.
     pub fn to_value(&self) -> Value {
         Value::object(self.bindings.iter().cloned())
     }
 
-    /// The document that was asked for, see [`Query::document`](crate::Query::document).
+    /// Returns the requested document, see [`Query::document`](crate::Query::document).
     pub fn into_document(self) -> Option<Value> {
         self.values.into_iter().next()
     }

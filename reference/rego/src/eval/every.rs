@@ -8,17 +8,17 @@ use crate::ir::{Every, Expr, Operand};
 use crate::trace::Op;
 use crate::value::Number;
 
-/// What all visits of a domain share.
+/// State shared by all visits of a domain.
 struct Visits<'v> {
     every: &'v Every,
     expr: &'v Expr,
     domain: &'v Frame<'v>,
-    /// Whether the condition held so far.
+    /// Whether the condition was satisfied for all members so far.
     all: bool,
 }
 
 impl<'p> Machine<'p> {
-    /// Goes on if a condition holds for every member of a collection.
+    /// Continues if a condition holds for every member of a collection.
     pub(super) fn every(
         &mut self,
         frame: &Frame<'_>,
@@ -50,7 +50,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// The collection whose members are visited.
+    /// Returns the collection to iterate over.
     pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Binding<'p>> {
         let domain = match &every.domain {
             Operand::Var(slot) => self.slots.get(frame.base + slot)?.clone(),
@@ -125,7 +125,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Looks at the member that is given to a place; tells whether there was one to look at.
+    /// Evaluates the condition for one member, which `give` stores in a slot. Returns `true`.
     fn visit(
         &mut self,
         visits: &mut Visits<'_>,

@@ -8,7 +8,7 @@ use crate::ir::{Expr, Kind, Operand};
 use crate::trace::Op;
 
 impl<'p> Machine<'p> {
-    /// Evaluates an expression, for each solution the rest of its body and what remains.
+    /// Evaluates an expression, and for each solution the rest of its body and the continuation.
     pub(super) fn expr(
         &mut self,
         frame: &Frame<'_>,
@@ -39,7 +39,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Finds the solutions of what an expression says, and tells about them.
+    /// Finds the solutions of an expression without its `not`, and reports trace events.
     fn solutions(
         &mut self,
         frame: &Frame<'_>,
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Goes on for each value of a term that is not `false`.
+    /// Continues for each value of a term that is not `false`.
     fn holds(&mut self, frame: &Frame<'_>, operand: &Operand, next: Continuation<'_, 'p>) -> Flow {
         let mut test = |machine: &mut Self, value: &Value| match value {
             Value::Bool(false) => Ok(()),
@@ -100,8 +100,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Goes on if an expression that is negated has no solution. It is evaluated alone, as a
-    /// body of its own.
+    /// Continues if a negated expression has no solution. It is evaluated alone, as a separate
+    /// body.
     fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         if !self.has_solutions(frame, expr)? {
             return next(self);
@@ -112,7 +112,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Whether what is negated has solutions, all of which are looked for.
+    /// Whether a negated expression has solutions. All of them are searched.
     pub(super) fn has_solutions(
         &mut self,
         frame: &Frame<'_>,
@@ -143,7 +143,7 @@ impl<'p> Machine<'p> {
         Ok(defined)
     }
 
-    /// Evaluates a body, telling that it is entered and left.
+    /// Evaluates a body, and reports its entry and exit.
     pub(super) fn run(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         if !self.watched() {
             return self.body(frame, next);

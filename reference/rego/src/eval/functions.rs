@@ -13,51 +13,51 @@ use crate::ir::Program;
 use crate::ir::{FunctionCall, FunctionName, Operand};
 use crate::trace::Op;
 
-/// What a call gives to the rules of a function.
+/// Inputs of a call for the rules of a function.
 pub(super) struct Args {
     /// The operands.
     args: Arc<[Value]>,
-    /// The value that the result must have, if that is known.
+    /// The value that the result must have, if it is known.
     expected: Option<Value>,
 }
 
-/// A call whose operands have values.
+/// A call with known operands.
 struct Call<'c, 'p> {
     set: &'p RuleSet,
     given: Args,
-    /// What the value is unified with; if absent, it must not be `false`.
+    /// Term that the value is unified with; if absent, the value must not be `false`.
     output: Option<&'c Operand>,
     find_one: bool,
 }
 
-/// What has to be done for a call.
+/// Action required for a call.
 enum CallRequest<'c, 'p> {
     Undefined,
-    /// The value is known; so many operands were given.
+    /// The value is memoized; with the number of operands.
     Known(Value, usize),
-    /// Rules are to be tried.
+    /// Rules must be evaluated.
     Open(Call<'c, 'p>, Candidates<'p>),
 }
 
-/// What came of a call that was tried without what remains.
+/// Result of a call that was evaluated without the continuation.
 pub(super) enum CallOutcome {
     Undefined,
-    /// It has this value; so many operands were given.
+    /// The value, and the number of operands.
     Value(Value, usize),
-    /// It was not tried.
+    /// The call was not evaluated.
     Open,
 }
 
-/// What is known while the rules of a function are tried.
+/// State while the rules of a function are evaluated.
 struct Attempt {
-    /// The value of the call.
+    /// Value of the call.
     value: Option<Value>,
-    /// Whether the rule that is tried gave a value.
+    /// Whether the current rule has a value.
     produced: bool,
 }
 
 impl<'p> Machine<'p> {
-    /// Calls a function, for its result what remains.
+    /// Calls a function, and for its result the continuation.
     pub(super) fn call(
         &mut self,
         frame: &Frame<'_>,
@@ -72,7 +72,7 @@ impl<'p> Machine<'p> {
         self.call_policy(frame, &call.path, &call.args, next)
     }
 
-    /// Calls what stands in the place of a function with this many parameters.
+    /// Calls the replacement of a function with this many parameters.
     pub(super) fn mocked(
         &mut self,
         frame: &Frame<'_>,
@@ -94,8 +94,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Calls the function that stands in the place of another. While it runs, nothing stands in
-    /// its own place.
+    /// Calls the function that replaces another. While it runs, no function is replaced.
     fn call_mock(
         &mut self,
         frame: &Frame<'_>,
@@ -127,7 +126,7 @@ impl<'p> Machine<'p> {
         rules.map_or(0, |rules| rules.arity)
     }
 
-    /// Whether a path is that of a function.
+    /// Whether a path names a function.
     pub(super) fn is_function(&self, path: &[Value]) -> bool {
         self.arity(path) > 0
     }
@@ -163,8 +162,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The value of a call, and the number of its operands, if that can be found before what
-    /// remains is done: not where several rules are asked.
+    /// Returns the value of a call and the number of its operands, if the value can be computed
+    /// ahead of the continuation; not if several rules have to be evaluated.
     pub(super) fn settle_call(
         &mut self,
         frame: &Frame<'_>,
@@ -189,7 +188,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Finds what has to be done for a call.
+    /// Determines the action required for a call.
     fn asked<'c>(
         &mut self,
         frame: &Frame<'_>,
@@ -215,7 +214,7 @@ impl<'p> Machine<'p> {
         if matched.is_empty() {
             return Ok(CallRequest::Undefined);
         }
-        // Operands are compared with those of the calls that are known.
+        // Operands are compared with those of memoized calls.
         let is_known = self.memos.knows_calls(set);
         if is_known && !operands.iter().all(|operand| self.meter.admits(operand)) {
             self.tick()?;
@@ -333,7 +332,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Whether a rule takes these operands, which its parameters become.
+    /// Whether a rule matches these operands, with which its parameters are unified.
     pub(super) fn takes(&mut self, child: &Frame<'_>, program: &Program, given: &Args) -> bool {
         let head = &program.head;
         let mut operands = head.args.iter().zip(given.args.iter());

@@ -15,20 +15,20 @@ use crate::ir::{Program, Slot};
 use crate::meter::Meter;
 use crate::syntax::{Expr, Var};
 
-/// An expression in the form that is evaluated.
+/// Expression lowered for evaluation.
 #[derive(Debug)]
 pub(crate) struct Prepared(Program);
 
-/// Evaluates expressions, one after the other; what rules give is kept between them.
+/// Evaluates expressions in sequence, with rule results memoized between them.
 pub(crate) struct GroundEvaluator<'p>(Machine<'p>);
 
 impl Prepared {
-    /// Makes it of an expression as the compiler left it.
+    /// Lowers a compiled expression.
     pub(crate) fn new(expr: &Expr) -> Self {
         Self(lower::query(&thin_vec![expr.clone()]))
     }
 
-    /// The variables of the expression, those inside of its closures among them.
+    /// Returns the variables of the expression, including those of its closures.
     pub(crate) fn names(&self) -> &[Var] {
         &self.0.names
     }
@@ -46,11 +46,11 @@ impl<'p> GroundEvaluator<'p> {
         Self(machine)
     }
 
-    /// The distinct answers of an expression: the values of the wanted variables, by their
-    /// places among [`Prepared::names`].
+    /// Returns the distinct answers of an expression: the values of the requested variables, by
+    /// their positions in [`Prepared::names`].
     ///
     /// # Errors
-    /// What fails the evaluation.
+    /// An error of the evaluation.
     pub(crate) fn answers(
         &mut self,
         prepared: &Prepared,
@@ -70,7 +70,7 @@ impl<'p> GroundEvaluator<'p> {
                 .map(|slot| machine.slot(&frame, *slot).cloned());
             let answer: Vec<_> = values.collect();
             machine.meter.make(4 + answer.len());
-            // Most expressions have one answer, which is like no other.
+            // Most expressions have one answer, which needs no comparison.
             if let [first] = answers.as_slice() {
                 seen.insert(first.clone());
             }

@@ -3,8 +3,8 @@
 //! are found through an index; in a short list each item is compared before anything else is
 //! evaluated.
 //!
-//! What is left out would have no solution, and nothing could tell. What is not left out is
-//! evaluated as ever. A traced evaluation leaves out nothing.
+//! Omitted items would have no solution, so the omission is not observable. All other items are
+//! evaluated normally. A traced evaluation omits nothing.
 
 use smallvec::SmallVec;
 
@@ -18,8 +18,8 @@ use crate::meter::Meter;
 use crate::value::{Entry, MemberPlace};
 use crate::{Value, lookup};
 
-/// What must hold for the items that are given to a variable by the expression that the frame is
-/// at, each with the other side of its equation.
+/// Returns the conditions on the items that the current expression of the frame binds to a
+/// variable, each with the other side of its equation.
 fn here<'f>(
     frame: &'f Frame<'_>,
     item: Slot,
@@ -35,26 +35,26 @@ fn here<'f>(
     })
 }
 
-/// An equation between a part of each item and something that is known before the first.
+/// Equation between a part of each item and a value that is known before the iteration.
 pub(super) struct Condition<'x> {
-    /// The steps from an item to the part.
+    /// Steps from an item to the part.
     path: &'x [Value],
-    /// Where the first of them led in the item before.
+    /// Position of the first step's member in the previous item.
     place: MemberPlace,
-    /// What the part must be equal to; without a value the equation never holds.
+    /// Required value of the part; if unbound, the equation is never satisfied.
     known: Binding<'x>,
-    /// That, if it is a short text.
+    /// The required value, if it is a short string.
     text: Option<&'x str>,
-    /// The place of the equation in the body.
+    /// Index of the equation in the body.
     equation: usize,
 }
 
-/// The conditions on the items that a variable is given.
+/// Conditions on the items to which a variable is bound.
 #[derive(Default)]
 pub(super) struct Conditions<'x>(SmallVec<[Condition<'x>; 2]>);
 
 impl Conditions<'_> {
-    /// The first expression behind this one that is not evaluated yet when all conditions hold.
+    /// Returns the index of the next expression to evaluate if all conditions are satisfied.
     pub(super) fn behind(&self, index: usize) -> usize {
         let mut equations = self.0.iter().map(|condition| condition.equation);
         let mut next = index + 1;
@@ -66,8 +66,8 @@ impl Conditions<'_> {
 }
 
 impl<'p> Machine<'p> {
-    /// The only places of items that can matter, if that is known. `rest` is what is behind the
-    /// step to the items.
+    /// Returns the positions of the only items that can match, if they are known. `rest` are the
+    /// steps after the step to the items.
     pub(super) fn places<'v>(
         &self,
         frame: &Frame<'_>,
@@ -98,7 +98,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What must hold for the items that are given to a variable, as far as it is known.
+    /// Returns the conditions on the items to which a variable is bound, as far as they are known.
     pub(super) fn conditions<'x>(&self, frame: &'x Frame<'_>, item: Slot) -> Conditions<'x>
     where
         'p: 'x,
@@ -128,7 +128,7 @@ impl<'p> Machine<'p> {
         Conditions(conditions.collect())
     }
 
-    /// Whether an item meets conditions.
+    /// Whether an item satisfies the conditions.
     #[inline]
     pub(super) fn meets(&self, conditions: &Conditions<'_>, item: &Value) -> bool {
         conditions.0.iter().all(|condition| {

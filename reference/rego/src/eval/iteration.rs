@@ -12,18 +12,18 @@ use crate::Value;
 use crate::ir::{Expr, Kind, Operand, Reference, Slot, Step};
 use crate::value::Number;
 
-/// What an expression goes through.
+/// Iteration that an expression describes.
 struct Items<'x> {
     /// The step to the items.
     step: &'x Step,
-    /// The variable that each of them is given to.
+    /// Variable to which each item is bound.
     item: &'x Operand,
-    /// The places of the variables of the index or key, if it has one, and of the item.
+    /// Slots of the variables of the index or key, if it has one, and of the item.
     places: (Option<usize>, usize),
 }
 
 impl<'p> Machine<'p> {
-    /// Goes through the items, if that is all that the expression says; nothing otherwise.
+    /// Iterates over the items, if the expression is only an iteration; `None` otherwise.
     pub(super) fn items(
         &mut self,
         frame: &Frame<'_>,
@@ -64,8 +64,8 @@ impl<'p> Machine<'p> {
         Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, each))
     }
 
-    /// The last step of a reference, if it leads to all items, and its variable, if that is asked
-    /// for. The variable of the items must have no value either.
+    /// Returns the last step of a reference if it matches all items, and its variable, if the
+    /// variable is used. The variable of the items must be unbound as well.
     fn open_step<'r>(
         &self,
         frame: &Frame<'_>,

@@ -13,18 +13,18 @@ use crate::syntax::Annotations;
 use crate::trace::Op;
 use crate::value::Object;
 
-/// The labels of rules that have had an answer.
+/// Labels of rules that have had an answer.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// The rules, each with the `else` behind it that was looked at.
+    /// Rules, each with the index of its `else` branch.
     rules: HashSet<(usize, usize)>,
     known: BTreeSet<Value>,
-    /// In the order of the first answers.
+    /// Labels in the order of the first answers.
     found: Vec<Value>,
 }
 
 impl Labels {
-    /// Notes a rule that has an answer; gives its labels if they are new.
+    /// Records a rule that has an answer. Returns its labels if they are new.
     fn note(&mut self, module_set: &ModuleSet, candidate: Candidate<'_>) -> Option<&Value> {
         if !self.rules.insert((candidate.address(), candidate.branch)) {
             return None;
@@ -41,14 +41,14 @@ impl Labels {
         self.found.last()
     }
 
-    /// The labels of each rule.
+    /// Returns the distinct labels.
     pub(super) fn found(self) -> Vec<Value> {
         self.found
     }
 }
 
 impl<'p> Machine<'p> {
-    /// Tells whoever wants to know it that a rule has an answer.
+    /// Reports to the tracer and the label collector that a rule has an answer.
     pub(super) fn note_exit(&mut self, child: &Frame<'_>, candidate: Candidate<'p>) {
         if self.watched() {
             self.tell(child, Op::Exit, Subject::Rule(candidate));
@@ -61,8 +61,8 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// The labels of a rule: those of the packages around it, of its package, of its document and its
-/// own, of which the innermost counts. An `else` has none of its own.
+/// Returns the labels of a rule: those of the enclosing packages, its package, its document and its
+/// own, of which the innermost take precedence. An `else` has no labels.
 fn labels(module_set: &ModuleSet, candidate: Candidate<'_>) -> Object {
     let rule = candidate.rule;
     let package = rule.reference.get(..rule.package).unwrap_or_default();

@@ -5,8 +5,8 @@ use crate::ir::Body;
 use crate::syntax::Connective;
 
 impl<'p> Machine<'p> {
-    /// Goes on once if the bodies have solutions as the connective wants them. What is bound in
-    /// them stays in them, and the second is looked at only if it can make a difference.
+    /// Continues once if the bodies satisfy the connective. Bindings made within the bodies stay
+    /// local to them, and the second is evaluated only if it can change the result.
     pub(super) fn logic(
         &mut self,
         frame: &Frame<'_>,
@@ -20,7 +20,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Whether the bodies have solutions as the connective wants them.
+    /// Whether the bodies satisfy the connective.
     pub(super) fn connected(
         &mut self,
         frame: &Frame<'_>,
@@ -29,7 +29,7 @@ impl<'p> Machine<'p> {
     ) -> Result<bool, Interrupt> {
         let mut holds = connective == Connective::And;
         for body in bodies {
-            // All solutions of what is negated are looked for, as effects may depend on them.
+            // All solutions of a negated body are searched, as effects may depend on them.
             let is_operand = connective != Connective::Not;
             holds = self.has_solution(frame, body, is_operand)?;
             if holds == (connective == Connective::Or) {

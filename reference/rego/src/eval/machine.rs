@@ -1,9 +1,8 @@
 //! The evaluator: its state, and the evaluation of bodies.
 //!
-//! It is written in continuation-passing style where there may be several solutions. What remains
-//! to be done is a function that is called for each, so that answers come in the order of a
-//! depth-first search, and taking back a binding is returning from a call. The stack grows as
-//! needed.
+//! It is written in continuation-passing style where there may be several solutions: the
+//! continuation is a function that is called for each solution, so that answers arrive in the order
+//! of a depth-first search, and backtracking is a return. The stack grows as needed.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -26,104 +25,103 @@ use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
 use crate::value::{Number, equal};
 
-/// So many queries may be open within each other. Policies cannot recurse, but functions that
-/// are replaced by functions can.
+/// Maximum nesting depth of queries. Policies cannot recurse, but functions that are replaced by
+/// functions can.
 const MAX_DEPTH: u32 = 4_000;
 
 /// The stack is grown by `STACK_SEGMENT` bytes when less than `STACK_RESERVE` bytes are left.
 pub(super) const STACK_RESERVE: usize = 128 * 1024;
 pub(super) const STACK_SEGMENT: usize = 4 * 1024 * 1024;
 
-/// How an evaluation goes on.
+/// Outcome of an evaluation step.
 pub(super) type Flow = Result<(), Interrupt>;
 
-/// Why an evaluation does not go on.
+/// Reason for unwinding.
 #[derive(Debug)]
 pub(super) enum Interrupt {
-    /// So many of the open queries have all that is asked of them; nobody looks for another
-    /// answer in the innermost of them.
+    /// Unwinds this number of queries, all of which need no further answer.
     Exit(u32),
-    /// The rule that is evaluated again has shown the conflict.
+    /// A rule that is evaluated again has shown the conflict.
     Shown,
-    /// It failed.
+    /// The evaluation failed.
     Failed(Box<EvalError>),
 }
 
-/// What remains to be done with a solution.
+/// Continuation for a solution.
 pub(super) type Continuation<'n, 'p> = &'n mut (dyn FnMut(&mut Machine<'p>) -> Flow + 'n);
 
-/// The values of a query's variables.
+/// Values of a query's variables.
 pub(super) type Values<'v> = &'v dyn Fn(Slot) -> Option<Value>;
 
-/// One open query: the whole, a rule, or a closed body within them.
+/// Open query: the top-level query, a rule, or a closed body within them.
 #[derive(Debug)]
 pub(super) struct Frame<'f> {
-    /// Its number, in the order in which queries are opened.
+    /// Number in the order in which queries are opened.
     pub(super) id: u64,
-    /// The query that asked this one.
+    /// Parent query.
     pub(super) parent: Option<&'f Frame<'f>>,
-    /// How many queries it lies within.
+    /// Nesting depth.
     pub(super) depth: u32,
-    /// The first of its slots.
+    /// Index of its first slot.
     pub(super) base: usize,
     /// Whether one answer is enough.
     pub(super) find_one: bool,
-    /// What it evaluates.
+    /// Program that it evaluates.
     pub(super) program: &'f Program,
-    /// The part of it that it evaluates.
+    /// Body of the program that it evaluates.
     pub(super) body: &'f Body,
-    /// The expression it is at.
+    /// Index of the current expression.
     pub(super) index: Cell<usize>,
-    /// Whether it is that expression alone, without its `not`.
+    /// Whether it evaluates only that expression, without its `not`.
     pub(super) bare: bool,
 }
 
 /// The state of an evaluation.
 pub(super) struct Machine<'p> {
-    /// What is evaluated against.
+    /// Policy under evaluation.
     pub(super) policy: &'p Policy,
     /// The root of the base documents.
     pub(super) documents: &'p Value,
     /// `input`
     pub(super) input: Binding<'p>,
-    /// Where references led before.
+    /// Cached targets of reference prefixes.
     pub(super) seen: PrefixCache<'p>,
-    /// What `with` put in the place of documents, as a tree from the root.
+    /// Documents that `with` has replaced, as a tree from the root.
     pub(super) overlay: Option<Value>,
-    /// The paths that `with` replaced, outermost first.
+    /// Paths that `with` has replaced, outermost first.
     pub(super) replaced: Vec<Arc<[Value]>>,
-    /// The functions that `with` replaced.
+    /// Functions that `with` has replaced.
     pub(super) mocks: Mocks,
-    /// The variables of all frames.
+    /// Variables of all frames.
     pub(super) slots: Vec<Binding<'p>>,
-    /// The slots that were bound by matching, to take that back.
+    /// Slots that matching has bound, for undo.
     pub(super) trail: Vec<usize>,
-    /// What is known already.
+    /// Memoized results.
     pub(super) memos: Box<Memos>,
-    /// The number of the next query.
+    /// Number of the next query.
     pub(super) queries: u64,
-    /// What the evaluation uses.
+    /// Resource usage of the evaluation.
     pub(super) meter: &'p Meter,
-    /// What built-in functions share.
+    /// State shared by built-in functions.
     pub(super) session: Session,
-    /// What they share with those of other evaluations.
+    /// State shared with built-in functions of other evaluations.
     pub(super) outside: BuiltinContext<'p>,
-    /// The first failure of a built-in function, kept when such failures are errors.
+    /// First failure of a built-in function, retained if such failures are errors.
     pub(super) builtin_error: Option<Box<EvalError>>,
     /// Whether failures of built-in functions are errors.
     pub(super) strict: bool,
-    /// Whoever watches.
+    /// Tracer state, if the evaluation is traced.
     pub(super) watch: Option<Box<TraceContext<'p>>>,
-    /// The labels of rules that have had an answer, if anyone wants them.
+    /// Labels of rules that have had an answer, if requested.
     pub(super) labels: Option<Box<Labels>>,
-    /// Whether someone is told when a rule has an answer: there is a `watch` or `labels`.
+    /// Whether answers of rules are reported: `watch` or `labels` is present.
     pub(super) notes_exits: bool,
-    /// Where `print` goes.
+    /// Receiver of `print` output.
     pub(super) print: Option<Print<'p>>,
 }
 
 impl<'f> Frame<'f> {
-    /// A closed body within this frame, under a new number.
+    /// Opens a closed body within this frame, with a new number.
     pub(super) fn closure(&'f self, machine: &mut Machine<'_>, body: &'f Body) -> Frame<'f> {
         Frame {
             id: machine.next_id(),
@@ -138,7 +136,7 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// A query at the same expression, under a new number.
+    /// Opens a query at the same expression, with a new number.
     pub(super) fn aside(&'f self, machine: &mut Machine<'_>) -> Frame<'f> {
         Frame {
             index: self.index.clone(),
@@ -148,13 +146,13 @@ impl<'f> Frame<'f> {
 }
 
 impl Interrupt {
-    /// The evaluation has to end.
+    /// Returns the interrupt for an aborted evaluation.
     #[cold]
     pub(super) fn ended(ended: Ended) -> Self {
         Self::Failed(Box::new(ended.error()))
     }
 
-    /// An error at a place.
+    /// Returns an error at a location.
     pub(super) fn failed_at(
         frame: &Frame<'_>,
         code: EvalCode,
@@ -171,7 +169,7 @@ impl Interrupt {
 }
 
 impl Frame<'_> {
-    /// The open queries and the expressions they are at, innermost first.
+    /// Returns the open queries and their current expressions, innermost first.
     pub(super) fn stack(&self) -> Vec<(u64, Location)> {
         let mut stack = Vec::new();
         let mut current = Some(self);
@@ -186,7 +184,7 @@ impl Frame<'_> {
     }
 }
 
-/// Ends the innermost query of an exit: what was an exit from it alone is none any more.
+/// Removes the innermost query from an exit. An exit of only that query ends here.
 pub(super) fn leave(flow: Flow) -> Flow {
     match flow {
         Err(Interrupt::Exit(levels)) if levels > 1 => Err(Interrupt::Exit(levels - 1)),
@@ -195,12 +193,12 @@ pub(super) fn leave(flow: Flow) -> Flow {
     }
 }
 
-/// Exits that must wait, because the query in which they arrive has to look at all its answers.
+/// Deferred exits, for a query that must still find all of its answers.
 #[derive(Debug, Default)]
 pub(super) struct PendingExits(Option<u32>);
 
 impl PendingExits {
-    /// Goes on after an exit that must wait.
+    /// Records an exit if it has to be deferred.
     pub(super) fn hold(&mut self, find_one: bool, flow: Flow) -> Flow {
         match flow {
             Err(Interrupt::Exit(levels)) if !find_one => {
@@ -211,7 +209,7 @@ impl PendingExits {
         }
     }
 
-    /// Makes up for the first exit that had to wait.
+    /// Propagates the first deferred exit.
     pub(super) fn release(self) -> Flow {
         self.0.map_or(Ok(()), |levels| Err(Interrupt::Exit(levels)))
     }
@@ -254,7 +252,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Evaluates a query; shows each answer as the function that gives its variables' values.
+    /// Evaluates a query, and calls `answer` for each solution with an accessor of its variables.
     pub(super) fn for_each_solution(
         &mut self,
         program: &Program,
@@ -269,7 +267,7 @@ impl<'p> Machine<'p> {
         self.outcome(flow)
     }
 
-    /// Evaluates a query for a document, which a variable takes: the first that is found.
+    /// Evaluates a query for the first document to which a variable is bound.
     pub(super) fn document(
         &mut self,
         program: &Program,
@@ -302,7 +300,7 @@ impl<'p> Machine<'p> {
             let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
             if let Ground::Rules(node, set, taken) = ground {
                 ground = match self.sole_value(frame, node, set)? {
-                    // Nothing else asks for it.
+                    // Nothing else reads it.
                     Some(value) if taken == reference.steps.len() => {
                         *document = value;
                         self.meter.make(4 + frame.program.names.len());
@@ -334,34 +332,34 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// How an evaluation has ended.
+    /// Returns the result of an evaluation.
     fn outcome(&mut self, flow: Flow) -> Result<(), EvalError> {
         let failed = match flow {
             Err(Interrupt::Failed(error)) => Some(error),
             _ => None,
         };
-        // What a trial found that has to be repeated counts for nothing.
+        // A trial whose result is unsound has to be repeated.
         self.meter.sound().map_err(Ended::error)?;
-        // The first failure of a built-in function is the one that is told.
+        // The first failure of a built-in function takes precedence.
         self.builtin_error
             .take()
             .or(failed)
             .map_or(Ok(()), |error| Err(*error))
     }
 
-    /// The number of a query that is opened now.
+    /// Allocates the number of a new query.
     pub(super) fn next_id(&mut self) -> u64 {
         let id = self.queries;
         self.queries += 1;
         id
     }
 
-    /// Whether someone watches.
+    /// Whether the evaluation is traced.
     pub(super) fn watched(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// Counts a step.
+    /// Charges one step.
     #[inline]
     pub(super) fn tick(&self) -> Flow {
         self.meter.tick().map_err(Interrupt::ended)
@@ -389,7 +387,7 @@ impl<'p> Machine<'p> {
         equal
     }
 
-    /// Opens a query with variables of its own. [`Self::close`] takes it back.
+    /// Opens a query with separate variables. [`Self::close`] closes it.
     pub(super) fn open<'f>(
         &mut self,
         parent: Option<&'f Frame<'f>>,
@@ -412,12 +410,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Gives up the variables of a query.
+    /// Releases the variables of a query.
     pub(super) fn close(&mut self, frame: &Frame<'_>) {
         self.slots.truncate(frame.base);
     }
 
-    /// Evaluates what is left of a body, for each solution what remains.
+    /// Evaluates the rest of a body, and the continuation for each solution.
     pub(super) fn body(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         let index = frame.index.get();
         if frame.depth > MAX_DEPTH
@@ -438,7 +436,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Works off expressions up to one that may have several solutions, or to the end.
+    /// Evaluates expressions up to one that may have several solutions, or to the end.
     pub(super) fn run_body(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         loop {
             self.tick()?;
@@ -449,14 +447,14 @@ impl<'p> Machine<'p> {
                     other => other,
                 };
             };
-            // Before anything else looks up the collection of a loop in vain.
+            // Checked first, to avoid a useless lookup of the collection by the general path.
             if let Some(flow) = self.items(frame, expr, next) {
                 return flow;
             }
             match self.deterministic(frame, expr)? {
                 Deterministic::Holds => frame.index.set(frame.index.get() + 1),
                 Deterministic::Fails => return Ok(()),
-                // Rules that make the collection may have been evaluated by now.
+                // Rules that define the collection may have been evaluated by now.
                 Deterministic::Many => {
                     let flow = self.items(frame, expr, next);
                     return flow.unwrap_or_else(|| self.expr(frame, expr, next));
@@ -465,7 +463,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Evaluates what follows the expression that has a solution.
+    /// Evaluates the expressions that follow one with a solution.
     pub(super) fn advance(&mut self, frame: &Frame<'_>, next: Continuation<'_, 'p>) -> Flow {
         let index = frame.index.get();
         frame.index.set(index + 1);
@@ -474,12 +472,12 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub(super) fn slot(&self, frame: &Frame<'_>, slot: Slot) -> Option<&Value> {
         self.slots.get(frame.base + slot)?.get()
     }
 
-    /// The value of a constant or variable, where it lies.
+    /// Returns the value of a constant or variable by reference.
     pub(super) fn lying<'v>(
         &'v self,
         frame: &Frame<'_>,
@@ -492,7 +490,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Gives a variable a value for what remains.
+    /// Binds a variable while the continuation runs.
     pub(super) fn bound(
         &mut self,
         frame: &Frame<'_>,
@@ -507,8 +505,8 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Puts a copy of a value into a slot. It is made in its place, since moving one that was just
-    /// made waits for its parts.
+    /// Copies a value into a slot. It is built in place, since moving a newly written value stalls
+    /// on its parts.
     #[inline]
     pub(super) fn give(&mut self, place: usize, value: &Value) {
         if let Some(slot) = self.slots.get_mut(place) {
@@ -526,7 +524,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Lends a slot a part of the base documents.
+    /// Binds a slot to a part of the base documents.
     #[inline]
     pub(super) fn borrow_into(&mut self, place: usize, value: &'p Value) {
         if let Some(slot) = self.slots.get_mut(place) {
@@ -534,14 +532,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Puts a value into a slot.
+    /// Stores a value in a slot.
     pub(super) fn set(&mut self, place: usize, value: Value) {
         if let Some(slot) = self.slots.get_mut(place) {
             *slot = Binding::Owned(value);
         }
     }
 
-    /// Takes the value of a slot away.
+    /// Unbinds a slot.
     #[inline]
     pub(super) fn clear(&mut self, place: usize) {
         if let Some(slot) = self.slots.get_mut(place) {
@@ -549,7 +547,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Takes back all bindings made by matching since then.
+    /// Undoes all bindings since a trail position.
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             if let Some(place) = self.trail.pop() {
@@ -558,7 +556,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The value of a term that needs no evaluation, if all its variables have values.
+    /// Returns the value of a term that needs no evaluation, if all its variables are bound.
     pub(super) fn value(&self, frame: &Frame<'_>, operand: &Operand) -> Option<Value> {
         match operand {
             Operand::Known(value) => Some(value.clone()),

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::Value;
 use crate::compile::rule_tree::RuleSet;
 
-/// The values of rules and calls. Below `with` other values hold, so it has memos of its own.
+/// Values of rules and calls. Each scope of `with` has separate memos, as values differ there.
 #[derive(Debug, Default)]
 pub(super) struct Memos {
     current: Frame,
     outer: Vec<Frame>,
 }
 
-/// Which part of a partial rule's document is known: the steps to it, then the steps behind it
-/// that had values when it was made, and so left things out.
+/// Memoized part of a partial rule's document: the steps to it, then the known ones of the steps
+/// after it, which restrict its content.
 pub(super) type Part = (Vec<Value>, Vec<Option<Value>>);
 
 #[derive(Debug, Default)]
@@ -25,11 +25,11 @@ struct Frame {
     partial: HashMap<usize, BTreeMap<Part, Value>, BuildHasherDefault<AddressHasher>>,
 }
 
-/// As many values of each kind have room when an evaluation leaves it to the next.
+/// Maximum capacity of each map that is reused by the next evaluation.
 const ROOM: usize = 64;
 
 impl Memos {
-    /// Forgets everything, and keeps some room.
+    /// Removes all entries; retains small allocations.
     pub(super) fn clear(&mut self) {
         let Frame {
             complete,
@@ -47,61 +47,61 @@ impl Memos {
         self.outer.clear();
     }
 
-    /// Begins with nothing known.
+    /// Enters a scope without memoized values.
     pub(super) fn push(&mut self) {
         self.outer.push(std::mem::take(&mut self.current));
     }
 
-    /// Goes back to what was known before.
+    /// Returns to the outer scope.
     pub(super) fn pop(&mut self) {
         self.current = self.outer.pop().unwrap_or_default();
     }
 
-    /// The value of complete rules, or that there is none.
+    /// Returns the memoized value of complete rules; `Some(None)` if they are undefined.
     pub(super) fn complete(&self, set: &RuleSet) -> Option<Option<&Value>> {
         let known = self.current.complete.get(&address(set));
         known.map(Option::as_ref)
     }
 
-    /// Keeps the value of complete rules, or that there is none.
+    /// Memoizes the value of complete rules, or that they are undefined.
     pub(super) fn put_complete(&mut self, set: &RuleSet, value: Option<Value>) {
         self.current.complete.insert(address(set), value);
     }
 
-    /// Whether any call of a function is known.
+    /// Whether any call of a function is memoized.
     pub(super) fn knows_calls(&self, set: &RuleSet) -> bool {
         self.current.calls.contains_key(&address(set))
     }
 
-    /// The value of a call.
+    /// Returns the memoized value of a call.
     pub(super) fn call(&self, set: &RuleSet, args: &[Value]) -> Option<Value> {
         self.current.calls.get(&address(set))?.get(args).cloned()
     }
 
-    /// Keeps the value of a call.
+    /// Memoizes the value of a call.
     pub(super) fn put_call(&mut self, set: &RuleSet, args: &Arc<[Value]>, value: Value) {
         let calls = self.current.calls.entry(address(set)).or_default();
         calls.insert(args.clone(), value);
     }
 
-    /// A part of the document of partial rules.
+    /// Returns a memoized part of the document of partial rules.
     pub(super) fn partial(&self, set: &RuleSet, part: &Part) -> Option<Value> {
         self.current.partial.get(&address(set))?.get(part).cloned()
     }
 
-    /// Keeps a part of the document of partial rules.
+    /// Memoizes a part of the document of partial rules.
     pub(super) fn put_partial(&mut self, set: &RuleSet, part: Part, value: Value) {
         let parts = self.current.partial.entry(address(set)).or_default();
         parts.insert(part, value);
     }
 }
 
-/// Rules are the same if they are at the same address: the policy outlives the evaluation.
+/// Identifies rules by their address: the policy outlives the evaluation.
 fn address(set: &RuleSet) -> usize {
     std::ptr::from_ref(set).addr()
 }
 
-/// Spreads addresses, which are no secret and chosen by nobody.
+/// Hasher for addresses, which are neither secret nor chosen by an attacker.
 #[derive(Debug, Default)]
 struct AddressHasher(u64);
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use crate::Value;
 use crate::ir::{Callee, FunctionName};
 
-/// What stands in the place of a function.
+/// Replacement of a function.
 #[derive(Debug, Clone)]
 pub(super) enum Mock {
-    /// A value for every call.
+    /// Result of every call.
     Value(Value),
     /// Another function, or a rule.
     Function(Arc<Callee>),
 }
 
-/// The functions that are replaced, outermost first.
+/// Replaced functions, outermost first.
 #[derive(Debug, Default)]
 pub(super) struct Mocks(Vec<(FunctionName, Mock)>);
 
@@ -24,7 +24,7 @@ impl Mocks {
         self.0.is_empty()
     }
 
-    /// The number of replacements.
+    /// Returns the number of replacements.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -34,17 +34,17 @@ impl Mocks {
         self.0.push((name, mock));
     }
 
-    /// Takes back all but this many replacements.
+    /// Removes all but the first `count` replacements.
     pub(super) fn truncate(&mut self, count: usize) {
         self.0.truncate(count);
     }
 
-    /// What stands in the place of a function of the policy.
+    /// Returns the replacement of a function of the policy.
     pub(super) fn policy(&self, path: &[Value]) -> Option<Mock> {
         self.find(|name| matches!(name, FunctionName::Policy(own) if own == path))
     }
 
-    /// What stands in the place of a built-in function.
+    /// Returns the replacement of a built-in function.
     pub(super) fn builtin(&self, name: &str) -> Option<Mock> {
         self.find(|own| matches!(own, FunctionName::Builtin(own) if *own == name))
     }

@@ -47,7 +47,7 @@ pub(crate) use query::forbidden;
 pub use query::{Query, QueryOptions};
 pub(crate) use value_ref::{member, stored};
 
-/// The place of what stands nowhere.
+/// Returns the location of generated nodes.
 pub(crate) fn no_location() -> Location {
     Location {
         file: "".into(),

@@ -16,28 +16,28 @@ use crate::meter::Ended;
 use crate::trace::Op;
 use crate::value::{Object, Set};
 
-/// The rules of one place.
+/// Rules of one document.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a, 'p> {
     pub(super) set: &'p RuleSet,
     pub(super) matched: &'a Candidates<'p>,
-    /// The number of steps to the place.
+    /// Number of steps to the document.
     pub(super) depth: usize,
 }
 
-/// A document in the making.
+/// Document under construction.
 struct Making {
     document: Value,
-    /// The paths that have a value, if rules have paths of different lengths: none of them may
-    /// go on where another ends.
+    /// Paths that have a value, if rules have paths of different lengths: none of them may extend
+    /// another.
     ends: Option<BTreeSet<Vec<Value>>>,
 }
 
-/// Two rules want different things of one place.
+/// Two rules define different values at one path.
 struct Conflict;
 
 impl<'p> Machine<'p> {
-    /// Visits the values of the steps behind partial rules.
+    /// Visits the values that a reference reaches through partial rules.
     pub(super) fn partial(
         &mut self,
         frame: &Frame<'_>,
@@ -81,7 +81,7 @@ impl<'p> Machine<'p> {
         self.walk(frame, walk, &document, each)
     }
 
-    /// The part of the document that the steps ask for; absent if it cannot be named.
+    /// Returns the memo key of the part that the steps select; `None` if they cannot be expressed.
     fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<Part> {
         let mut longest = 0;
         for program in rules.candidates().filter_map(|rule| self.program(rule)) {
@@ -111,7 +111,7 @@ impl<'p> Machine<'p> {
         Some(part)
     }
 
-    /// The largest known part of a document that holds this one, and how many steps lead to it.
+    /// Returns a memoized part of a document that contains this one, and the number of steps to it.
     fn known_part(&self, set: &RuleSet, part: &Part) -> Option<(usize, Value)> {
         let (steps, limits) = part;
         let above = (1..=steps.len()).map(|count| (count, 0));
@@ -125,7 +125,7 @@ impl<'p> Machine<'p> {
         None
     }
 
-    /// The whole document.
+    /// Returns the whole document.
     fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Interrupt> {
         let mut making = Making::new(rules);
         for candidate in rules.candidates() {
@@ -152,7 +152,7 @@ impl<'p> Machine<'p> {
         Ok(making.document)
     }
 
-    /// What of the document the known steps leave.
+    /// Returns the part of the document that matches the known steps.
     fn some_members(
         &mut self,
         frame: &Frame<'_>,
@@ -198,7 +198,7 @@ impl<'p> Machine<'p> {
         Ok(making.document)
     }
 
-    /// Whether the steps that have values fit the head of a rule, whose variables they bind.
+    /// Whether the known steps match the head of a rule, whose variables they bind.
     fn fits(
         &mut self,
         frame: &Frame<'_>,
@@ -223,7 +223,7 @@ impl<'p> Machine<'p> {
             })
     }
 
-    /// Adds what a rule gives for its body's solution; tells whether it was new.
+    /// Adds the value of a rule for a solution of its body. Returns whether it was new.
     fn add(
         &mut self,
         child: &Frame<'_>,
@@ -244,8 +244,8 @@ impl<'p> Machine<'p> {
         };
         let meter = &self.meter;
         meter.make(2 + path.len());
-        // The path is compared with those that are there, and so is the member, of a set or of a
-        // place that has one.
+        // The path and the member are compared with the existing ones, so both must be small in a
+        // trial.
         if meter.is_trial()
             && !path
                 .iter()

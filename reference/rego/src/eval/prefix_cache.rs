@@ -5,23 +5,23 @@ use std::cell::Cell;
 use crate::Value;
 use crate::ir::Reference;
 
-/// As many references are remembered, each in the place that its number has.
+/// Number of cached references. Each has a fixed slot by its number.
 const PLACES: usize = 8;
 
-/// Where references led in what outlives the evaluation and does not change in it: the input and
-/// the base documents that it began with.
+/// Targets of references in values that outlive and do not change during the evaluation: the
+/// original input and base documents.
 #[derive(Default)]
 pub(super) struct PrefixCache<'p>([Cell<Option<(u64, &'p Value)>>; PLACES]);
 
 impl<'p> PrefixCache<'p> {
-    /// Where the fixed beginning of a reference led, if that is remembered.
+    /// Returns the cached target of the constant prefix of a reference.
     #[inline]
     pub(super) fn get(&self, reference: &Reference) -> Option<&'p Value> {
         let (id, value) = self.place(reference)?.get()?;
         (id == reference.id).then_some(value)
     }
 
-    /// Remembers it.
+    /// Caches the target.
     #[inline]
     pub(super) fn put(&self, reference: &Reference, value: &'p Value) {
         if let Some(place) = self.place(reference) {

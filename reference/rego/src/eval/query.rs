@@ -20,44 +20,44 @@ use crate::ir::lower;
 use crate::ir::{Program, Slot};
 use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var, Version};
 
-/// How a query is compiled.
+/// Options for compiling a query.
 #[derive(Debug, Clone, Default)]
 pub struct QueryOptions<'o> {
-    /// Built-in functions that it may not call.
+    /// Built-in functions that it must not call.
     pub forbidden: &'o [&'o str],
 }
 
-/// A query of a policy: compiled once, evaluated as often as wanted, by any number of threads at
-/// a time. It keeps the policy that it was compiled for.
+/// Query of a policy: compiled once, evaluated any number of times, also concurrently. It retains
+/// the policy that it was compiled for.
 pub struct Query {
     policy: Policy,
     body: Body,
     program: Program,
     written: SourceNames,
-    /// The variables that solutions show, by the names that authors wrote.
+    /// Variables in solutions, by their source names.
     shown: Vec<(Arc<str>, Slot)>,
-    /// For each expression that the author wrote the variable that takes its value.
+    /// For each source expression, the variable that captures its value.
     values: Vec<Option<Slot>>,
 }
 
 impl Query {
-    /// Reads and compiles a query.
+    /// Parses and compiles a query.
     ///
     /// # Errors
-    /// All mistakes of the first step that finds any.
+    /// All errors of the first compilation step that fails.
     pub fn parse(policy: &Policy, text: &str, options: &QueryOptions<'_>) -> Result<Self, Errors> {
         Self::compile(policy, Self::read(text)?, options)
     }
 
-    /// Reads a query of Rego v1.
+    /// Parses a query in Rego v1.
     ///
     /// # Errors
-    /// What does not follow the grammar.
+    /// Syntax errors.
     pub fn read(text: &str) -> Result<Body, Errors> {
         syntax::parse_query(text)
     }
 
-    /// Reads a query of some version of the language.
+    /// Parses a query in a given version of the language.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -68,8 +68,8 @@ impl Query {
     /// Compiles a query.
     ///
     /// # Errors
-    /// All mistakes of the first step that finds any: variables without a value, functions that
-    /// are not there or forbidden, types that do not fit.
+    /// All errors of the first compilation step that fails: unsafe variables, undefined or
+    /// forbidden functions, type errors.
     pub fn compile(
         policy: &Policy,
         body: Body,
@@ -101,11 +101,11 @@ impl Query {
         })
     }
 
-    /// The query for the document at a path below `data`. Its only answer, if there is one, is
-    /// that document: [`Solution::into_document`].
+    /// Compiles the query for the document at a path below `data`. Its only answer, if there is
+    /// one, is that document: [`Solution::into_document`].
     ///
     /// # Errors
-    /// What shows already that there can be no document at the path.
+    /// Compile errors that show that there can be no document at the path.
     pub fn document(policy: &Policy, path: &[Value]) -> Result<Self, Errors> {
         let mut text = String::from("data");
         for step in path {
@@ -146,11 +146,11 @@ impl Query {
         Self::compile(policy, thin_vec![expr], &QueryOptions::default())
     }
 
-    /// The solutions of the query, in the order in which they are found.
+    /// Returns the solutions of the query, in the order in which they are found.
     ///
     /// # Errors
-    /// A conflict between rules, a failure of a built-in function if those are errors, or that
-    /// the evaluation was cancelled.
+    /// A conflict between rules, a failure of a built-in function if those are errors, or the
+    /// cancellation of the evaluation.
     pub fn evaluate(&self, evaluation: &mut Evaluation<'_>) -> Result<Vec<Solution>, EvalError> {
         let mut solutions = Vec::new();
         let mut answer = |value: Values<'_>| {
@@ -170,7 +170,7 @@ impl Query {
         Ok(solutions)
     }
 
-    /// The document that a query made by [`Self::document`] asks for, if there is one.
+    /// Returns the document that a query created by [`Self::document`] requests, if there is one.
     ///
     /// # Errors
     /// As [`Self::evaluate`].
@@ -188,7 +188,7 @@ impl Query {
         })
     }
 
-    /// Evaluates it.
+    /// Runs an evaluation of the query.
     fn evaluated<T>(
         &self,
         evaluation: &mut Evaluation<'_>,
@@ -218,7 +218,7 @@ impl Query {
         machine.labels = labels.then(Box::<Labels>::default);
         machine.notes_exits = labels || machine.watch.is_some();
         let evaluated = evaluate(&mut machine);
-        // Taken apart where it is: moving it costs as much as a lookup.
+        // Destructured in place: a move costs as much as a lookup.
         let Machine {
             labels,
             session,
@@ -250,7 +250,7 @@ impl fmt::Debug for Query {
     }
 }
 
-/// The value of an expression: `true`, unless a variable takes it.
+/// Returns the value of an expression: `true`, unless a variable captures it.
 fn captured(slot: Option<Slot>, value: Values<'_>) -> Value {
     match slot {
         Some(slot) => value(slot).unwrap_or(Value::Null),
@@ -258,7 +258,7 @@ fn captured(slot: Option<Slot>, value: Values<'_>) -> Value {
     }
 }
 
-/// The variable that takes the value of an expression.
+/// Returns the variable that captures the value of an expression.
 fn capturing(program: &Program, expr: &Expr) -> Option<Slot> {
     let ExprTerms::Call(terms) = &expr.terms else {
         return None;
@@ -276,7 +276,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The calls of functions that the query may not call.
+/// Returns errors for calls of functions that the query must not call.
 pub(crate) fn forbidden(body: &Body, options: &QueryOptions<'_>) -> Vec<LanguageError> {
     if options.forbidden.is_empty() {
         return Vec::new();

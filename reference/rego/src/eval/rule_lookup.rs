@@ -12,8 +12,8 @@ use crate::compile::index::{IndexKey, Resolved, Root};
 use crate::compile::rule_tree::{Node, RuleKind, RuleSet};
 
 impl<'p> Machine<'p> {
-    /// The rules of a place that can matter. Where references have variables, the rules below
-    /// count as well.
+    /// Returns the rules that can apply. The rules below are included if references with variables
+    /// extend a partial object.
     pub(super) fn matching(
         &self,
         node: &'p Node,
@@ -73,14 +73,14 @@ impl<'p> Machine<'p> {
             Root::Data => self.base_document(&subject.steps),
         };
         match found {
-            // Looking for something in it may take long, so the rules do that themselves.
+            // A search in it may take long, so it is left to the evaluation of the rules.
             Some(value) if self.meter.is_trial() && is_long(&value) => Resolved::Unknown,
             Some(value) => Resolved::Value(value),
             None => Resolved::Undefined,
         }
     }
 
-    /// The base document at a path, or what `with` put in its place.
+    /// Returns the base document at a path, or its replacement by `with`.
     fn base_document(&self, path: &[Value]) -> Option<Cow<'_, Value>> {
         let overlay = below(self.overlay.as_ref(), path);
         if self
@@ -106,10 +106,10 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// A trial looks at no more rules of a place at once, unless an index tells them apart.
+/// Maximum number of rules of a document in a trial, unless an index selects among them.
 const TRIED_RULES: usize = 1024;
 
-/// Values with more items are long.
+/// Number of items above which a value is long.
 const LONG: usize = 64;
 
 /// Whether a value has many items.
@@ -124,7 +124,7 @@ fn is_long(value: &Value) -> bool {
     }
 }
 
-/// What the steps lead to.
+/// Returns the value that the steps reach.
 fn below<'v>(value: Option<&'v Value>, steps: &[Value]) -> Option<&'v Value> {
     steps
         .iter()

@@ -17,29 +17,29 @@ use crate::ir::lower::{self, Lowered};
 use crate::syntax::{Location, Rule};
 use crate::trace::Op;
 
-/// A rule, or an `else` behind it.
+/// A rule, or an `else` branch of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'p> {
     pub(super) rule: &'p CompiledRule,
-    /// How many `else` come before it.
+    /// Index of the `else` branch; 0 for the rule itself.
     pub(super) branch: usize,
-    /// How many expressions at the beginning of its body hold for certain.
+    /// Number of leading expressions of its body that are known to be satisfied.
     pub(super) proven: usize,
 }
 
-/// The rules that can matter.
+/// Rules that can apply.
 #[derive(Debug)]
 pub(super) struct Candidates<'p> {
-    /// Rules, and each `else` that can matter directly behind its rule.
+    /// Rules, each directly followed by its `else` branches that can apply.
     pub(super) candidates: SmallVec<[Candidate<'p>; 4]>,
-    /// The rule that gives the value when no other does.
+    /// Default rule.
     pub(super) default: Option<Candidate<'p>>,
-    /// Whether all of them give the same value, so that one is enough.
+    /// Whether all of them have the same value, so that one is enough.
     pub(super) early_exit: bool,
 }
 
 impl<'p> Candidate<'p> {
-    /// Its compiled form, which is made when it is first needed.
+    /// Returns its lowered form, which is created on first use.
     fn program(self) -> Option<&'p Program> {
         let lowered: &Arc<Lowered> = self
             .rule
@@ -48,23 +48,23 @@ impl<'p> Candidate<'p> {
         lowered.0.get(self.branch)
     }
 
-    /// Whether its compiled form has been needed before.
+    /// Whether its lowered form exists.
     fn is_ready(self) -> bool {
         self.rule.lowered.get().is_some()
     }
 
-    /// What it has in common with the others of its rule.
+    /// Returns an identifier shared by all branches of its rule.
     pub(super) fn address(self) -> usize {
         std::ptr::from_ref(self.rule).addr()
     }
 
-    /// Where it stands.
+    /// Returns its source location.
     pub(super) fn location(self) -> &'p Location {
         self.ast()
             .map_or(&self.rule.ast().location, |rule| &rule.location)
     }
 
-    /// Its tree.
+    /// Returns its syntax tree.
     pub(super) fn ast(self) -> Option<&'p Rule> {
         let mut rule = self.rule.ast();
         for _ in 0..self.branch {
@@ -75,7 +75,7 @@ impl<'p> Candidate<'p> {
 }
 
 impl<'p> Candidates<'p> {
-    /// Whether there is nothing to evaluate.
+    /// Whether no rule can apply.
     pub(super) fn is_empty(&self) -> bool {
         self.candidates.is_empty() && self.default.is_none()
     }
@@ -85,7 +85,7 @@ impl<'p> Candidates<'p> {
         self.early_exit || self.candidates.is_empty()
     }
 
-    /// The first candidate of each rule.
+    /// Returns the first candidate of each rule.
     pub(super) fn rules(&self) -> impl Iterator<Item = Candidate<'p>> + '_ {
         let mut last = None;
         let candidates = self.candidates.iter().copied();
@@ -95,7 +95,7 @@ impl<'p> Candidates<'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// The compiled form of a rule. A trial does not make it.
+    /// Returns the lowered form of a rule. A trial does not create it.
     pub(super) fn program(&self, candidate: Candidate<'p>) -> Option<&'p Program> {
         if self.meter.is_trial() && !candidate.is_ready() {
             self.meter.spoil();
@@ -104,7 +104,7 @@ impl<'p> Machine<'p> {
         candidate.program()
     }
 
-    /// Visits the values of the steps behind a place that has rules.
+    /// Visits the values that a reference reaches through rules.
     pub(super) fn rules(
         &mut self,
         frame: &Frame<'_>,
@@ -164,8 +164,8 @@ impl<'p> Machine<'p> {
         leave(self.first_value(frame, walk, set, matched, each))
     }
 
-    /// Finds the value of complete rules, so that it is known from then on; see
-    /// [`sole_value`](Self::sole_value) for where that is not tried.
+    /// Computes and memoizes the value of complete rules; see [`sole_value`](Self::sole_value) for
+    /// when that is not attempted.
     pub(super) fn settle(
         &mut self,
         frame: &Frame<'_>,
@@ -179,8 +179,8 @@ impl<'p> Machine<'p> {
         Ok(true)
     }
 
-    /// The value of a complete rule that is alone and has it without any condition, where it lies:
-    /// threads would wait for each other if they counted who has it.
+    /// Returns the value of a single unconditional complete rule by reference: reference counting
+    /// would make threads contend for its counter.
     pub(super) fn unconditional(&self, set: &'p RuleSet) -> Option<&'p Value> {
         match (set.kind, set.rules.as_slice()) {
             (RuleKind::Complete, [rule]) if !self.notes_exits => {
@@ -190,9 +190,9 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The value of complete rules, or that there is none. It is not looked for where several
-    /// rules are asked for a value, these or those that they read, because what remains to be done
-    /// has its turn between them.
+    /// Returns the value of complete rules, or `Some(None)` if they are undefined. Not computed if
+    /// several rules, these or those that they read, have to be evaluated for a value, because the
+    /// continuation must run between them.
     pub(super) fn sole_value(
         &mut self,
         frame: &Frame<'_>,
@@ -221,7 +221,7 @@ impl<'p> Machine<'p> {
         self.settled(frame, &matched).map(Some)
     }
 
-    /// The value that the first of several rules gives, if one does.
+    /// Returns the value of the first of several rules that is defined.
     fn settled(
         &mut self,
         frame: &Frame<'_>,
@@ -251,7 +251,7 @@ impl<'p> Machine<'p> {
         Ok(None)
     }
 
-    /// Whether the rules need no others, or only such of which one is always enough.
+    /// Whether the rules depend on no others, or only on rules of which one always suffices.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
         let is_trial = self.meter.is_trial();
         self.mocks.is_empty() && set.is_alone(self.policy.module_set(), is_trial)
@@ -352,10 +352,10 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// What is known while the rules of one document are tried.
+/// State while the rules of one document are evaluated.
 struct Attempt<'a> {
-    /// The value of the document.
+    /// Value of the document.
     value: &'a mut Option<Value>,
-    /// Whether the rule that is tried gave a value.
+    /// Whether the current rule has a value.
     produced: bool,
 }

@@ -6,10 +6,10 @@ use std::cell::Cell;
 use super::binding::Binding;
 use super::memo::Memos;
 
-/// As many slots have room when an evaluation leaves it to the next.
+/// Maximum number of slots whose allocation is reused by the next evaluation.
 const SLOTS: usize = 1024;
 
-/// Where an evaluation keeps values; empty between evaluations.
+/// Reusable buffers of an evaluation; empty between evaluations.
 #[derive(Debug, Default)]
 pub(super) struct Scratch<'p> {
     pub(super) slots: Vec<Binding<'p>>,
@@ -22,12 +22,12 @@ thread_local! {
 }
 
 impl Scratch<'_> {
-    /// The room that the last evaluation left, or new room.
+    /// Takes the buffers of the previous evaluation on this thread, or creates new ones.
     pub(super) fn take() -> Self {
         LEFT.try_with(Cell::take).ok().flatten().unwrap_or_default()
     }
 
-    /// Empties it for the next evaluation.
+    /// Clears the buffers and stores them for the next evaluation.
     pub(super) fn leave(mut self) {
         self.slots.clear();
         self.trail.clear();
@@ -36,12 +36,12 @@ impl Scratch<'_> {
         }
         self.memos.clear();
         let room = Scratch {
-            // There are none, and an empty list keeps its room when it is collected.
+            // The list is empty, and collecting an empty list retains its allocation.
             slots: self.slots.into_iter().map(|_| Binding::Unbound).collect(),
             trail: self.trail,
             memos: self.memos,
         };
-        // A thread that ends keeps nothing.
+        // Fails only while the thread ends; the buffers are then dropped.
         let _ = LEFT.try_with(|left| left.set(Some(room)));
     }
 }

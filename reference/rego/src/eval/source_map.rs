@@ -3,8 +3,8 @@
 use crate::syntax::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Rule, Term, TermValue};
 
-/// The expressions and bodies of one query or rule, in the order in which lowering meets them:
-/// each before what it holds, the parts of an expression in the order they are written.
+/// Expressions and bodies of one query or rule, in the order in which lowering visits them: each
+/// node precedes its children, and the parts of an expression are in source order.
 #[derive(Debug, Default)]
 pub(super) struct SourceMap<'s> {
     pub(super) exprs: Vec<&'s Expr>,
@@ -12,14 +12,14 @@ pub(super) struct SourceMap<'s> {
 }
 
 impl<'s> SourceMap<'s> {
-    /// The nodes of a query.
+    /// Collects the nodes of a query.
     pub(super) fn of_query(body: &'s Body) -> Self {
         let mut nodes = Self::default();
         nodes.body(body);
         nodes
     }
 
-    /// The nodes of a rule, without the `else` behind it.
+    /// Collects the nodes of a rule, without its `else`.
     pub(super) fn of_rule(rule: &'s Rule) -> Self {
         let mut nodes = Self::default();
         let head = &rule.head;

@@ -15,43 +15,43 @@ use crate::ir::{Every, Expr, Operand, Program};
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
 
-/// An event takes as much memory as so many values.
+/// Memory charge of an event, in values.
 const EVENT: usize = 16;
 
-/// Whoever watches, and what is needed to tell it something.
+/// Tracer, and the state needed to report events to it.
 pub(super) struct TraceContext<'p> {
     tracer: &'p mut dyn Tracer,
-    /// The nodes of queries and rules, by the addresses of their compiled forms.
+    /// Source nodes of queries and rules, by the addresses of their lowered forms.
     known: HashMap<usize, Rc<Source<'p>>>,
-    /// The last place that an event was about, for events about no place.
+    /// Location of the last event, for events without a location.
     last: Location,
 }
 
-/// Where a compiled form comes from.
+/// Source of a lowered program.
 struct Source<'p> {
     nodes: SourceMap<'p>,
     written: &'p SourceNames,
 }
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Clone, Copy)]
 pub(super) enum Subject<'s> {
     /// The body of the query.
     Body,
-    /// The body that is an expression alone, without `not` and `with`.
+    /// The body that consists of one expression without `not` and `with`.
     Bare(&'s Expr),
     /// An expression.
     Expr(&'s Expr),
     /// An expression without `not` and `with`.
     BareExpr(&'s Expr),
-    /// The expression that visits the members of a domain.
+    /// The expression that iterates over the members of a domain.
     Generator(&'s Every, &'s Expr),
     /// A rule.
     Rule(Candidate<'s>),
 }
 
 impl<'p> TraceContext<'p> {
-    /// Watches a query.
+    /// Creates the tracer state for a query.
     pub(super) fn new(
         tracer: &'p mut dyn Tracer,
         body: &'p syntax::Body,
@@ -86,7 +86,7 @@ fn address(program: &Program) -> usize {
 }
 
 impl<'p> Machine<'p> {
-    /// Tells that a rule is entered.
+    /// Reports that a rule is entered.
     pub(super) fn tell_enter_rule(&mut self, frame: &Frame<'_>, candidate: Candidate<'p>) {
         if let Some(watch) = &mut self.watch {
             watch.know(frame.program, candidate);
@@ -94,7 +94,7 @@ impl<'p> Machine<'p> {
         self.tell(frame, Op::Enter, Subject::Rule(candidate));
     }
 
-    /// Tells something.
+    /// Reports an event.
     pub(super) fn tell(&mut self, frame: &Frame<'_>, op: Op, subject: Subject<'_>) {
         let message = if op == Op::Exit && frame.find_one {
             "early"
@@ -136,7 +136,7 @@ impl<'p> Machine<'p> {
         self.send(frame, op, node, message, None, None);
     }
 
-    /// Tells which rules can matter.
+    /// Reports the rules that the index selects.
     pub(super) fn trace_index(
         &mut self,
         frame: &Frame<'_>,
@@ -171,26 +171,26 @@ impl<'p> Machine<'p> {
         );
     }
 
-    /// Tells what a policy says.
+    /// Reports a note that the policy emits with `trace`.
     pub(super) fn trace_note(&mut self, frame: &Frame<'_>, text: &str) {
         self.send(frame, Op::Note, Some(Node::None), text, None, None);
     }
 
-    /// Tells that two terms are made equal.
+    /// Reports that two terms are unified.
     pub(super) fn trace_unify(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) {
         let left = self.seen(frame, left);
         let right = self.seen(frame, right);
         self.tell_equality(frame, left, right);
     }
 
-    /// Tells that a value and a term are made equal.
+    /// Reports that a value and a term are unified.
     pub(super) fn trace_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
         let right = self.seen(frame, operand);
         let left = self.shown(value);
         self.tell_equality(frame, left, right);
     }
 
-    /// A term as it is after one look at its variable.
+    /// Returns a term with its variable, if it is one, replaced by its value.
     fn seen(&self, frame: &Frame<'_>, operand: &Operand) -> TermValue {
         if let Operand::Var(slot) = operand
             && let Some(value) = self.slot(frame, *slot)
@@ -204,7 +204,7 @@ impl<'p> Machine<'p> {
         unparse::operand(&frame.program.names, bodies, operand)
     }
 
-    /// A value as a term, if there is memory for it.
+    /// Converts a value to a term, if the memory limit permits.
     fn shown(&self, value: &Value) -> TermValue {
         match self.meter.unfolds(value) {
             true => unparse::value(value),
@@ -251,7 +251,7 @@ impl<'p> Machine<'p> {
         let (Some(watch), Some(node)) = (&mut self.watch, node) else {
             return;
         };
-        // Events are kept with the values of their variables, written out.
+        // Events are stored with the formatted values of their variables.
         let meter = &self.meter;
         meter.make(EVENT);
         locals.retain(|(_, value)| meter.unfolds(value));

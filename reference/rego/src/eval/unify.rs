@@ -5,7 +5,7 @@ use crate::Value;
 use crate::ir::Operand;
 
 impl<'p> Machine<'p> {
-    /// Makes two terms equal, for each way to do so what remains.
+    /// Unifies two terms, and calls the continuation for each way to do so.
     pub(super) fn unify(
         &mut self,
         frame: &Frame<'_>,
@@ -40,7 +40,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Unifies a value with a term, for each way to do so what remains.
+    /// Unifies a value with a term, and calls the continuation for each way to do so.
     pub(super) fn accept(
         &mut self,
         frame: &Frame<'_>,
@@ -59,7 +59,7 @@ impl<'p> Machine<'p> {
                 if self.watched() {
                     self.trace_accept(frame, value, operand);
                 }
-                // What has no parts is never equal to a closure, which is not evaluated then.
+                // A scalar never equals a comprehension, which then is not evaluated.
                 if matches!(value, Value::Array(_) | Value::Object(_) | Value::Set(_)) {
                     let made = self.comprehension(frame, comprehension)?;
                     if self.equal(&made, value) {
@@ -102,11 +102,11 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Whether two terms are equal, or become so; what it binds is on the trail.
+    /// Whether two terms can be unified. New bindings are on the trail.
     pub(super) fn equates(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) -> bool {
         let mut open = Vec::new();
         let mut equal = self.equate(frame, left, right, &mut open);
-        // Variables that stand for each other get their value from another part of the terms.
+        // Variables of unbound pairs may be bound by another part of the terms.
         while equal && !open.is_empty() {
             let before = open.len();
             let pairs = std::mem::take(&mut open);
@@ -120,8 +120,8 @@ impl<'p> Machine<'p> {
         equal
     }
 
-    /// Binds what variables have no value so that the terms are equal; what it binds is on the
-    /// trail. Pairs of which neither side has a value yet are left open.
+    /// Binds unbound variables so that the terms are equal; new bindings are on the trail. Pairs of
+    /// which neither side has a value yet remain open.
     fn equate<'o>(
         &mut self,
         frame: &Frame<'_>,
@@ -164,7 +164,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Whether a value fits a term; unbound variables of the term are bound, and stand on the
+    /// Whether a value matches a term. Unbound variables of the term are bound, and recorded on the
     /// trail.
     pub(super) fn matches(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) -> bool {
         if self.watched() {

@@ -8,7 +8,7 @@ use crate::syntax::{
     self, Body, Expr, ExprTerms, Location, ObjectComprehension, Term, TermValue, Var,
 };
 
-/// A value as a term.
+/// Converts a value to a term.
 pub(super) fn value(value: &Value) -> TermValue {
     let one = |item: &Value| nowhere(self::value(item));
     match value {
@@ -26,7 +26,7 @@ pub(super) fn value(value: &Value) -> TermValue {
     }
 }
 
-/// A term, its variables as they are written.
+/// Converts a term, with the source names of its variables.
 pub(super) fn operand(names: &[Var], bodies: &[&Body], operand: &Operand) -> TermValue {
     let one = |operand: &Operand| nowhere(self::operand(names, bodies, operand));
     match operand {
@@ -90,7 +90,7 @@ fn variable(names: &[Var], slot: usize) -> TermValue {
         .map_or(TermValue::Null, TermValue::Var)
 }
 
-/// The reference to a place below `data`.
+/// Returns the reference to a path below `data`.
 pub(super) fn path(path: &[Value], location: &Location) -> syntax::Ref {
     let head = TermValue::Var(Var("data".into()));
     let steps = path.iter().map(value);
@@ -98,7 +98,7 @@ pub(super) fn path(path: &[Value], location: &Location) -> syntax::Ref {
     steps.map(|step| at(step, location)).collect()
 }
 
-/// The equation of two terms.
+/// Returns the equation of two terms.
 pub(super) fn equality(left: TermValue, right: TermValue, location: &Location) -> Expr {
     let operator = thin_vec![at(TermValue::Var(Var("eq".into())), location)];
     let operator = at(TermValue::Ref(operator), location);
@@ -113,7 +113,7 @@ pub(super) fn equality(left: TermValue, right: TermValue, location: &Location) -
     }
 }
 
-/// The expression that visits the members of a domain.
+/// Returns the expression that iterates over the members of a domain.
 pub(super) fn generator(names: &[Var], every: &Every, location: &Location) -> Expr {
     let domain = nowhere(operand(names, &[], &every.domain));
     let mut steps = thin_vec![domain];
@@ -125,7 +125,7 @@ pub(super) fn generator(names: &[Var], every: &Every, location: &Location) -> Ex
     )
 }
 
-/// An expression without `not` and `with`, alone in its body.
+/// Returns an expression without `not` and `with`, as the only one of its body.
 pub(super) fn without_modifiers(expr: &Expr) -> Expr {
     Expr {
         negated: false,

@@ -5,28 +5,28 @@ use crate::Value;
 use crate::ir::{Operand, Reference, Root, Step};
 use crate::value::Number;
 
-/// What remains to be done with each value of a reference.
+/// Continuation for each value of a reference.
 pub(super) type OnValue<'e, 'p> = &'e mut (dyn FnMut(&mut Machine<'p>, &Value) -> Flow + 'e);
 
-/// The steps that a reference still has to take.
+/// Remaining steps of a reference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<'w> {
     /// The steps.
     pub(super) steps: &'w [Step],
-    /// What its values are unified with. If that is known, sets need not be searched.
+    /// Term that the values are unified with. If it is known, sets need not be searched.
     pub(super) target: Option<&'w Operand>,
-    /// Whether they are taken in base documents, as they are stored.
+    /// Whether the steps are in base documents, as they are stored.
     pub(super) stored: bool,
 }
 
 impl<'w> Walk<'w> {
-    /// The first step and the walk behind it.
+    /// Returns the first step, and the walk after it.
     pub(super) fn split(self) -> Option<(&'w Step, Self)> {
         let (first, steps) = self.steps.split_first()?;
         Some((first, Self { steps, ..self }))
     }
 
-    /// The walk behind this many steps.
+    /// Returns the walk after this number of steps.
     pub(super) fn skip(self, count: usize) -> Self {
         let steps = self.steps.get(count..).unwrap_or_default();
         Self { steps, ..self }
@@ -71,7 +71,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Takes steps in a value.
+    /// Follows steps into a value.
     pub(super) fn walk(
         &mut self,
         frame: &Frame<'_>,
@@ -102,7 +102,7 @@ impl<'p> Machine<'p> {
         each(self, value)
     }
 
-    /// The member that a key names.
+    /// Returns the member with a key.
     #[inline]
     fn find<'v>(&self, walk: Walk<'_>, value: &'v Value, key: &Value) -> Option<&'v Value> {
         if !self.meter.admits(key) {
@@ -115,7 +115,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Takes a step to each member that fits, then the others.
+    /// Follows the step to each matching member, then the remaining steps.
     fn members(
         &mut self,
         frame: &Frame<'_>,
@@ -168,7 +168,7 @@ impl<'p> Machine<'p> {
                 }
             }
             Value::Set(members) => {
-                // Of a known value it is asked only whether it is a member.
+                // A known value only needs a membership test.
                 let sought = match rest.target {
                     Some(target) if rest.steps.is_empty() => self.value(frame, target),
                     _ => None,
@@ -214,7 +214,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The key that a step means, if it means one.
+    /// Returns the key of a step, if it is known.
     pub(super) fn key(&self, frame: &Frame<'_>, step: &Step) -> Option<Value> {
         match step {
             Step::Any(_) => None,
@@ -223,7 +223,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// The member of a collection that a key names.
+/// Returns the member of a collection with a key.
 pub(crate) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match (value, key) {
         (Value::Object(members), Value::String(name)) => members.get(name),
@@ -234,8 +234,8 @@ pub(crate) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     }
 }
 
-/// The member of a base document that a key names. The store knows only names, so numbers are
-/// their text there.
+/// Returns the member of a base document with a key. The store has only string keys, so a number is
+/// looked up by its text.
 pub(crate) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match (value, key) {
         (Value::Object(members), Value::Number(number)) => {
@@ -246,7 +246,7 @@ pub(crate) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     }
 }
 
-/// The position in an array that a number means.
+/// Returns the array index that a number denotes.
 fn position(number: &Number) -> Option<usize> {
     usize::try_from(number.as_whole()?).ok()
 }

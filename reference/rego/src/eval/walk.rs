@@ -6,17 +6,17 @@ use crate::Value;
 use crate::ir::Operand;
 use crate::value::Number;
 
-/// What results are unified with.
+/// Terms that results are unified with.
 struct WalkFilter<'w> {
-    /// The pair as a whole, if its parts are not known apart.
+    /// The pair as a whole, if its parts are not known separately.
     pair: Option<&'w Operand>,
-    /// The steps to the value.
+    /// The path of the value.
     path: Option<&'w Operand>,
     value: Option<&'w Operand>,
 }
 
 impl<'p> Machine<'p> {
-    /// Visits every value in a document: first the document, then what it holds.
+    /// Visits every value in a document: first the document, then its members.
     pub(super) fn visit_tree(
         &mut self,
         frame: &Frame<'_>,
@@ -58,7 +58,7 @@ impl<'p> Machine<'p> {
                 .is_some_and(|name| name.is_wildcard())
     }
 
-    /// Visits what is at a path and below. `steps` are those that the path must still take.
+    /// Visits the value at a path and those below. `steps` are the remaining expected steps.
     fn visit_below(
         &mut self,
         frame: &Frame<'_>,

@@ -10,17 +10,17 @@ use crate::error::EvalCode;
 use crate::ir::{Expr, FunctionName, Replacement, Target};
 use crate::value::Object;
 
-/// What `with` changes, as it is while the expression is evaluated.
+/// State that `with` changes for the evaluation of the expression.
 struct Changed<'p> {
     input: Binding<'p>,
     overlay: Option<Value>,
     replaced: Vec<Arc<[Value]>>,
     mocks: Vec<(FunctionName, Mock)>,
-    /// Whether a document cannot be put where it is asked for.
+    /// Whether a document cannot be inserted at the requested path.
     is_misplaced: bool,
 }
 
-/// What was there before.
+/// State before the changes.
 struct Before<'p> {
     input: Binding<'p>,
     overlay: Option<Value>,
@@ -29,7 +29,7 @@ struct Before<'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// Evaluates an expression with its modifiers, and what remains without them.
+    /// Evaluates an expression with its modifiers, and the continuation without them.
     pub(super) fn with(
         &mut self,
         frame: &Frame<'_>,
@@ -128,14 +128,14 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Whether a document can be put at a path: only objects are made on the way, and only their
-/// members that have names are replaced.
+/// Whether a document can be inserted at a path: only objects are created on the way, and only
+/// their members with string keys are replaced.
 fn is_path(path: &[Value]) -> bool {
     path.iter().all(Value::is_string)
 }
 
-/// Puts a value into a document. Objects are made on the way to it, in the place of what is
-/// none.
+/// Inserts a value into a document. Objects are created on the way to it, and replace values that
+/// are not objects.
 fn replace(document: &mut Option<Value>, path: &[Value], value: Value) {
     let Some((first, rest)) = path.split_first() else {
         *document = Some(value);

@@ -10,25 +10,25 @@ use crate::syntax::{
 };
 use crate::{Policy, Value};
 
-/// A rule that becomes a filter, or a document in its place.
+/// Rule that is translated to a filter, or a document at its path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FilterAnnotations {
-    /// The references that METADATA blocks about the rule list as `unknowns`.
+    /// References that METADATA blocks of the rule list as `unknowns`.
     pub unknowns: Vec<String>,
-    /// The path of the rule that such a block names as `mask_rule`, below `data`.
+    /// Path of the rule that such a block names as `mask_rule`, below `data`.
     pub mask_rule: Option<Vec<Value>>,
-    /// The path of the rule's package.
+    /// Path of the rule's package.
     pub package: Vec<Value>,
 }
 
 impl Policy {
-    /// What METADATA blocks say about the rule at a path below `data`, those of the rule, its
-    /// document, its package and the packages around. Absent if there is no such rule, nor one
-    /// whose value the path could lead into.
+    /// Returns the annotations for the rule at a path below `data`, from the METADATA blocks of the
+    /// rule, its document, its package and the enclosing packages. `None` if there is no such rule,
+    /// nor one whose value the path could lead into.
     ///
     /// # Errors
-    /// A package, a function, a rule of several values, or unknowns that are neither of `input`
-    /// nor of `data`.
+    /// A package, a function, a rule of several values, or unknowns that are below neither `input`
+    /// nor `data`.
     pub fn filter_rule(
         &self,
         path: &[Value],
@@ -130,7 +130,7 @@ fn add(declared: &mut FilterAnnotations, block: &Annotations, refused: &mut Vec<
     }
 }
 
-/// The text of a reference.
+/// Formats a reference.
 fn text(steps: &[Value]) -> String {
     let mut text = String::new();
     for (position, step) in steps.iter().enumerate() {
@@ -142,7 +142,7 @@ fn text(steps: &[Value]) -> String {
     text
 }
 
-/// The path of a rule that is named from the root or within a package.
+/// Returns the path of a rule that is named from the root or within a package.
 fn below(steps: &[Value], package: &[Value]) -> Vec<Value> {
     match steps.split_first() {
         Some((head, steps)) if head.as_str() == Some("data") => steps.to_vec(),
@@ -150,8 +150,8 @@ fn below(steps: &[Value], package: &[Value]) -> Vec<Value> {
     }
 }
 
-/// The path of a rule that a text names, from the root (`data.a.b`) or within a package (`b`);
-/// absent if the text is no reference to a rule.
+/// Parses the path of a rule from the root (`data.a.b`) or within a package (`b`); `None` if the
+/// string is not a reference to a rule.
 pub fn rule_path(text: &str, package: &[Value]) -> Option<Vec<Value>> {
     let body = parse_query(text).ok()?;
     let [expr] = body.as_slice() else {
@@ -178,7 +178,7 @@ pub fn rule_path(text: &str, package: &[Value]) -> Option<Vec<Value>> {
     Some(below(&steps.collect::<Option<Vec<_>>>()?, package))
 }
 
-/// The query for the document at a path below `data`.
+/// Returns the query for the document at a path below `data`.
 pub fn query(path: &[Value]) -> Body {
     let location = Location {
         file: "".into(),

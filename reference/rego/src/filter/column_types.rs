@@ -8,29 +8,28 @@ use super::target::Target;
 use crate::Value;
 use crate::value::Object;
 
-/// The kind of the values in a column, in Rego's order of kinds. A row may have none.
+/// Type of the values in a column, in Rego's order of types. A row may have no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColumnType {
     /// `boolean`
     Boolean,
     /// `number`
     Number,
-    /// `string`, in a collation that tells all strings apart and has them in the order of their
-    /// bytes in UTF-8. Where the database ignores spaces at the end, the column has none.
+    /// `string`, in a collation that distinguishes all strings and sorts them by their bytes in
+    /// UTF-8. If the database ignores trailing spaces, the values must not have any.
     String,
 }
 
-/// The types of columns for one target: for each table an object of its columns, and the type
-/// itself for a column without a table. With them a comparison needs no look at the values, so
+/// Column types for one target. A comparison of typed columns needs no test of their values, so
 /// that the database can answer it from an index.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnTypes(BTreeMap<Column, ColumnType>);
 
 impl ColumnTypes {
-    /// The types for a target: those under its dialect, else those under its language, else all.
+    /// Selects the types for a target: those under its dialect, its language, or else all.
     ///
     /// # Errors
-    /// Says what is no type.
+    /// A message that names the invalid type.
     pub fn select(all: &Value, target: Target) -> Result<Self, String> {
         let mut types = BTreeMap::new();
         for (name, told) in target.own_part(all)? {
@@ -46,7 +45,7 @@ impl ColumnTypes {
         Ok(Self(types))
     }
 
-    /// These, and of other columns what `others` say.
+    /// Adds the types of columns that only `others` contains.
     #[must_use]
     pub fn or(mut self, others: &Self) -> Self {
         for (column, of) in &others.0 {
@@ -66,7 +65,7 @@ fn read_table(
     types: &mut BTreeMap<Column, ColumnType>,
 ) -> Result<(), String> {
     for (name, told) in columns {
-        // The tables of a target that was not chosen.
+        // Columns of a target that was not selected.
         if matches!(told, Value::Object(_)) {
             continue;
         }

@@ -6,60 +6,60 @@ use std::sync::Arc;
 use crate::Value;
 use crate::syntax::Location;
 
-/// A condition that rows meet or do not meet: never both, never neither.
+/// A condition that each row either satisfies or does not satisfy, with no third outcome.
 ///
-/// A column without a value is Rego's null, and values of all kinds have Rego's one order: null,
+/// A column without a value is Rego's null, and values of all types have Rego's total order: null,
 /// booleans, numbers, strings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// Every row, or none.
     Constant(bool),
-    /// All of these.
+    /// Conjunction.
     All(Vec<Condition>),
-    /// At least one of these.
+    /// Disjunction.
     Any(Vec<Condition>),
-    /// Not this, and where it says so.
+    /// Negation, with its location.
     Not(Box<Condition>, Location),
-    /// What is asked of one column.
+    /// Test of one column.
     Test(Test),
 }
 
-/// What is asked of one column.
+/// Test of one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
     /// The column.
     pub column: Column,
-    /// The question.
+    /// The predicate.
     pub ask: Predicate,
-    /// The expression that asks.
+    /// Location of the expression that tests.
     pub location: Location,
 }
 
-/// A question about a column.
+/// Predicate on a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Predicate {
-    /// How it compares to null, a boolean, a number or a string.
+    /// Compares it to null, a boolean, a number or a string.
     Compare(Comparison, Value),
-    /// How it compares to another column.
+    /// Compares it to another column.
     CompareColumn(Comparison, Column),
     /// Whether it is one of these scalars.
     Among(Vec<Value>),
-    /// Whether it is a string and has this text at that place.
+    /// Whether it is a string that contains this string at that position.
     Text(MatchPosition, Arc<str>),
-    /// Whether there is such a column, which every row has.
+    /// Whether the column exists, which is true in every row.
     Exists,
 }
 
-/// A column, by the names that the policy uses.
+/// Column, by its name in the policy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Column {
     /// The table; absent for `input.name`.
     pub table: Option<Arc<str>>,
-    /// The column in it.
+    /// The column of the table.
     pub name: Arc<str>,
 }
 
-/// How two values are compared.
+/// Comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `==`
@@ -76,7 +76,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// Where in a string a text is looked for.
+/// Position at which a string is searched for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchPosition {
     /// `startswith`
@@ -88,18 +88,18 @@ pub enum MatchPosition {
 }
 
 impl Condition {
-    /// All of these.
+    /// Returns the conjunction of conditions.
     pub(super) fn all(conditions: impl IntoIterator<Item = Self>) -> Self {
         Self::join(conditions, true, Self::All)
     }
 
-    /// At least one of these.
+    /// Returns the disjunction of conditions.
     pub(super) fn any(conditions: impl IntoIterator<Item = Self>) -> Self {
         Self::join(conditions, false, Self::Any)
     }
 
-    /// Joins conditions of which those that are always `neutral` do not matter, and one that
-    /// never is decides.
+    /// Joins conditions. Those that are constantly `neutral` are dropped, and one that constantly
+    /// is the opposite is the result.
     fn join(
         conditions: impl IntoIterator<Item = Self>,
         neutral: bool,
@@ -120,7 +120,7 @@ impl Condition {
         }
     }
 
-    /// Not this.
+    /// Returns the negation of the condition.
     pub(super) fn negated(self, location: &Location) -> Self {
         match self {
             Self::Constant(holds) => Self::Constant(!holds),
@@ -129,7 +129,7 @@ impl Condition {
         }
     }
 
-    /// How many parts the condition has.
+    /// Returns the number of parts of the condition.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Constant(_) => 1,
@@ -142,7 +142,7 @@ impl Condition {
         }
     }
 
-    /// The same condition with other tests, folded.
+    /// Returns the condition with its tests replaced, folded.
     pub(super) fn map(&self, change: &impl Fn(&Test) -> Self) -> Self {
         match self {
             Self::Constant(holds) => Self::Constant(*holds),
@@ -153,7 +153,7 @@ impl Condition {
         }
     }
 
-    /// Visits the tests.
+    /// Visits all parts of the condition.
     pub(super) fn visit<'c>(&'c self, each: &mut impl FnMut(&'c Self)) {
         each(self);
         match self {
@@ -167,7 +167,7 @@ impl Condition {
 }
 
 impl Comparison {
-    /// The comparison that a built-in function makes.
+    /// Returns the comparison that a built-in function performs.
     pub(super) fn of_builtin(name: &str) -> Option<Self> {
         Some(match name {
             "eq" | "equal" => Self::Equal,
@@ -180,7 +180,7 @@ impl Comparison {
         })
     }
 
-    /// The comparison that says the same with the sides exchanged.
+    /// Returns the equivalent comparison with the sides exchanged.
     pub(super) fn mirrored(self) -> Self {
         match self {
             Self::Equal | Self::NotEqual => self,
@@ -191,7 +191,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison that holds where this one does not.
+    /// Returns the comparison that holds exactly if this one does not.
     pub(super) fn opposite(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
@@ -203,7 +203,7 @@ impl Comparison {
         }
     }
 
-    /// Whether it holds for two values.
+    /// Whether the comparison holds for two values.
     pub(super) fn holds(self, left: &Value, right: &Value) -> bool {
         let order = left.cmp(right);
         match self {
@@ -216,7 +216,7 @@ impl Comparison {
         }
     }
 
-    /// The operator in SQL.
+    /// Returns the operator in SQL.
     pub(super) fn sql(self) -> &'static str {
         match self {
             Self::Equal => "=",
@@ -228,7 +228,7 @@ impl Comparison {
         }
     }
 
-    /// The operator in UCAST.
+    /// Returns the operator in UCAST.
     pub(super) fn ucast(self) -> &'static str {
         match self {
             Self::Equal => "eq",
@@ -242,7 +242,7 @@ impl Comparison {
 }
 
 impl MatchPosition {
-    /// The built-in function that looks there, whose name is the operator in UCAST too.
+    /// Returns the built-in function that searches there. Its name is also the operator in UCAST.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Start => "startswith",
@@ -257,7 +257,7 @@ impl MatchPosition {
             .find(|place| place.name() == name)
     }
 
-    /// Whether a text has another there.
+    /// Whether a string contains another at this position.
     pub(super) fn holds(self, text: &str, part: &str) -> bool {
         match self {
             Self::Start => text.starts_with(part),
@@ -268,7 +268,7 @@ impl MatchPosition {
 }
 
 impl Column {
-    /// The name in messages and as the field of a condition without mappings.
+    /// Returns the name in messages and in conditions without mappings.
     pub(super) fn shown(&self) -> String {
         match &self.table {
             Some(table) => format!("{table}.{}", self.name),

@@ -8,26 +8,26 @@ use super::target::Target;
 use crate::Value;
 use crate::value::Object;
 
-/// The names of one target, as `targetSQLTableMappings` gives them: for each table an object of
-/// its columns, in which `$self` is the table itself, and `$table` another table that it stands
-/// for.
+/// Table and column names of one target, in the format of `targetSQLTableMappings`: for each table
+/// an object of its columns, in which `$self` is the table itself, and `$table` the table that
+/// contains the columns.
 #[derive(Debug, Clone, Default)]
 pub struct Mappings(Object);
 
-/// A column by the names of the database.
+/// Column, by its name in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnName {
-    /// The schema and table, outermost first; none if the name stands alone.
+    /// Schema and table, outermost first; empty for an unqualified name.
     pub(super) table: Vec<String>,
     /// The column.
     pub(super) column: String,
 }
 
 impl Mappings {
-    /// The names for a target: those under its dialect, else those under its language, else all.
+    /// Selects the names for a target: those under its dialect, its language, or else all.
     ///
     /// # Errors
-    /// Says which name is no string.
+    /// A message that states which name is not a string.
     pub fn select(all: &Value, target: Target) -> Result<Self, String> {
         let chosen = target.own_part(all)?;
         for (table, names) in chosen {
@@ -36,7 +36,7 @@ impl Mappings {
                 let special = matches!(column.as_str(), Some("$self" | "$table"));
                 match name {
                     Value::String(_) => {}
-                    // The names of a target that was not chosen.
+                    // Names of a target that was not selected.
                     Value::Object(_) if !special => {}
                     other => {
                         let at = |key: &Value| key.as_str().unwrap_or_default().to_owned();
@@ -53,8 +53,8 @@ impl Mappings {
         Ok(Self(chosen.clone()))
     }
 
-    /// The names that stand for columns without a table: those which any target's mappings give
-    /// a `$table`.
+    /// Returns the names for columns without a table: those with a `$table` in the mappings of any
+    /// target.
     pub fn short_names(all: &Value) -> BTreeSet<Arc<str>> {
         let levels = all.as_object().into_iter().flatten();
         let tables = levels
@@ -96,13 +96,13 @@ impl Mappings {
     }
 }
 
-/// The parts of a table's name that was given with its schema.
+/// Splits the name of a table that was given with its schema.
 fn parts(name: &str) -> Vec<String> {
     name.split('.').map(str::to_owned).collect()
 }
 
 impl ColumnName {
-    /// The field of a UCAST condition.
+    /// Returns the field of a UCAST condition.
     pub(super) fn field(&self) -> String {
         let mut names = self.table.clone();
         names.push(self.column.clone());

@@ -1,10 +1,10 @@
 //! Data filters: the residual of a rule as a condition on the rows of tables.
 //!
-//! [`Filter::of`] makes residual queries one [`Condition`] over columns (`input.table.column`) and
-//! constants, or refuses them: what is not understood is never left out. [`Filter::check`] says
-//! what a [`Target`] does not understand, and [`Filter::to_ucast`] and [`Filter::to_sql`] write
-//! the condition, so that a row is selected exactly if the rule is true for it. A column without
-//! a value is Rego's null; a row has every column.
+//! [`Filter::of`] translates residual queries to one [`Condition`] over columns
+//! (`input.table.column`) and constants, or returns errors: unsupported parts are never omitted.
+//! [`Filter::check`] reports what a [`Target`] does not support, and [`Filter::to_ucast`] and
+//! [`Filter::to_sql`] write the condition, so that a row is selected exactly if the rule is true
+//! for it. A column without a value is Rego's null; a row has every column.
 
 mod annotations;
 mod column_types;
@@ -32,17 +32,17 @@ pub use unsupported::Unsupported;
 use crate::Value;
 use crate::syntax::{Body, Module};
 
-/// The condition on rows that a query comes down to.
+/// Condition on rows that is equivalent to a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter(Condition);
 
 impl Filter {
-    /// The condition that residual queries make together with the support modules that they
-    /// refer to. References to columns are `input.table.column`, or `input.name` for the short
-    /// names (see [`Mappings::short_names`]).
+    /// Translates residual queries, together with the support modules that they refer to.
+    /// References to columns are `input.table.column`, or `input.name` for the short names (see
+    /// [`Mappings::short_names`]).
     ///
     /// # Errors
-    /// Every part that is no condition on columns.
+    /// Every part that is not a condition on columns.
     pub fn of(
         queries: &[Body],
         support: &[Module],
@@ -51,7 +51,7 @@ impl Filter {
         translate::queries(queries, support, short_names).map(Self)
     }
 
-    /// The condition.
+    /// Returns the condition.
     pub fn condition(&self) -> &Condition {
         &self.0
     }
@@ -61,25 +61,25 @@ impl Filter {
         self.0 == Condition::Constant(false)
     }
 
-    /// Whether every target understands the condition.
+    /// Checks that every target supports the condition.
     ///
     /// # Errors
-    /// What some of them do not understand.
+    /// The parts that some of them do not support.
     pub fn check(&self, targets: &[Target]) -> Result<(), Vec<Unsupported>> {
         let found = target::check(&self.0, targets);
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 
-    /// The condition as UCAST: an empty object if every row is selected, absent if none is.
+    /// Returns the condition as UCAST: an empty object if every row is selected, absent if none is.
     pub fn to_ucast(&self, mappings: &Mappings) -> Option<Value> {
         ucast::write(&self.simple(), mappings)
     }
 
-    /// The condition as a WHERE clause, with that word: empty if every row is selected, absent
-    /// if none is.
+    /// Returns the condition as a WHERE clause, with that keyword: empty if every row is selected,
+    /// absent if none is.
     ///
     /// # Errors
-    /// What the database cannot say exactly, such as a number with too many digits.
+    /// A part that the database cannot express exactly, such as a number with too many digits.
     pub fn to_sql(
         &self,
         dialect: Dialect,
@@ -89,7 +89,7 @@ impl Filter {
         sql::write(&self.simple(), dialect, mappings, types)
     }
 
-    /// The condition without what holds for every row.
+    /// Returns the condition without tests that are true for every row.
     fn simple(&self) -> Condition {
         self.0.map(&|test| match &test.ask {
             Predicate::Exists => Condition::Constant(true),

@@ -7,25 +7,25 @@ use super::condition::{Condition, Predicate};
 use crate::Value;
 use crate::value::Object;
 
-/// A language that filters are written in.
+/// Output format of filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// A UCAST object for one kind of reader.
+    /// UCAST object for one kind of consumer.
     Ucast(Variant),
-    /// The WHERE clause of one database.
+    /// WHERE clause of one database.
     Sql(Dialect),
 }
 
-/// What a reader of UCAST understands.
+/// Capabilities of a UCAST consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
-    /// All of it.
+    /// All operators.
     All,
     /// Comparisons with scalars, `and` and `or`.
     Minimal,
-    /// The same and `in`.
+    /// Like `Minimal`, and `in`.
     Linq,
-    /// All but comparisons of columns with each other.
+    /// All except comparisons of columns with each other.
     Prisma,
 }
 
@@ -42,7 +42,7 @@ pub enum Dialect {
     Sqlite,
 }
 
-/// What not every target understands.
+/// Feature that some targets do not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Feature {
     Not,
@@ -65,7 +65,7 @@ impl Target {
         Self::Sql(Dialect::Sqlite),
     ];
 
-    /// The language: `ucast` or `sql`.
+    /// Returns the language: `ucast` or `sql`.
     pub fn language(self) -> &'static str {
         match self {
             Self::Ucast(_) => "ucast",
@@ -73,7 +73,7 @@ impl Target {
         }
     }
 
-    /// The variant or dialect, such as `minimal` or `postgresql`.
+    /// Returns the variant or dialect, such as `minimal` or `postgresql`.
     pub fn dialect(self) -> &'static str {
         match self {
             Self::Ucast(Variant::All) => "all",
@@ -87,18 +87,18 @@ impl Target {
         }
     }
 
-    /// The target of this language and dialect.
+    /// Returns the target of this language and dialect.
     pub fn find(language: &str, dialect: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|target| target.language() == language && target.dialect() == dialect)
     }
 
-    /// What a request gives for this target: what stands under its dialect, else what stands under
-    /// its language, else all.
+    /// Returns the part of a request for this target: the value under its dialect, else the value
+    /// under its language, else all.
     ///
     /// # Errors
-    /// Says what is no object.
+    /// A message that names the value that is not an object.
     pub(super) fn own_part(self, all: &Value) -> Result<&Object, String> {
         let Value::Object(levels) = all else {
             return Err(format!("expected object, got {}", all.kind()));
@@ -115,7 +115,7 @@ impl Target {
         Ok(levels)
     }
 
-    /// The name in messages.
+    /// Returns the name in messages.
     fn shown(self) -> String {
         match self {
             Self::Ucast(Variant::Minimal) => "UCAST".to_owned(),
@@ -136,7 +136,7 @@ impl Target {
     }
 }
 
-/// What of a condition the targets do not understand, each part once.
+/// Returns the parts of a condition that the targets do not support, without duplicates.
 pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Unsupported> {
     let mut asked = BTreeSet::new();
     condition.visit(&mut |part| {
@@ -148,7 +148,7 @@ pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Unsupporte
     });
     let mut found: Vec<Unsupported> = Vec::new();
     condition.visit(&mut |part| {
-        // That a column is there is no question of its own where more is asked of it.
+        // A test that a column exists is redundant if the column has another test.
         if let Condition::Test(test) = part
             && test.ask == Predicate::Exists
             && asked.contains(&test.column)

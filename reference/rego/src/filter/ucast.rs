@@ -4,7 +4,7 @@ use super::condition::{Condition, Predicate, Test};
 use super::mappings::Mappings;
 use crate::Value;
 
-/// The condition as UCAST, an empty object if it always holds; absent if it never does.
+/// Returns the condition as UCAST: empty if it is always true, `None` if it never is.
 pub(super) fn write(condition: &Condition, mappings: &Mappings) -> Option<Value> {
     match condition {
         Condition::Constant(false) => None,
@@ -27,8 +27,8 @@ fn node(condition: &Condition, mappings: &Mappings) -> Value {
         Condition::Any(parts) => compound("or", parts),
         Condition::Not(inner, _) => compound("not", std::slice::from_ref(inner)),
         Condition::Test(test) => field(test, mappings),
-        // Constants are folded into what surrounds them; alone, nothing says "none" in UCAST but
-        // an alternative of none.
+        // Constants are folded into the surrounding condition; alone, the only way to express
+        // "none" in UCAST is an empty disjunction.
         Condition::Constant(true) => compound("and", &[]),
         Condition::Constant(false) => compound("or", &[]),
     }

@@ -4,24 +4,24 @@ use std::fmt;
 
 use crate::syntax::Location;
 
-/// A part of a query that cannot be said in the language of a target.
+/// Part of a query that cannot be expressed in the language of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
-    /// The code that clients see.
+    /// Error code for clients.
     pub code: &'static str,
-    /// What it is, for people.
+    /// Human-readable description.
     pub message: String,
-    /// The expression of the policy; absent for what stands nowhere.
+    /// Location of the expression of the policy; absent for generated expressions.
     pub location: Option<Location>,
-    /// What to do instead.
+    /// Suggested alternative.
     pub advice: Option<String>,
 }
 
 impl Unsupported {
-    /// The code of what is no filter.
+    /// Code for a query that is not a filter.
     pub(super) const CODE: &'static str = "pe_fragment_error";
 
-    /// The code of a reference that cannot be unknown.
+    /// Code for a reference that cannot be unknown.
     pub(super) const UNKNOWN: &'static str = "invalid_unknown";
 
     pub(super) fn at(location: &Location, message: impl Into<String>) -> Self {

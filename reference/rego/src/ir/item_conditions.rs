@@ -5,10 +5,10 @@
 use super::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
 use crate::Value;
 
-/// As many expressions may stand between one that goes through items and what is asked of them.
+/// Maximum number of expressions after the iteration that are searched for conditions.
 const NEAR: usize = 8;
 
-/// Finds what is asked of the items that the expressions of a body go through.
+/// Finds the conditions on the items that the expressions of a body iterate over.
 pub(super) fn find(exprs: &mut [Expr]) {
     for at in 0..exprs.len() {
         let keyed = exprs.get(at).and_then(|expr| {
@@ -21,7 +21,7 @@ pub(super) fn find(exprs: &mut [Expr]) {
     }
 }
 
-/// The variable to which an expression gives the items of something.
+/// Returns the variable that an expression binds to the items of a collection.
 fn scans(expr: &Expr) -> Option<Slot> {
     if expr.negated || !expr.with.is_empty() {
         return None;
@@ -36,7 +36,7 @@ fn scans(expr: &Expr) -> Option<Slot> {
     }
 }
 
-/// The equations that say something of the variable.
+/// Returns the equations that constrain the variable.
 fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     let mut found = Vec::new();
     for (equation, expr) in (first..).zip(exprs).take(NEAR) {
@@ -63,7 +63,7 @@ fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     found
 }
 
-/// The steps from a variable to what a term is.
+/// Returns the steps from a variable to a term.
 fn within(operand: &Operand, item: Slot) -> Option<Vec<Value>> {
     match operand {
         Operand::Var(slot) => (*slot == item).then(Vec::new),
@@ -77,7 +77,7 @@ fn within(operand: &Operand, item: Slot) -> Option<Vec<Value>> {
     }
 }
 
-/// The steps, if all of them are names.
+/// Returns the steps, if all of them are names.
 pub(crate) fn constant_names(steps: &[Step]) -> Option<impl Iterator<Item = &Value> + Clone> {
     let name = |step: &'_ Step| matches!(step, Step::One(Operand::Known(Value::String(_))));
     steps.iter().all(name).then(|| {
@@ -97,7 +97,7 @@ fn may_be_known(operand: &Operand) -> bool {
     }
 }
 
-/// Whether a term can neither fail nor be noticed.
+/// Whether the evaluation of a term can neither fail nor be observed.
 fn is_harmless(operand: &Operand) -> bool {
     match operand {
         Operand::Known(_) | Operand::Var(_) => true,
@@ -108,7 +108,7 @@ fn is_harmless(operand: &Operand) -> bool {
     }
 }
 
-/// Whether a reference leads from a variable or the input along constants and variables.
+/// Whether a reference has a plain root, and only constants and variables as steps.
 fn is_plain(reference: &Reference) -> bool {
     let is_plain = matches!(
         reference.root,

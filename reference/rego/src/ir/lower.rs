@@ -17,7 +17,7 @@ use crate::syntax::visit::deep;
 use crate::syntax::{self, ExprTerms, Rule, Term, TermValue, Var};
 use crate::types::signature;
 
-/// A rule in the form that is evaluated: itself, then each `else` behind it.
+/// Lowered rule, followed by its `else` branches.
 #[derive(Debug)]
 pub(crate) struct Lowered(pub(crate) Vec<Program>);
 
@@ -51,8 +51,8 @@ impl Builtin {
     }
 }
 
-/// Lowers a rule and the `else` chain behind it. Its reference begins at the root of all
-/// documents, which is not part of it.
+/// Lowers a rule and its `else` chain. The root document at the start of the reference is not part
+/// of the path.
 pub(crate) fn rule(rule: &Rule, reference: &[Term]) -> Lowered {
     let mut chain = Vec::new();
     let mut current = Some(rule);
@@ -91,7 +91,7 @@ pub(crate) fn query(body: &syntax::Body) -> Program {
     }
 }
 
-/// The number of the next reference.
+/// Number of the next reference.
 static REFERENCES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Default)]
@@ -166,7 +166,7 @@ impl Lowering {
         }
     }
 
-    /// A slot that never gets a value, so that what reads it is undefined.
+    /// Allocates a slot that is never bound, so that a read of it is undefined.
     fn nowhere(&mut self) -> Slot {
         let name = Var(format!("$nowhere{}", self.names.len()).into());
         self.slot(&name)
@@ -200,7 +200,7 @@ impl Lowering {
         syntax::deep(|| self.unknown(term))
     }
 
-    /// What is not known before the evaluation.
+    /// Lowers a term that is not a constant.
     fn unknown(&mut self, term: &Term) -> Operand {
         match &term.value {
             TermValue::Var(_) if is_var(term, "data") || is_var(term, "input") => {
@@ -319,7 +319,7 @@ fn builtin_name(reference: &[Term]) -> Option<FunctionName> {
     Some(FunctionName::Builtin(signature.name))
 }
 
-/// The steps of a reference; a variable alone is one of a single step.
+/// Returns the steps of a reference; a variable alone has a single step.
 fn reference_of(term: &Term) -> Option<&[Term]> {
     match &term.value {
         TermValue::Ref(reference) => Some(reference),

@@ -2,8 +2,8 @@
 //! constants are shared values, references are split into their steps, and built-in functions are
 //! resolved.
 //!
-//! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order
-//! in which [`crate::eval::source_map`] meets them, and only a traced evaluation looks them up.
+//! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order in
+//! which [`super::source_map`] visits them, and only a traced evaluation looks them up.
 
 pub(crate) mod item_conditions;
 pub(crate) mod lower;
@@ -14,24 +14,24 @@ use crate::Value;
 use crate::builtins::{Cost, Function, Quick};
 use crate::syntax::{Connective, Location, Var};
 
-/// A variable: its place in the frame.
+/// A variable, as an index into the frame.
 pub(crate) type Slot = usize;
 
-/// What is evaluated in one frame: a query, or one rule of several that make a document. The
-/// closures in its body share its frame.
+/// Program of one frame: a query, or one rule of a document. The closures in its body share its
+/// frame.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    /// The names of the slots, for traces, answers and messages.
+    /// Names of the slots, for traces, answers and messages.
     pub(crate) names: Vec<Var>,
-    /// What must hold.
+    /// Conditions.
     pub(crate) body: Body,
-    /// The rule's head; nothing of it is known for a query.
+    /// Head of a rule; empty for a query.
     pub(crate) head: Head,
 }
 
 impl Program {
-    /// The value of a rule that has it whenever so many expressions at the beginning of its body
-    /// hold.
+    /// Returns the value of a rule if it is constant and unconditional once this number of
+    /// expressions at the beginning of its body is satisfied.
     pub(crate) fn constant(&self, proven: usize) -> Option<&Value> {
         let is_true = |expr: &Expr| {
             !expr.negated
@@ -51,63 +51,63 @@ impl Program {
 /// The head of a rule.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
-    /// The steps from the root of all documents to the rule, its package's among them.
+    /// Steps from the root document to the rule, including those of its package.
     pub(crate) path: Vec<Operand>,
-    /// The parameters of a function.
+    /// Parameters of a function.
     pub(crate) args: Vec<Operand>,
-    /// What a partial set contains.
+    /// Member of a partial set.
     pub(crate) key: Option<Operand>,
-    /// The value; absent for partial sets.
+    /// Value; absent for partial sets.
     pub(crate) value: Option<Operand>,
 }
 
-/// Expressions that all must hold.
+/// Conjunction of expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     /// The expressions in the order of their evaluation.
     pub(crate) exprs: Vec<Expr>,
-    /// Its number among the bodies of the program.
+    /// Number among the bodies of the program.
     pub(crate) node: usize,
 }
 
 /// An expression.
 #[derive(Debug)]
 pub(crate) struct Expr {
-    /// What it says.
+    /// Condition that the expression tests.
     pub(crate) kind: Kind,
     /// `not`
     pub(crate) negated: bool,
-    /// What is replaced while it is evaluated.
+    /// Replacements while it is evaluated.
     pub(crate) with: Vec<With>,
-    /// What holds for the items that it goes through. They are looked up by the first that is
-    /// known.
+    /// Conditions on the items that it iterates over. Items are looked up by the first one with a
+    /// known value.
     pub(crate) keyed: Vec<Keyed>,
-    /// Where it stands.
+    /// Source location.
     pub(crate) location: Location,
-    /// Its number among the expressions of the program.
+    /// Number among the expressions of the program.
     pub(crate) node: usize,
 }
 
-/// What must hold for a variable whose values an expression goes through: an equation that follows
-/// it in the body, with nothing between the two that could fail or be noticed.
+/// Condition on a variable whose values an expression enumerates: an equation that follows the
+/// expression in the body, with nothing between the two that could fail or be observed.
 #[derive(Debug)]
 pub(crate) struct Keyed {
     /// The variable.
     pub(crate) item: Slot,
-    /// The steps from its value to the side of the equation that is in it.
+    /// Steps from its value to the side of the equation that contains it.
     pub(crate) path: Vec<Value>,
-    /// The place of the equation in the body.
+    /// Index of the equation in the body.
     pub(crate) equation: usize,
-    /// Whether the other side is the right one.
+    /// Whether the other side is the right operand.
     pub(crate) is_right: bool,
 }
 
-/// What an expression says.
+/// Kind of an expression.
 #[derive(Debug)]
 pub(crate) enum Kind {
     /// The operand has a value that is not `false`.
     Holds(Operand),
-    /// Both sides are equal, or become so.
+    /// Both sides are equal, or can be unified.
     Unify(Operand, Operand),
     /// A built-in function has a result.
     Builtin(Box<BuiltinCall>),
@@ -119,12 +119,12 @@ pub(crate) enum Kind {
     Logic(Connective, Vec<Body>),
 }
 
-/// A term. After the compiler's work only the two sides of an equation and lone terms are
-/// references or comprehensions; what stands inside other terms is a variable or constant.
+/// A term. After compilation only the two sides of an equation and terms that are expressions can
+/// be references or comprehensions; the parts of other terms are variables or constants.
 ///
-/// Partial evaluation extends the machine here: a slot whose variable stands for something
-/// unknown has no value either, and every place that finds no value in a slot where plain
-/// evaluation must have one is a place where an expression is saved.
+/// Partial evaluation extends the machine here: a slot whose variable is bound to something unknown
+/// is unbound too. Where plain evaluation requires a bound slot and finds none, an expression is
+/// saved.
 #[derive(Debug)]
 pub(crate) enum Operand {
     /// A constant.
@@ -143,7 +143,7 @@ pub(crate) enum Operand {
     Comprehension(Box<Comprehension>),
 }
 
-/// Where a reference begins.
+/// Root of a reference.
 #[derive(Debug)]
 pub(crate) enum Root {
     /// `data`
@@ -157,18 +157,18 @@ pub(crate) enum Root {
 /// A reference.
 #[derive(Debug)]
 pub(crate) struct Reference {
-    /// Its number among all references of all programs.
+    /// Number among all references of all programs.
     pub(crate) id: u64,
-    /// Where it begins.
+    /// Root of the reference.
     pub(crate) root: Root,
-    /// The steps behind the root.
+    /// Steps after the root.
     pub(crate) steps: Vec<Step>,
-    /// How many steps at its beginning are the same each time.
+    /// Number of leading steps that are constant throughout an evaluation.
     pub(crate) fixed: usize,
 }
 
 impl Reference {
-    /// The steps at its beginning that are the same each time.
+    /// Returns the leading steps that are constant throughout an evaluation.
     pub(crate) fn fixed(&self) -> &[Step] {
         self.steps.get(..self.fixed).unwrap_or_default()
     }
@@ -177,24 +177,24 @@ impl Reference {
 /// A step of a reference.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// This one, or, if it has unbound variables, each that fits.
+    /// This key, or, if it has unbound variables, each key that matches.
     One(Operand),
-    /// Each. The variable is used nowhere else, so only traces bind it.
+    /// Every key. The variable is not used anywhere else, so only traces bind it.
     Any(Slot),
 }
 
-/// The three comprehensions.
+/// Array, set or object comprehension.
 #[derive(Debug)]
 pub(crate) struct Comprehension {
-    /// What is made of the answers.
+    /// Kind and terms of the result.
     pub(crate) collect: Collect,
-    /// What must hold.
+    /// Conditions.
     pub(crate) body: Body,
-    /// Where it stands, or its key.
+    /// Location of the comprehension or of its key.
     pub(crate) location: Location,
 }
 
-/// What a comprehension makes of its body's answers.
+/// Result that a comprehension builds from the solutions of its body.
 #[derive(Debug)]
 pub(crate) enum Collect {
     /// An array of this term.
@@ -205,35 +205,35 @@ pub(crate) enum Collect {
     Object(Operand, Operand),
 }
 
-/// What a call does.
+/// Implementation of a built-in function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operator {
-    /// Computes.
+    /// Computes a result.
     Function(Cost, Function),
-    /// `walk`: has many results.
+    /// `walk`: has several results.
     Walk,
     /// `internal.print`
     Print,
     /// `trace`
     Note,
-    /// Does nothing here; the call is undefined.
+    /// Not implemented; the call is an error.
     Unsupported,
 }
 
 /// A built-in function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Builtin {
-    /// Its name.
+    /// Name of the function.
     pub(crate) name: &'static str,
-    /// What it does.
+    /// Implementation.
     pub(crate) operator: Operator,
-    /// How it computes two small operands.
+    /// Fast path for two small operands.
     pub(crate) quick: Option<Quick>,
     /// Whether the same call must have the same result throughout an evaluation.
     pub(crate) nondeterministic: bool,
     /// Whether it has no result.
     pub(crate) void: bool,
-    /// Whether it makes its result, and does not only choose it.
+    /// Whether it allocates its result, rather than selects it.
     pub(crate) makes: bool,
     /// The number of its operands.
     pub(crate) arity: usize,
@@ -244,76 +244,76 @@ pub(crate) struct Builtin {
 pub(crate) struct BuiltinCall {
     /// The function.
     pub(crate) builtin: Builtin,
-    /// The operands. The result is unified with a last one more than the function takes; without
-    /// it, the result must not be `false`.
+    /// Operands. The result is unified with an additional last one; without it, the result must not
+    /// be `false`.
     pub(crate) args: Vec<Operand>,
 }
 
 /// A call of a function of the policy.
 #[derive(Debug)]
 pub(crate) struct FunctionCall {
-    /// The steps from the root of all documents to the function.
+    /// Steps from the root document to the function.
     pub(crate) path: Vec<Value>,
-    /// The operands; a last one more than the function has parameters is unified with its value.
+    /// Operands. The value is unified with an additional last one.
     pub(crate) args: Vec<Operand>,
 }
 
 /// `every k, v in xs { … }`
 #[derive(Debug)]
 pub(crate) struct Every {
-    /// The variable of the index or name.
+    /// Variable of the index or key.
     pub(crate) key: Option<Slot>,
-    /// The variable of the member.
+    /// Variable of the member.
     pub(crate) value: Slot,
-    /// The collection.
+    /// Collection.
     pub(crate) domain: Operand,
-    /// What must hold for each member.
+    /// Condition for each member.
     pub(crate) body: Body,
 }
 
-/// A replacement.
+/// Replacement by `with`.
 #[derive(Debug)]
 pub(crate) struct With {
-    /// What is replaced.
+    /// Replaced document or function.
     pub(crate) target: Target,
-    /// By what.
+    /// Replacement value or function.
     pub(crate) value: Replacement,
 }
 
-/// What `with` replaces.
+/// Target of `with`.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// `input` or a part of it.
     Input(Vec<Value>),
-    /// A document, given by the steps below `data`.
+    /// Document, by the steps below `data`.
     Data(Vec<Value>),
-    /// A built-in function. Those of the policy are documents until it is looked up.
+    /// Built-in function. Functions of the policy are documents until they are looked up.
     Function(FunctionName),
 }
 
-/// What takes the place.
+/// Replacement.
 #[derive(Debug)]
 pub(crate) enum Replacement {
     /// A value.
     Value(Operand),
-    /// What may be a function.
+    /// Name that may be that of a function.
     Function(Arc<Callee>),
 }
 
-/// A name that may be a function's.
+/// Name that may be that of a function.
 #[derive(Debug)]
 pub(crate) struct Callee {
     /// The name.
     pub(crate) name: FunctionName,
-    /// What it means if it is none.
+    /// Meaning if no such function exists.
     pub(crate) operand: Operand,
 }
 
-/// How a function is called.
+/// Name of a function.
 #[derive(Debug, Clone)]
 pub(crate) enum FunctionName {
     /// A built-in function.
     Builtin(&'static str),
-    /// One of the policy, given by the steps below `data`.
+    /// Function of the policy, by the steps below `data`.
     Policy(Vec<Value>),
 }

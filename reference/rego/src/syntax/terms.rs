@@ -7,10 +7,10 @@ use crate::Value;
 use crate::syntax::{Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var};
 use crate::value::{Set, Text};
 
-/// The steps below `data` that lead to a document.
+/// Path of a document, as steps below `data`.
 pub(crate) type Path = Vec<Value>;
 
-/// The value of a term that has no variables, references, calls or comprehensions in it.
+/// Returns the value of a term without variables, references, calls or comprehensions.
 pub(crate) fn constant(term: &Term) -> Option<Value> {
     Some(match &term.value {
         TermValue::Null => Value::Null,
@@ -36,19 +36,19 @@ pub(crate) fn is_scalar(term: &Term) -> bool {
     term.value.is_scalar()
 }
 
-/// Whether a term is the value that it has.
+/// Whether a term is a constant.
 pub(crate) fn is_constant(term: &Term) -> bool {
     is_scalar(term) || constant(term).is_some()
 }
 
-/// The steps of a reference into `data`, up to the first that is not constant; absent for
-/// references to something else.
+/// Returns the constant leading steps of a reference into `data`; `None` for references to
+/// something else.
 pub(crate) fn data_prefix(reference: &[Term]) -> Option<Path> {
     let (head, steps) = reference.split_first()?;
     is_var(head, "data").then(|| steps.iter().map_while(constant).collect())
 }
 
-/// The steps of a reference into `data` all of whose steps are constant.
+/// Returns the steps of a reference into `data` if all of them are constant.
 pub(crate) fn data_path(reference: &[Term]) -> Option<Path> {
     data_prefix(reference).filter(|path| path.len() + 1 == reference.len())
 }
@@ -58,7 +58,7 @@ pub(crate) fn is_var(term: &Term, name: &str) -> bool {
     matches!(&term.value, TermValue::Var(var) if *var.0 == *name)
 }
 
-/// The variable, if the term is one.
+/// Returns the variable, if the term is one.
 pub(crate) fn as_var(term: &Term) -> Option<&Var> {
     match &term.value {
         TermValue::Var(var) => Some(var),
@@ -66,7 +66,7 @@ pub(crate) fn as_var(term: &Term) -> Option<&Var> {
     }
 }
 
-/// The reference to a rule from the root: its package, then its own reference, of which the
+/// Returns the reference to a rule from the root: its package, then its own reference, of which the
 /// name becomes a string.
 pub(crate) fn rule_reference(module: &Module, rule: &Rule) -> Ref {
     let (package, own) = (&module.package.path, &rule.head.reference);
@@ -84,8 +84,8 @@ pub(crate) fn rule_reference(module: &Module, rule: &Rule) -> Ref {
     reference
 }
 
-/// A name with dots, if the reference consists of a variable and strings: how built-in functions
-/// are called.
+/// Returns the dotted name of a reference that consists of a variable and strings, as for built-in
+/// functions.
 pub(crate) fn dotted(reference: &[Term]) -> Option<Text> {
     let (head, steps) = reference.split_first()?;
     let name = as_var(head)?;
@@ -103,7 +103,7 @@ pub(crate) fn dotted(reference: &[Term]) -> Option<Text> {
     Some(text.finish())
 }
 
-/// The operator of a call as a reference: calls of one name have a variable or a reference.
+/// Returns the operator of a call as a reference. It is a variable or a reference.
 pub(crate) fn operator(call: &[Term]) -> Option<&[Term]> {
     let operator = call.first()?;
     match &operator.value {
@@ -123,7 +123,7 @@ pub(crate) fn is_equality(expr: &Expr) -> bool {
     }
 }
 
-/// The operands of an expression that is a call; none if it is something else.
+/// Returns the operands of a call expression; empty for other expressions.
 pub(crate) fn operands(expr: &Expr) -> &[Term] {
     match &expr.terms {
         ExprTerms::Call(call) => call.get(1..).unwrap_or_default(),
@@ -131,7 +131,7 @@ pub(crate) fn operands(expr: &Expr) -> &[Term] {
     }
 }
 
-/// A value as a term.
+/// Converts a value to a term.
 pub(crate) fn of_value(value: &Value, location: &Location) -> TermValue {
     let term = |value: &Value| Term {
         value: of_value(value, location),
@@ -156,7 +156,7 @@ pub(crate) fn of_value(value: &Value, location: &Location) -> TermValue {
     }
 }
 
-/// A value as a term that stands nowhere.
+/// Converts a value to a term without a location.
 pub(crate) fn term_of_value(value: &Value) -> Term {
     let nowhere = Location {
         file: "".into(),
@@ -171,7 +171,7 @@ pub(crate) fn term_of_value(value: &Value) -> Term {
     }
 }
 
-/// A reference as it is printed, with the names that authors wrote.
+/// Formats a reference with source names.
 pub(crate) fn shown(reference: &[Term], written: &dyn Fn(&Var) -> Option<Var>) -> String {
     let mut renamed = Term {
         value: TermValue::Ref(reference.into()),
@@ -184,7 +184,7 @@ pub(crate) fn shown(reference: &[Term], written: &dyn Fn(&Var) -> Option<Var>) -
     renamed.to_string()
 }
 
-/// Puts other variables in the place of those that have another name.
+/// Renames variables.
 pub(crate) fn rename(term: &mut Term, name: &dyn Fn(&Var) -> Option<Var>) {
     struct Renamed<'n>(&'n dyn Fn(&Var) -> Option<Var>);
     impl visit::Rewrite for Renamed<'_> {

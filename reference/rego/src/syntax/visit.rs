@@ -1,35 +1,35 @@
-//! Visitors of the syntax tree, in the order of the text. A visitor decides at each node whether
-//! its children are visited.
+//! Visitors of the syntax tree, in source order. A visitor decides at each node whether its
+//! children are visited.
 
 use thin_vec::ThinVec;
 
 use crate::syntax::{Body, Expr, ExprTerms, Head, Rule, Term, TermValue, With};
 pub(crate) use crate::syntax::{deep, deep_in};
 
-/// Looks at nodes. The answers say whether the parts of a node are of interest.
+/// Visits nodes. The methods return whether the children of a node are visited.
 pub(crate) trait Visit<'t> {
-    /// A term.
+    /// Visits a term.
     fn term(&mut self, _: &'t Term) -> bool {
         true
     }
-    /// An expression.
+    /// Visits an expression.
     fn expr(&mut self, _: &'t Expr) -> bool {
         true
     }
-    /// A modifier.
+    /// Visits a modifier.
     fn with(&mut self, _: &'t With) -> bool {
         true
     }
 }
 
-/// Looks at the expressions of a body.
+/// Visits the expressions of a body.
 pub(crate) fn body<'t>(body: &'t [Expr], visitor: &mut impl Visit<'t>) {
     for part in body {
         expr(part, visitor);
     }
 }
 
-/// Looks at an expression.
+/// Visits an expression.
 pub(crate) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
     if !visitor.expr(node) {
         return;
@@ -60,21 +60,21 @@ pub(crate) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
     }
 }
 
-/// Looks at terms.
+/// Visits terms.
 pub(crate) fn terms<'t>(parts: &'t [Term], visitor: &mut impl Visit<'t>) {
     for part in parts {
         term(part, visitor);
     }
 }
 
-/// Looks at a term.
+/// Visits a term.
 pub(crate) fn term<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
     if visitor.term(node) {
         inside(node, visitor);
     }
 }
 
-/// Looks at the parts of a term.
+/// Visits the parts of a term.
 pub(crate) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
     deep_in(node.value.nests(), || match &node.value {
         TermValue::Ref(parts)
@@ -101,7 +101,7 @@ pub(crate) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
     });
 }
 
-/// Looks at the terms of a head, those of its reference after the name included.
+/// Visits the terms of a head, including those of its reference after the name.
 pub(crate) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
     terms(head.reference.get(1..).unwrap_or_default(), visitor);
     terms(&head.args, visitor);
@@ -110,24 +110,24 @@ pub(crate) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
     }
 }
 
-/// Looks at a rule without its `else`.
+/// Visits a rule without its `else`.
 pub(crate) fn rule<'t>(rule: &'t Rule, visitor: &mut impl Visit<'t>) {
     head(&rule.head, visitor);
     body(&rule.body, visitor);
 }
 
-/// Rewrites nodes in place. The answers say whether the parts of a node, as it is then, are to
-/// be looked at.
+/// Rewrites nodes in place. The methods return whether the children of a node are visited after its
+/// rewriting.
 pub(crate) trait Rewrite {
-    /// A term.
+    /// Rewrites a term.
     fn term(&mut self, _: &mut Term) -> bool {
         true
     }
-    /// An expression.
+    /// Rewrites an expression.
     fn expr(&mut self, _: &mut Expr) -> bool {
         true
     }
-    /// The body of a rule, a comprehension or `every`, or an operand of `not`, `and` or `or`.
+    /// Rewrites a body of a rule, comprehension or `every`, or an operand of `not`, `and` or `or`.
     fn body(&mut self, _: &mut Body) -> bool {
         true
     }
@@ -183,7 +183,7 @@ pub(crate) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
     if !rewrite.term(node) {
         return;
     }
-    // What takes the place of a part may go deeper than the part did.
+    // The replacement of a part may be nested deeper than the part was.
     deep_in(node.value.has_parts(), || match &mut node.value {
         TermValue::Ref(parts) | TermValue::Array(parts) | TermValue::Call(parts) => {
             rewrite_terms(parts, rewrite);
@@ -217,7 +217,7 @@ pub(crate) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
     });
 }
 
-/// Rewrites a head, its reference after the name included.
+/// Rewrites a head, including its reference after the name.
 pub(crate) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
     rewrite_terms(head.reference.get_mut(1..).unwrap_or_default(), rewrite);
     rewrite_terms(&mut head.args, rewrite);
@@ -226,7 +226,7 @@ pub(crate) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
     }
 }
 
-/// Rewrites every rule of a module and every `else`, each by its own.
+/// Rewrites every rule of a module and every `else` separately.
 pub(crate) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
     for first in rules {
         let mut next = Some(first);
@@ -237,14 +237,14 @@ pub(crate) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
     }
 }
 
-/// Every rule and every `else`.
+/// Returns every rule and every `else`.
 pub(crate) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
     rules
         .iter()
         .flat_map(|rule| std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref()))
 }
 
-/// Brings the members of a set into their order, in which they are rewritten and written.
+/// Sorts the members of a set, which is the order of rewriting and output, and removes duplicates.
 pub(crate) fn sort_set(items: &mut ThinVec<Term>) {
     if !is_set_sorted(items) {
         items.sort();
@@ -252,13 +252,12 @@ pub(crate) fn sort_set(items: &mut ThinVec<Term>) {
     }
 }
 
-/// Whether the members of a set are in their order, each once.
+/// Whether the members of a set are sorted and unique.
 pub(crate) fn is_set_sorted(items: &[Term]) -> bool {
     items.is_sorted_by(|left, right| left < right)
 }
 
-/// Brings the members of an object into the order of their keys; of equal keys the first stays,
-/// with the last value.
+/// Sorts the members of an object by key; of equal keys the first is retained, with the last value.
 pub(crate) fn sort_object(members: &mut ThinVec<(Term, Term)>) {
     if !is_object_sorted(members) {
         members.sort_by(|(left, _), (right, _)| left.cmp(right));
@@ -272,7 +271,7 @@ pub(crate) fn sort_object(members: &mut ThinVec<(Term, Term)>) {
     }
 }
 
-/// Whether the members of an object are in the order of their keys, each once.
+/// Whether the members of an object are sorted by key and unique.
 pub(crate) fn is_object_sorted(members: &[(Term, Term)]) -> bool {
     members.is_sorted_by(|(left, _), (right, _)| left < right)
 }

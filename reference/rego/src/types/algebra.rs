@@ -3,11 +3,11 @@
 use super::{Function, Object, Operand, Type};
 use crate::Value;
 
-/// A union of more types than this is any type.
+/// Number of types at which a union becomes any type.
 const MAX_ALTERNATIVES: usize = 256;
 
 impl Type {
-    /// The type of a document.
+    /// Returns the type of a document.
     pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -18,7 +18,7 @@ impl Type {
                 items.iter().map(|item| Some(Self::of(item))).collect(),
                 None,
             ),
-            // A set is the array of its members where its type is asked for as a key.
+            // As a key, a set has the type of the array of its members.
             Value::Set(items) => Self::array(
                 items.iter().map(|item| Some(Self::of(item))).collect(),
                 None,
@@ -31,7 +31,8 @@ impl Type {
         }
     }
 
-    /// The union of all that are known; absent if none is, or if a function meets a document.
+    /// Returns the union of the known types; `None` if empty, or if functions are mixed with
+    /// others.
     pub(crate) fn union(types: impl IntoIterator<Item = Option<Type>>) -> Option<Type> {
         let mut all: Vec<Type> = Vec::new();
         let mut functions: Vec<Type> = Vec::new();
@@ -67,7 +68,7 @@ impl Type {
         }
     }
 
-    /// The union of two.
+    /// Returns the union of two types.
     pub(crate) fn or(left: Option<Type>, right: Option<Type>) -> Option<Type> {
         match (left, right) {
             (None, other) | (other, None) => other,
@@ -75,7 +76,7 @@ impl Type {
         }
     }
 
-    /// Whether values of the other type are of this type too.
+    /// Whether this type includes another type.
     pub(crate) fn contains(&self, other: &Type) -> bool {
         match self {
             Self::Any(any) => {
@@ -86,7 +87,7 @@ impl Type {
         }
     }
 
-    /// The type of the member under a constant key.
+    /// Returns the type of the member with a constant key.
     pub(crate) fn select(&self, key: &Value) -> Option<Type> {
         match self {
             Self::Array(array) => {
@@ -114,7 +115,7 @@ impl Type {
         }
     }
 
-    /// The type of the keys by which members can be asked for.
+    /// Returns the type of the keys.
     pub(crate) fn keys(&self) -> Option<Type> {
         match self {
             Self::Array(_) => Some(Self::Number),
@@ -130,7 +131,7 @@ impl Type {
         }
     }
 
-    /// The type of the members.
+    /// Returns the type of the members.
     pub(crate) fn values(&self) -> Option<Type> {
         match self {
             Self::Array(array) => array
@@ -148,7 +149,7 @@ impl Type {
         }
     }
 
-    /// The type of a document that is given by several rules of these types.
+    /// Returns the type of a document that several rules of these types define.
     pub(crate) fn merge(left: Option<Type>, right: Option<Type>) -> Option<Type> {
         match (left, right) {
             (None, other) | (other, None) => other,
@@ -180,7 +181,7 @@ impl Type {
         }
     }
 
-    /// This object type with a further member along a path; others stay as they are.
+    /// Returns this object type with a member added along a path; other types are unchanged.
     pub(crate) fn with_member(&self, path: &[Value], of: Option<Type>) -> Type {
         let (Self::Object(object), Some((first, rest))) = (self, path.split_first()) else {
             return self.clone();
@@ -199,7 +200,7 @@ impl Type {
     }
 }
 
-/// A union whose first object of unknown members takes in another such object.
+/// Merges an object type without known members into the first such object of a union.
 fn merge_into(object: &Object, union: &[Type]) -> Option<Type> {
     let (key, of) = object.rest.as_ref().filter(|_| object.members.is_empty())?;
     let at = union.iter().position(
@@ -218,7 +219,7 @@ fn merge_into(object: &Object, union: &[Type]) -> Option<Type> {
 }
 
 impl Object {
-    /// The type of a member.
+    /// Returns the type of the member with a constant key.
     pub(crate) fn select(&self, key: &Value) -> Option<Type> {
         let found = self.members.binary_search_by(|(name, _)| name.cmp(key));
         if let Ok(at) = found {
@@ -233,7 +234,7 @@ impl Object {
 }
 
 impl Function {
-    /// The function that takes what either takes; absent if they take different numbers.
+    /// Returns the union of two functions; `None` if their numbers of operands differ.
     fn union(&self, other: &Function) -> Option<Type> {
         if self.args.len() != other.args.len()
             || self.variadic.is_some() != other.variadic.is_some()

@@ -13,14 +13,14 @@ mod signatures;
 pub(crate) use print::{document, operands};
 pub(crate) use signatures::{Signature, declarations, signature};
 
-/// A type with more parts than this becomes `any`, so that a module cannot make the compiler
-/// compare more than it wrote.
+/// Maximum number of parts of a type; a larger type becomes `any`, so that the cost of comparisons
+/// stays proportional to the source.
 const MAX_SIZE: u32 = 1 << 15;
 
-/// A type nested deeper than this becomes `any`.
+/// Maximum nesting depth of a type; a deeper type becomes `any`.
 const MAX_DEPTH: u16 = 128;
 
-/// The type of a value. Parts of which nothing is known yet are absent.
+/// Type of a value. Parts that are not known yet are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Type {
     /// `null`
@@ -37,13 +37,13 @@ pub(crate) enum Type {
     Object(Arc<Object>),
     /// Sets.
     Set(Arc<Set>),
-    /// Any of these types, in their order; any type at all if there are none.
+    /// Union of these types, in their order; any type at all if there are none.
     Any(Arc<Union>),
     /// Functions.
     Function(Arc<Function>),
 }
 
-/// How much there is to a type.
+/// Size and depth of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TypeSize {
     size: u32,
@@ -51,7 +51,7 @@ pub(crate) struct TypeSize {
     unknown: bool,
 }
 
-/// Arrays: the types of the first items, then of all further ones.
+/// Arrays: the types of the first items, and the type of all further ones.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Array {
     pub(crate) rest: Option<Type>,
@@ -60,7 +60,7 @@ pub(crate) struct Array {
     values: Derived,
 }
 
-/// Objects: members that are known, in the order of their names, and what others look like.
+/// Objects: the known members, sorted by name, and the type of other members.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Object {
     pub(crate) rest: Option<(Option<Type>, Option<Type>)>,
@@ -70,8 +70,8 @@ pub(crate) struct Object {
     values: Derived,
 }
 
-/// A type that follows from the parts of another, once it was asked for. It tells nothing more,
-/// so all are equal.
+/// Type that is derived from the parts of another on first use. It adds no information, so that all
+/// are equal.
 #[derive(Debug, Default)]
 struct Derived(OnceLock<Option<Type>>);
 
@@ -101,21 +101,21 @@ impl Ord for Derived {
     }
 }
 
-/// Sets; without a type of members the empty set.
+/// Sets; the empty set if the type of members is absent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Set {
     pub(crate) of: Option<Type>,
     weight: TypeSize,
 }
 
-/// One of several types.
+/// Union of several types.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Union {
     pub(crate) of: Vec<Type>,
     weight: TypeSize,
 }
 
-/// An operand or result, with its name where the declaration has one.
+/// An operand or result, with its name if the declaration has one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Operand {
     pub(crate) name: Option<Arc<str>>,
@@ -126,9 +126,9 @@ pub(crate) struct Operand {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Function {
     pub(crate) args: Vec<Operand>,
-    /// Absent for functions that are called for their effect only.
+    /// `None` for functions that are called for their effect only.
     pub(crate) result: Option<Operand>,
-    /// What may follow the operands, any number of times.
+    /// Type of additional operands, of which there can be any number.
     pub(crate) variadic: Option<Operand>,
 }
 
@@ -139,7 +139,7 @@ impl TypeSize {
         unknown: false,
     };
 
-    /// The weight of a type of these parts.
+    /// Returns the size of a type with these parts.
     fn of<'t>(parts: impl IntoIterator<Item = Option<&'t Type>>) -> Self {
         let mut sum = Self::LEAF;
         for part in parts {
@@ -165,7 +165,7 @@ impl TypeSize {
 }
 
 impl Type {
-    /// The type of all values.
+    /// Returns the type of all values.
     pub(crate) fn any() -> Self {
         Self::Any(Arc::new(Union {
             of: Vec::new(),
@@ -173,7 +173,7 @@ impl Type {
         }))
     }
 
-    /// Arrays that begin with these items and go on with the others.
+    /// Returns the type of arrays with these first items, followed by others.
     pub(crate) fn array(items: Vec<Option<Type>>, rest: Option<Type>) -> Self {
         let parts = items.iter().map(Option::as_ref);
         let weight = TypeSize::of(parts.chain(rest.as_ref().map(Some)));
@@ -188,7 +188,7 @@ impl Type {
         }))
     }
 
-    /// Objects that have these members, and perhaps others.
+    /// Returns the type of objects with these members, and possibly others.
     pub(crate) fn object(
         mut members: Vec<(Value, Option<Type>)>,
         rest: Option<(Option<Type>, Option<Type>)>,
@@ -211,7 +211,7 @@ impl Type {
         }))
     }
 
-    /// Sets of such members.
+    /// Returns the type of sets of such members.
     pub(crate) fn set(of: Option<Type>) -> Self {
         let mut weight = TypeSize::of(of.as_ref().map(Some));
         weight.unknown |= of.is_none();
@@ -221,7 +221,7 @@ impl Type {
         Self::Set(Arc::new(Set { of, weight }))
     }
 
-    /// A function of operands without names.
+    /// Returns the type of a function with unnamed operands.
     pub(crate) fn function(args: Vec<Option<Type>>, result: Option<Type>) -> Self {
         let unnamed = |of| Operand { name: None, of };
         Self::Function(Arc::new(Function {
@@ -231,10 +231,10 @@ impl Type {
         }))
     }
 
-    /// One of several types; the caller has sorted them and left out what is there twice.
+    /// Returns the union of types; the caller has sorted and deduplicated them.
     fn one_of(of: Vec<Type>) -> Self {
         let mut weight = TypeSize::of(of.iter().map(Some));
-        // What a union says is known, even where one of its types has unknown parts.
+        // A union counts as known, even if one of its types has unknown parts.
         weight.unknown = false;
         if weight.too_much() {
             return Self::any();
@@ -270,7 +270,7 @@ impl Type {
         matches!(self, Self::Any(any) if any.of.is_empty())
     }
 
-    /// The function, if it is one.
+    /// Returns the function, if it is one.
     pub(crate) fn as_function(&self) -> Option<&Function> {
         match self {
             Self::Function(function) => Some(function),
@@ -279,7 +279,7 @@ impl Type {
     }
 }
 
-/// The names of the known members of objects, in their order; those of each type of a union.
+/// Returns the sorted names of the known members of objects, including those in a union.
 pub(crate) fn keys_of(of: &Type) -> Vec<Value> {
     let mut keys: Vec<Value> = match of {
         Type::Object(object) => object.members.iter().map(|(key, _)| key.clone()).collect(),

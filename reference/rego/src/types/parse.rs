@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Function, Operand, Type};
 use crate::Value;
 
-/// Reads `(x: number, set[any]) -> y: string`; absent if the text is something else.
+/// Parses `(x: number, set[any]) -> y: string`; `None` on a syntax error.
 pub(crate) fn parse(text: &str) -> Option<Function> {
     let mut reader = Reader { rest: text };
     reader.expect("(")?;

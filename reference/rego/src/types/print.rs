@@ -51,7 +51,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// A type, or `???` for one that is not known.
+/// Formats a type; `???` if it is not known.
 struct Shown<'t>(Option<&'t Type>);
 
 impl fmt::Display for Shown<'_> {
@@ -63,7 +63,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Writes `<a, b>`, or nothing if there is nothing to list.
+/// Writes `<a, b>`, or nothing if the list is empty.
 fn listed<T>(
     f: &mut fmt::Formatter<'_>,
     items: &[T],
@@ -79,12 +79,12 @@ fn listed<T>(
     Ok(())
 }
 
-/// A type as a document: `type` and what that kind has; `null` for one that is not known.
+/// Converts a type to a document: `type` and the parts of that kind; `null` if it is not known.
 pub(crate) fn document(of: Option<&Type>) -> Value {
     of.map_or(Value::Null, |of| Value::from(members(of)))
 }
 
-/// An operand as a document: its type's members and its `name`.
+/// Converts an operand to a document: the members of its type and its `name`.
 pub(crate) fn operand(arg: &Operand) -> Value {
     let Some(of) = &arg.of else {
         return Value::Null;
@@ -96,7 +96,7 @@ pub(crate) fn operand(arg: &Operand) -> Value {
     Value::from(object)
 }
 
-/// What a function takes: `args`, and `variadic` where more may follow.
+/// Converts the operands of a function to a document: `args`, and `variadic` if more may follow.
 pub(crate) fn operands(args: &[Operand], variadic: Option<&Operand>) -> Value {
     let mut object = value::Object::new();
     if !args.is_empty() {

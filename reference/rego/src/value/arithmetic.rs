@@ -6,7 +6,7 @@ use super::Number;
 use super::decimal::Decimal;
 use super::float::Float;
 
-/// Why a computation has no result.
+/// Error of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ArithmeticError {
     /// Division by zero.
@@ -15,20 +15,20 @@ pub enum ArithmeticError {
     /// Modulo by zero.
     #[error("modulo by zero")]
     ModuloByZero,
-    /// Modulo of what is no integer.
+    /// Modulo of a number that is not an integer.
     #[error("modulo on floating-point number")]
     ModuloOnFloat,
-    /// An operand or the result is too large to compute with, or too near to zero.
+    /// An operand or the result is too large to compute with, or too close to zero.
     #[error("number too big")]
     TooBig,
 }
 
-/// Results with more bits are refused.
+/// Maximum number of bits of a result.
 const MAX_BITS: u64 = 400_000;
 
 type Result<T> = std::result::Result<T, ArithmeticError>;
 
-/// The number, unless it has become too large.
+/// Returns the number, unless it is too large.
 fn bounded(integer: BigInt) -> Result<Number> {
     if integer.bits() > MAX_BITS {
         return Err(ArithmeticError::TooBig);
@@ -41,10 +41,10 @@ fn number(float: &Float) -> Result<Number> {
 }
 
 impl Number {
-    /// The value as an integer, if it is one, however it is written.
+    /// Returns the value as an integer, if it is one, in any notation.
     ///
     /// # Errors
-    /// When it has too many digits.
+    /// If it has too many digits.
     pub fn to_integer(&self) -> Result<Option<BigInt>> {
         if let Some(integer) = self.small() {
             return Ok(Some(BigInt::from(integer)));
@@ -59,15 +59,15 @@ impl Number {
         Ok(Some(if decimal.negative { -size } else { size }))
     }
 
-    /// Whether the value is an integer, however it is written.
+    /// Whether the value is an integer, in any notation.
     ///
     /// # Errors
-    /// When it has too many digits.
+    /// If it has too many digits.
     pub(crate) fn is_whole(&self) -> Result<bool> {
         Ok(self.small().is_some() || self.to_integer()?.is_some())
     }
 
-    /// The float nearest to the value.
+    /// Returns the float nearest to the value.
     fn to_float(&self) -> Result<Float> {
         let text = self.text();
         let decimal = Decimal::of_checked(&text);
@@ -75,7 +75,7 @@ impl Number {
         Ok(Float::of_scaled(decimal.negative, digits, power))
     }
 
-    /// Both as integers, if they are.
+    /// Returns both as integers, if they are.
     fn integers(&self, other: &Self) -> Result<Option<(BigInt, BigInt)>> {
         Ok(match self.to_integer()? {
             Some(left) => other.to_integer()?.map(|right| (left, right)),
@@ -83,15 +83,15 @@ impl Number {
         })
     }
 
-    /// Both, if they are small integers in their usual form.
+    /// Returns both, if they are small integers in canonical form.
     fn both_small(&self, other: &Self) -> Option<(i64, i64)> {
         Some((self.small()?, other.small()?))
     }
 
-    /// The sum.
+    /// Returns the sum.
     ///
     /// # Errors
-    /// When an operand or the result is too large.
+    /// If an operand or the result is too large.
     pub fn plus(&self, other: &Self) -> Result<Self> {
         let small = self.both_small(other);
         if let Some(sum) = small.and_then(|(left, right)| left.checked_add(right)) {
@@ -103,10 +103,10 @@ impl Number {
         }
     }
 
-    /// The difference.
+    /// Returns the difference.
     ///
     /// # Errors
-    /// When an operand or the result is too large.
+    /// If an operand or the result is too large.
     pub fn minus(&self, other: &Self) -> Result<Self> {
         let small = self.both_small(other);
         if let Some(difference) = small.and_then(|(left, right)| left.checked_sub(right)) {
@@ -118,10 +118,10 @@ impl Number {
         }
     }
 
-    /// The product.
+    /// Returns the product.
     ///
     /// # Errors
-    /// When an operand or the result is too large.
+    /// If an operand or the result is too large.
     pub fn times(&self, other: &Self) -> Result<Self> {
         let small = self.both_small(other);
         if let Some(product) = small.and_then(|(left, right)| left.checked_mul(right)) {
@@ -136,10 +136,10 @@ impl Number {
         }
     }
 
-    /// The sum of numbers of which not all are integers.
+    /// Returns the sum of numbers that are not all integers.
     ///
     /// # Errors
-    /// When an operand or the result is too large.
+    /// If an operand or the result is too large.
     pub(crate) fn float_sum(numbers: &mut dyn Iterator<Item = &Self>) -> Result<Self> {
         let mut sum = Float::of_scaled(false, BigUint::ZERO, 0);
         for part in numbers {
@@ -148,10 +148,10 @@ impl Number {
         number(&sum)
     }
 
-    /// The product of numbers of which not all are integers. It is less precise than one of two.
+    /// Returns the product of numbers that are not all integers, less precise than that of two.
     ///
     /// # Errors
-    /// When an operand or the result is too large.
+    /// If an operand or the result is too large.
     pub(crate) fn float_product(numbers: &mut dyn Iterator<Item = &Self>) -> Result<Self> {
         let mut product = Float::of_scaled(false, BigUint::from(1u32), 0);
         for factor in numbers {
@@ -160,18 +160,18 @@ impl Number {
         Self::parse(&product.product_text()).ok_or(ArithmeticError::TooBig)
     }
 
-    /// The integer part of the product, which is rounded as a float before.
+    /// Returns the integer part of the product, which is rounded as a float first.
     ///
     /// # Errors
-    /// When an operand is too large.
+    /// If an operand is too large.
     pub(crate) fn whole_product(&self, other: &Self) -> Result<BigInt> {
         Ok(self.to_float()?.times(&other.to_float()?).truncated().0)
     }
 
-    /// The quotient, a float unless a small integer divides another.
+    /// Returns the quotient, a float unless both are small integers and the division is exact.
     ///
     /// # Errors
-    /// When the divisor is zero, or an operand too large.
+    /// If the divisor is zero, or an operand is too large.
     pub fn over(&self, other: &Self) -> Result<Self> {
         if let Some((left, right)) = self.both_small(other) {
             if right == 0 {
@@ -190,10 +190,10 @@ impl Number {
         number(&left.over(&right))
     }
 
-    /// The remainder of integers, with the sign of the first.
+    /// Returns the remainder of integers, with the sign of the dividend.
     ///
     /// # Errors
-    /// When the divisor is zero, or an operand no integer or too large.
+    /// If the divisor is zero, or an operand is not an integer or too large.
     pub fn modulo(&self, other: &Self) -> Result<Self> {
         if let Some((left, right)) = self.both_small(other) {
             if right == 0 {
@@ -208,10 +208,10 @@ impl Number {
         }
     }
 
-    /// The value without its sign.
+    /// Returns the absolute value.
     ///
     /// # Errors
-    /// When it is too large.
+    /// If it is too large.
     pub fn absolute(&self) -> Result<Self> {
         if let Some(size) = self.small().and_then(i64::checked_abs) {
             return Ok(Self::from(size));
@@ -221,10 +221,10 @@ impl Number {
         number(&float)
     }
 
-    /// The nearest integer, of two the one farther from zero.
+    /// Returns the nearest integer, rounding halves away from zero.
     ///
     /// # Errors
-    /// When it is too large.
+    /// If it is too large.
     pub fn rounded(&self) -> Result<Self> {
         self.stepped(|float| {
             let half = Float::of_scaled(float.negative, BigUint::from(5u32), -1);
@@ -232,10 +232,10 @@ impl Number {
         })
     }
 
-    /// The nearest integer that is not less. Between minus one and zero that is 1, as in OPA.
+    /// Returns the least integer that is not less. Between -1 and 0 that is 1, as in OPA.
     ///
     /// # Errors
-    /// When it is too large.
+    /// If it is too large.
     pub fn ceiling(&self) -> Result<Self> {
         self.stepped(|float| match float.truncated() {
             (whole, false) if whole.sign() != Sign::Minus => whole + 1,
@@ -243,10 +243,10 @@ impl Number {
         })
     }
 
-    /// The nearest integer that is not more. Between minus one and zero that is 0, as in OPA.
+    /// Returns the greatest integer that is not more. Between -1 and 0 that is 0, as in OPA.
     ///
     /// # Errors
-    /// When it is too large.
+    /// If it is too large.
     pub fn floored(&self) -> Result<Self> {
         self.stepped(|float| match float.truncated() {
             (whole, false) if whole.sign() == Sign::Minus => whole - 1,
@@ -254,10 +254,10 @@ impl Number {
         })
     }
 
-    /// The integer part.
+    /// Returns the integer part.
     ///
     /// # Errors
-    /// When it is too large.
+    /// If it is too large.
     pub fn truncated(&self) -> Result<BigInt> {
         // With a point or an exponent it counts as a float.
         match self.text().contains(['.', 'e', 'E']) {

@@ -9,7 +9,7 @@ use super::json::read_items;
 use super::list_index::Lookups;
 use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
 
-/// The items of an array.
+/// An array of values.
 ///
 /// A clone shares the original: a change to one of a million items copies a few hundred.
 #[derive(Clone)]
@@ -17,9 +17,9 @@ pub struct Array(Items);
 
 #[derive(Clone)]
 enum Items {
-    /// A short list as it was made, in one allocation.
+    /// A short unmodified list, in one allocation.
     Packed(Arc<[Value]>),
-    /// A long list, or one that has been changed.
+    /// A long list, or one that has been modified.
     Tree(Arc<Tree<Value>>),
 }
 
@@ -37,10 +37,10 @@ impl Item for Value {
     }
 }
 
-/// The place of the item that has this many others before it.
+/// Position of the item with this index.
 struct At(usize);
 
-/// The place before that item, or behind the last.
+/// Position before the item with this index, or after the last item.
 struct Before(usize);
 
 impl Place<Value> for At {
@@ -85,7 +85,7 @@ impl Place<Value> for Before {
 }
 
 impl Array {
-    /// An array without items.
+    /// Creates an array without items.
     pub fn new() -> Self {
         Self::from(Vec::new())
     }
@@ -101,7 +101,7 @@ impl Array {
         Self(Items::Tree(Arc::new(items)))
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         match &self.0 {
             Items::Packed(items) => items.len(),
@@ -114,7 +114,7 @@ impl Array {
         self.len() == 0
     }
 
-    /// The item at an index.
+    /// Returns the item at an index.
     pub fn get(&self, index: usize) -> Option<&Value> {
         match &self.0 {
             Items::Packed(items) => items.get(index),
@@ -122,7 +122,7 @@ impl Array {
         }
     }
 
-    /// Where the items are that have certain members, if there are many items.
+    /// Returns the indexes of items by their members, if there are many items.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match &self.0 {
             Items::Packed(_) => None,
@@ -130,7 +130,7 @@ impl Array {
         }
     }
 
-    /// Whether nobody has looked at all items.
+    /// Whether some items are not parsed yet.
     pub(super) fn is_lazy(&self) -> bool {
         match &self.0 {
             Items::Packed(_) => false,
@@ -138,12 +138,12 @@ impl Array {
         }
     }
 
-    /// The first item.
+    /// Returns the first item.
     pub fn first(&self) -> Option<&Value> {
         self.get(0)
     }
 
-    /// The last item.
+    /// Returns the last item.
     pub fn last(&self) -> Option<&Value> {
         self.get(self.len().checked_sub(1)?)
     }
@@ -153,7 +153,7 @@ impl Array {
         self.iter().any(|item| item == sought)
     }
 
-    /// The items in their order.
+    /// Iterates over the items in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.0 {
             Items::Packed(items) => tree::Iter::of_list(items),
@@ -161,7 +161,7 @@ impl Array {
         })
     }
 
-    /// The items behind the first ones, list by list, as they are kept.
+    /// Returns the runs of items, as they are stored, after the first `skipped` items.
     pub(super) fn runs(&self, skipped: usize) -> Runs<'_, Value> {
         match &self.0 {
             Items::Packed(items) => Runs::of_run(Run::Items(items), skipped),
@@ -169,41 +169,41 @@ impl Array {
         }
     }
 
-    /// The items in their order, to change.
+    /// Iterates over the items in order, mutably.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         tree::IterMut::new(self.tree_mut())
     }
 
-    /// The item at an index, to change.
+    /// Returns the item at an index, mutably.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut Value> {
-        // Nothing is copied for an item that is not there.
+        // Nothing is copied if there is no such item.
         self.get(index)?;
         self.tree_mut().find_mut(At(index))
     }
 
-    /// Inserts an item before the one at an index, or behind the last.
+    /// Inserts an item before the one at an index, or after the last.
     pub fn insert(&mut self, index: usize, value: Value) {
         let index = index.min(self.len());
         self.tree_mut().insert(Before(index), value);
     }
 
-    /// Adds an item behind the last.
+    /// Appends an item.
     pub fn push(&mut self, value: Value) {
         self.insert(self.len(), value);
     }
 
-    /// Removes the item at an index; what was there is the answer.
+    /// Removes and returns the item at an index.
     pub fn remove(&mut self, index: usize) -> Option<Value> {
         self.get(index)?;
         self.tree_mut().remove(&mut At(index))
     }
 
-    /// The items as a list.
+    /// Returns the items as a list.
     pub fn to_vec(&self) -> Vec<Value> {
         self.iter().cloned().collect()
     }
 
-    /// The items in the form that can be changed, and is not shared.
+    /// Returns the items as an unshared tree that can be modified.
     fn tree_mut(&mut self) -> &mut Tree<Value> {
         loop {
             match self.0 {
@@ -215,7 +215,7 @@ impl Array {
         }
     }
 
-    /// Whether another value may hold the same items, so that they take no memory of their own.
+    /// Whether another value may share the items, so that they take no additional memory.
     pub(super) fn is_shared(&self) -> bool {
         match &self.0 {
             Items::Packed(items) => !items.is_unique(),
@@ -223,7 +223,7 @@ impl Array {
         }
     }
 
-    /// Where the items are: no other array has them there.
+    /// Returns the address of the items, which identifies their storage.
     pub(super) fn address(&self) -> usize {
         match &self.0 {
             Items::Packed(items) => items.as_ptr().addr(),
@@ -232,7 +232,7 @@ impl Array {
     }
 }
 
-/// The items of an array in their order.
+/// Iterator over the items of an array.
 #[derive(Clone)]
 pub struct Iter<'a>(tree::Iter<'a, Value>);
 

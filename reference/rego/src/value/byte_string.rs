@@ -1,9 +1,9 @@
 //! Strings that are not UTF-8.
 //!
 //! A string of the language is a sequence of bytes. Nearly all strings are UTF-8, and these are
-//! [`Value::String`]; what decoders make of keys and signatures often is not, and this is
-//! [`Value::Bytes`]. As the two are different variants, a function that only knows text cannot take
-//! other bytes for text.
+//! [`Value::String`]; decoded keys and signatures often are not, and these are [`Value::Bytes`]. As
+//! the two are different variants, a function that only supports text cannot mistake other bytes
+//! for text.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -17,12 +17,12 @@ use super::Value;
 pub struct ByteString(Arc<[u8]>);
 
 impl ByteString {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// How the string compares to a value.
+    /// Compares the string to a value.
     pub(super) fn compare(&self, value: &Value) -> Ordering {
         match value.as_bytes() {
             Some(bytes) => self.as_bytes().cmp(bytes),
@@ -30,14 +30,14 @@ impl ByteString {
         }
     }
 
-    /// The string for answers in JSON, with U+FFFD in place of each byte that is not UTF-8.
+    /// Returns the string for JSON output, with each byte that is not UTF-8 replaced by U+FFFD.
     pub fn to_lossy(&self) -> String {
         lossy(&self.0).into_owned()
     }
 }
 
 impl Value {
-    /// A string of these bytes.
+    /// Creates a string of these bytes.
     pub fn string(bytes: &[u8]) -> Self {
         match str::from_utf8(bytes) {
             Ok(text) => Self::String(text.into()),
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// The bytes of the string, if this is one.
+    /// Returns the bytes of the string, if this is one.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::String(text) => Some(text.as_bytes()),
@@ -59,7 +59,7 @@ impl Value {
         matches!(self, Self::String(_) | Self::Bytes(_))
     }
 
-    /// The string as JSON has it, if this is one: U+FFFD stands for each byte that is not UTF-8.
+    /// Returns the string for JSON, if this is one: each byte that is not UTF-8 becomes U+FFFD.
     pub fn as_lossy(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::String(text) => Some(Cow::Borrowed(text)),
@@ -69,7 +69,7 @@ impl Value {
     }
 }
 
-/// The bytes with U+FFFD in place of each that is not UTF-8.
+/// Converts bytes to text, with each byte that is not UTF-8 replaced by U+FFFD.
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -82,17 +82,17 @@ pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// A string as characters, for functions that count them: U+FFFD stands for each byte that is not
-/// UTF-8, and places in the characters lead back to the bytes.
+/// A string as characters, for functions that count them: each byte that is not UTF-8 becomes
+/// U+FFFD, and positions in the characters can be mapped back to the bytes.
 #[derive(Debug)]
 pub(crate) struct Characters<'b> {
     bytes: &'b [u8],
     text: Cow<'b, str>,
-    /// Where each U+FFFD that stands for a byte is in the text, in order.
+    /// Positions in the text of each U+FFFD that replaces a byte, in order.
     replaced: Vec<usize>,
 }
 
-/// How much longer U+FFFD is than the byte for which it stands.
+/// Number of bytes by which U+FFFD is longer than the byte that it replaces.
 const LONGER: usize = char::REPLACEMENT_CHARACTER.len_utf8() - 1;
 
 impl<'b> From<&'b str> for Characters<'b> {
@@ -106,7 +106,7 @@ impl<'b> From<&'b str> for Characters<'b> {
 }
 
 impl<'b> Characters<'b> {
-    /// The characters of a string.
+    /// Converts the bytes of a string to characters.
     pub(crate) fn of(bytes: &'b [u8]) -> Self {
         let text = lossy(bytes);
         let mut replaced = Vec::new();
@@ -127,7 +127,7 @@ impl<'b> Characters<'b> {
         }
     }
 
-    /// The number of characters of a string.
+    /// Returns the number of characters of a string.
     pub(crate) fn count(bytes: &[u8]) -> usize {
         let chunks = bytes.utf8_chunks();
         chunks
@@ -135,22 +135,22 @@ impl<'b> Characters<'b> {
             .sum()
     }
 
-    /// The characters.
+    /// Returns the characters.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The bytes of the string.
+    /// Returns the bytes of the string.
     pub(crate) fn whole(&self) -> &'b [u8] {
         self.bytes
     }
 
-    /// Whether some of the characters stand for other bytes.
+    /// Whether some of the characters replace other bytes.
     pub(crate) fn is_replaced(&self) -> bool {
         !self.replaced.is_empty()
     }
 
-    /// The bytes from one place between characters to another.
+    /// Returns the bytes for a range of positions in the characters.
     pub(crate) fn bytes(&self, range: Range<usize>) -> &'b [u8] {
         let byte = |place: usize| {
             let before = self.replaced.partition_point(|at| *at < place);
@@ -172,9 +172,9 @@ mod tests {
     fn each_byte_that_is_not_utf8_is_replaced_by_itself() {
         for (bytes, shown) in [
             (&b"a\xffb"[..], "a\u{fffd}b"),
-            // The beginning of a character of four bytes.
+            // Truncated four-byte character.
             (b"\xf0\x9f\x98", "\u{fffd}\u{fffd}\u{fffd}"),
-            // A surrogate, and a byte that is written with two.
+            // A surrogate, and an overlong encoding of two bytes.
             (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{fffd}"),
             (b"\xc0\xafz", "\u{fffd}\u{fffd}z"),
         ] {

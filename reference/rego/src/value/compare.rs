@@ -1,8 +1,8 @@
-//! Compares values, item by item.
+//! Comparison of values, item by item.
 //!
-//! What policies make can share its parts so often that nobody lives to see every way into them
-//! walked: `[x, x]`, where `x` is `[y, y]`, and so on. Parts that were found equal are therefore
-//! remembered once a comparison has cost something, and not compared again.
+//! Values that policies create can share parts so often that an enumeration of all paths to them
+//! would never end: `[x, x]`, where `x` is `[y, y]`, and so on. Parts that are found equal are
+//! therefore cached once a comparison has reached a certain cost, and not compared again.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -10,21 +10,21 @@ use std::sync::Arc;
 
 use super::{Array, Object, Set, Value};
 
-/// A comparison that looked at fewer arrays, objects and sets than this remembers nothing.
+/// Number of arrays, objects and sets from which a comparison caches equal parts.
 const MANY: u32 = 1_000;
 
-/// A comparison on its way.
+/// State of a comparison.
 struct Comparison {
-    /// Whether it only matters that the values are equal.
+    /// Whether only equality matters, rather than order.
     equality: bool,
     looked: u32,
-    /// The items that were looked at, or may have been.
+    /// Number of items that may have been compared.
     work: usize,
-    /// The addresses of parts that are equal.
+    /// Addresses of pairs of parts that are equal.
     equal: BTreeSet<(usize, usize)>,
 }
 
-/// The address and the length of an array, an object or a set.
+/// Address and length of an array, an object or a set.
 type Part = (usize, usize);
 
 impl Comparison {
@@ -42,8 +42,8 @@ impl Comparison {
             (Value::Array(left), Value::Array(right)) => self.arrays(left, right),
             (Value::Object(left), Value::Object(right)) => self.objects(left, right),
             (Value::Set(left), Value::Set(right)) => self.sets(left, right),
-            // Neither comes back here, since one of the values has no parts or they are of
-            // different kinds.
+            // Neither recurses here, since one of the values has no parts or they are of different
+            // types.
             _ if !self.equality => left.cmp(right),
             _ if left == right => Ordering::Equal,
             _ => Ordering::Less,
@@ -98,7 +98,7 @@ impl Comparison {
         self.alike(parts)
     }
 
-    /// How two parts compare, if that is known without a look into them.
+    /// Returns the order of two parts, if it is known without a comparison of their items.
     fn known(&mut self, (left, right): (Part, Part)) -> Option<Ordering> {
         if left.0 == right.0 {
             return Some(Ordering::Equal);
@@ -112,7 +112,7 @@ impl Comparison {
         is_known.then_some(Ordering::Equal)
     }
 
-    /// How two parts compare whose items are equal as far as both have some.
+    /// Returns the order of two parts whose items are equal up to the length of the shorter one.
     fn alike(&mut self, (left, right): (Part, Part)) -> Ordering {
         if self.looked > MANY && left.1 == right.1 {
             self.equal.insert((left.0, right.0));
@@ -121,15 +121,15 @@ impl Comparison {
     }
 }
 
-/// Whether two values are equal, and how many items were looked at to tell.
+/// Whether two values are equal, and the number of items that may have been compared.
 pub(crate) fn equal(left: &Value, right: &Value) -> (bool, usize) {
     let mut comparison = Comparison::of(true);
     let equal = comparison.values(left, right).is_eq();
     (equal, comparison.work)
 }
 
-/// Whether two arrays, objects or sets are equal. It stands apart, so that comparing what has no
-/// parts costs next to nothing.
+/// Whether two arrays, objects or sets are equal. A separate function, so that comparisons of
+/// scalars cost next to nothing.
 #[inline(never)]
 fn are_alike(left: &Value, right: &Value) -> bool {
     equal(left, right).0
@@ -159,7 +159,7 @@ impl PartialOrd for Value {
     }
 }
 
-/// The order of two arrays, objects or sets, apart for the same reason.
+/// Compares two arrays, objects or sets. A separate function for the same reason.
 #[inline(never)]
 fn in_order(left: &Value, right: &Value) -> Ordering {
     Comparison::of(false).values(left, right)

@@ -1,29 +1,29 @@
-//! Decimal notation: digits and exponent of a number's text.
+//! Decimal notation: digits and exponent of the text of a number.
 
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-/// Numbers with more digits before the point, or more zeros behind it, are not computed with.
+/// Maximum number of digits before the point, or of zeros after it, in computations.
 const MAX_MAGNITUDE: i64 = 120_000;
 
-/// Nor are those with more digits.
+/// Maximum number of digits in computations.
 const MAX_DIGITS: usize = 240_000;
 
-/// What a text says: its digits with the point behind the first `point` of them.
+/// Parsed number: its digits, with the decimal point after the first `point` of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decimal<'t> {
     pub(super) negative: bool,
-    /// The digits before the point and those behind it, no zero in front.
+    /// Digits before and after the point in the text, without leading zeros.
     whole: &'t str,
     fraction: &'t str,
-    /// Where the point is, counted from the first digit. Exponents beyond the range of the type
-    /// are as good as its ends: no text is long enough to make up for them.
+    /// Position of the point, counted from the first digit. Exponents beyond the range of the type
+    /// are clamped to its limits: no text is long enough to compensate for them.
     point: i64,
 }
 
 impl<'t> Decimal<'t> {
-    /// Reads a text by the grammar of JSON.
+    /// Parses a number by the grammar of JSON.
     pub(super) fn parse(text: &'t str) -> Option<Self> {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -42,7 +42,7 @@ impl<'t> Decimal<'t> {
         fits.then(|| Self::of_checked(text))
     }
 
-    /// Reads a text that is a number.
+    /// Parses the text of a valid number.
     pub(super) fn of_checked(text: &'t str) -> Self {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -73,7 +73,7 @@ impl<'t> Decimal<'t> {
         self.whole.is_empty() && self.fraction.is_empty()
     }
 
-    /// Whether the first digit is near enough to the point: so far as the power 100,000 of two.
+    /// Whether the first digit is close enough to the point: up to the power 100,000 of two.
     pub(super) fn is_computable(&self) -> bool {
         self.is_zero() || self.point.abs() <= 30_103
     }
@@ -82,8 +82,8 @@ impl<'t> Decimal<'t> {
         self.whole.bytes().chain(self.fraction.bytes())
     }
 
-    /// The digits up to the last that is no zero as an integer, and the power of ten that it has
-    /// to be multiplied by; nothing when that is too much to compute with.
+    /// Returns the digits up to the last nonzero one as an integer, and the power of ten to
+    /// multiply it by; `None` if that is too large to compute with.
     pub(super) fn scaled(&self) -> Option<(BigUint, i64)> {
         if self.is_zero() {
             return Some((BigUint::ZERO, 0));

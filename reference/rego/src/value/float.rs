@@ -2,13 +2,13 @@
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-/// How precise a float is.
+/// Precision of a float in bits.
 const PRECISION: u64 = 64;
 
-/// How precise a product of many numbers is.
+/// Precision in bits of a product of many numbers.
 const OF_MANY: u64 = 53;
 
-/// `mantissa * 2^exponent`; zero has a sign, too.
+/// Value `mantissa * 2^exponent`. Zero has a sign, too.
 #[derive(Debug, Clone)]
 pub(super) struct Float {
     pub(super) negative: bool,
@@ -21,13 +21,13 @@ fn shift(by: i64) -> u64 {
 }
 
 impl Float {
-    /// Rounds to the usual precision.
+    /// Rounds to the default precision.
     fn rounded(negative: bool, mantissa: BigUint, exponent: i64, more: bool) -> Self {
         Self::rounded_to(PRECISION, negative, mantissa, exponent, more)
     }
 
-    /// Rounds to the nearest, of two the even one. `more` says that a bit of what was cut off
-    /// before is set.
+    /// Rounds to the nearest value, ties to even. `more` says that a bit that was cut off earlier
+    /// is set.
     fn rounded_to(
         precision: u64,
         negative: bool,
@@ -55,7 +55,7 @@ impl Float {
         }
     }
 
-    /// The float nearest to `digits * 10^power`.
+    /// Returns the float nearest to `digits * 10^power`.
     pub(super) fn of_scaled(negative: bool, digits: BigUint, power: i64) -> Self {
         let size = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
         let ten = BigUint::from(10u32).pow(size);
@@ -65,7 +65,7 @@ impl Float {
         Self::quotient(negative, &digits, &ten, 0)
     }
 
-    /// `left / right * 2^exponent`
+    /// Returns `left / right * 2^exponent`.
     fn quotient(negative: bool, left: &BigUint, right: &BigUint, exponent: i64) -> Self {
         let widen = (right.bits() + PRECISION + 2).saturating_sub(left.bits());
         let left = left << widen;
@@ -79,7 +79,7 @@ impl Float {
         self.mantissa == BigUint::ZERO
     }
 
-    /// The mantissa with its sign, as it is at a lower exponent.
+    /// Returns the signed mantissa, scaled to a lower exponent.
     fn at(&self, exponent: i64) -> BigInt {
         let sign = if self.negative {
             Sign::Minus
@@ -123,7 +123,7 @@ impl Float {
         Self::rounded(negative, mantissa, self.exponent + other.exponent, false)
     }
 
-    /// The product of this float, which is as precise as products of many, and another.
+    /// Returns the product of this float, which has the precision of products of many, and another.
     pub(super) fn times_one_of_many(&self, other: &Self) -> Self {
         let mantissa = &self.mantissa * &other.mantissa;
         let negative = self.negative != other.negative;
@@ -131,14 +131,14 @@ impl Float {
         Self::rounded_to(OF_MANY, negative, mantissa, exponent, false)
     }
 
-    /// The quotient. INVARIANT: the divisor is not zero.
+    /// Returns the quotient. INVARIANT: the divisor is not zero.
     pub(super) fn over(&self, other: &Self) -> Self {
         let negative = self.negative != other.negative;
         let exponent = self.exponent - other.exponent;
         Self::quotient(negative, &self.mantissa, &other.mantissa, exponent)
     }
 
-    /// The integer part, and whether that is all.
+    /// Returns the integer part, and whether the float is an integer.
     pub(super) fn truncated(&self) -> (BigInt, bool) {
         let sign = if self.negative {
             Sign::Minus
@@ -155,13 +155,13 @@ impl Float {
         (BigInt::from_biguint(sign, whole), all)
     }
 
-    /// The shortest text that is nearer to this float than to any other: digits alone for an
+    /// Returns the shortest text that is nearer to this float than to any other: only digits for an
     /// integer, else with an exponent from a million on and below a ten-thousandth.
     pub(super) fn text(&self) -> String {
         self.text_of(PRECISION)
     }
 
-    /// The same for a product of many numbers.
+    /// Like [`Self::text`], for a product of many numbers.
     pub(super) fn product_text(&self) -> String {
         self.text_of(OF_MANY)
     }
@@ -190,18 +190,18 @@ impl Float {
         format!("{sign}{whole}.{}{fraction}", zeros(-point))
     }
 
-    /// The digits, and behind how many of them the point is. As in OPA they are cut off behind the
-    /// first that is another than in one of the neighbours' middles, which is not always the
-    /// nearest text of so many digits.
+    /// Returns the digits, and the number of digits before the point. As in OPA they end at the
+    /// first digit that distinguishes the value from a midpoint to one of its neighbours, which
+    /// does not always yield the nearest text of that length.
     fn shortest(&self, precision: u64) -> (String, i64) {
-        // Twice the value and its neighbours' middles, as integers times a power of ten.
+        // The value and the midpoints to its neighbours, scaled to integers.
         let bits = self.mantissa.bits();
         let widen = precision.saturating_sub(bits);
         let mantissa = &self.mantissa << widen;
         let exponent = self.exponent.saturating_sub_unsigned(widen + 2);
         let even = !mantissa.bit(0);
         let middle: BigUint = &mantissa << 2u32;
-        // Below a power of two the next float is nearer, which OPA does not look at.
+        // Below a power of two the next float is nearer, which OPA ignores.
         let lower = &middle - 2u32;
         let upper = &middle + 2u32;
         let size = u32::try_from(exponent.unsigned_abs()).unwrap_or(u32::MAX);
@@ -235,7 +235,7 @@ impl Float {
     }
 }
 
-/// Whether what follows a digit is more than half of it, or just that behind an odd one.
+/// Whether the digits after a digit are more than half of it, or exactly half after an odd one.
 fn is_from_half(digit: u8, rest: &[u8]) -> bool {
     match rest {
         [b'5'] => digit % 2 == 1,
@@ -244,7 +244,7 @@ fn is_from_half(digit: u8, rest: &[u8]) -> bool {
     }
 }
 
-/// Digits whose last is one higher, and the point if it moves.
+/// Increments the last digit, and moves the point on a carry.
 fn increased(mut digits: Vec<u8>, point: i64) -> (String, i64) {
     while digits.pop_if(|last| *last == b'9').is_some() {}
     match digits.last_mut() {

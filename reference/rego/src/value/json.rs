@@ -4,22 +4,22 @@ use super::object::{Member, Shapes};
 use super::{Array, MAX_DEPTH, Number, Text, Value};
 use crate::hash::HashMap;
 
-/// Why a text is not JSON, and where.
+/// Syntax error and its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid JSON at line {line}, column {column}: {message}")]
 pub struct SyntaxError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub message: &'static str,
 }
 
-/// Reads a text that holds one value. Of members with the same name the last one counts.
+/// Parses a text with one value. Of members with the same name the last one counts.
 ///
 /// # Errors
-/// When the text is not UTF-8, is not JSON or is nested deeper than [`MAX_DEPTH`].
+/// If the text is not UTF-8, is not JSON or is nested deeper than [`MAX_DEPTH`].
 pub fn from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     let mut reader = Reader::new(text)?;
     let value = reader.value(0)?;
@@ -27,9 +27,9 @@ pub fn from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     Ok(value)
 }
 
-/// Reads a text as [`from_json`] does, for policies to compute with: numbers whose exponent leads
-/// beyond what they compute with are refused. Such numbers can be kept, but not compared in a
-/// bounded time.
+/// Parses a text like [`from_json`], as input of policies: numbers with an exponent that is out of
+/// range for computations are rejected. Such numbers can be stored, but not compared in a bounded
+/// time.
 ///
 /// # Errors
 /// As [`from_json`], and for such a number.
@@ -41,7 +41,7 @@ pub fn input_from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     Ok(value)
 }
 
-/// Reads the value at the start of a text and looks at nothing behind it.
+/// Parses the value at the start of a text and ignores everything after it.
 ///
 /// # Errors
 /// As [`from_json`].
@@ -49,17 +49,17 @@ pub fn from_json_prefix(text: &[u8]) -> Result<Value, SyntaxError> {
     Reader::new(text)?.value(0)
 }
 
-/// The items of a text as values are written, between the brackets of an array.
+/// Parses items in output format, without the brackets of the array.
 pub(super) fn read_items(text: &str) -> Vec<Value> {
     read_list(text, |reader| reader.value(0))
 }
 
-/// The members of such a text, between the brackets of an object.
+/// Parses members in output format, without the brackets of the object.
 pub(super) fn read_members(text: &str) -> Vec<Member> {
     read_list(text, |reader| reader.member(0))
 }
 
-/// INVARIANT: the text was written from what was read, so it is read to its end.
+/// INVARIANT: the text was written from parsed values, so it is parsed to its end.
 fn read_list<'t, T>(
     text: &'t str,
     read: impl Fn(&mut Reader<'t>) -> Result<T, SyntaxError>,
@@ -76,21 +76,21 @@ fn read_list<'t, T>(
     list
 }
 
-/// As many names are kept, and of this length, to be shared by all members that have them.
-/// Shorter ones than the first are not worth it: they need no allocation.
+/// Maximum number of interned names, and their lengths. Shorter names are not interned: they need
+/// no allocation.
 const MAX_NAMES: usize = 1024;
 const NAME: std::ops::RangeInclusive<usize> = 24..=64;
 
 pub(super) struct Reader<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// Whether numbers are refused that policies cannot compute with.
+    /// Whether numbers that are out of range for computations are rejected.
     is_bounded: bool,
     names: HashMap<&'t str, Text>,
     shapes: Shapes,
-    /// The items of all arrays that have begun.
+    /// Items of all open arrays.
     items: Vec<Value>,
-    /// The members of all objects that have begun.
+    /// Members of all open objects.
     members: Vec<Member>,
 }
 
@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Refuses anything but space.
+    /// Rejects anything but space.
     pub(super) fn end(&mut self) -> Result<(), SyntaxError> {
         self.skip_space();
         match self.peek() {
@@ -149,7 +149,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Skips space and then this byte, if it is there.
+    /// Skips space and then this byte, if it is next.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
         let there = self.peek() == Some(byte);
@@ -181,7 +181,7 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// Steps into an array or object.
+    /// Enters an array or object.
     pub(super) fn enter(&mut self, depth: usize) -> Result<usize, SyntaxError> {
         if depth >= MAX_DEPTH {
             return Err(self.error("nested too deep, 512 levels are allowed"));
@@ -278,7 +278,7 @@ impl<'t> Reader<'t> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Refuses a number that policies cannot compute with.
+    /// Rejects a number that is out of range for computations.
     fn check_exponent(&mut self, start: usize) -> Result<(), SyntaxError> {
         let text = self.text.get(start..self.at).unwrap_or_default();
         if Number::of_checked(text).is_computable() {
@@ -288,7 +288,7 @@ impl<'t> Reader<'t> {
         Err(self.error("number too big"))
     }
 
-    /// The name of a member.
+    /// Parses the name of a member.
     fn name(&mut self) -> Result<Text, SyntaxError> {
         self.at += 1;
         let plain = self.plain();
@@ -312,7 +312,7 @@ impl<'t> Reader<'t> {
         self.string_from(plain)
     }
 
-    /// The string that begins with a text that has just been read.
+    /// Parses the rest of a string after its unescaped beginning.
     pub(super) fn string_from(&mut self, plain: &str) -> Result<Text, SyntaxError> {
         if self.peek() == Some(b'"') {
             self.at += 1;
@@ -333,7 +333,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The text up to the next quote, backslash or control character.
+    /// Reads up to the next quote, backslash or control character.
     pub(super) fn plain(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
@@ -359,8 +359,8 @@ impl<'t> Reader<'t> {
         Ok(meant)
     }
 
-    /// A `\u` escape, or two that form a pair. Half a pair means no character, and stands for
-    /// the replacement character.
+    /// Parses a `\u` escape, or two that form a surrogate pair. An unpaired surrogate becomes the
+    /// replacement character.
     fn unicode(&mut self) -> Result<char, SyntaxError> {
         let first = self.hex()?;
         if let Some(meant) = char::from_u32(first) {
@@ -383,7 +383,7 @@ impl<'t> Reader<'t> {
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
-    /// The four hexadecimal digits after the `u` that comes next.
+    /// Parses the four hexadecimal digits after the `u`.
     fn hex(&mut self) -> Result<u32, SyntaxError> {
         let digits = self.text.get(self.at + 1..self.at + 5).unwrap_or_default();
         let all = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());

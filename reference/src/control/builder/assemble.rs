@@ -18,7 +18,7 @@ use super::roots::{Path, Roots};
 use super::versions::ManifestVersions as Versions;
 use super::{Limits, archive, documents, modules, rewrite, roots};
 
-/// What stands in the name of a folder as it is; the other characters are escaped.
+/// Characters that are not escaped in the name of a folder.
 const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -26,36 +26,36 @@ const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'+')
     .remove(b':');
 
-/// The most steps that mounts and folders put before a document.
+/// Maximum depth of mounts and folders above a document.
 const MAX_DEPTH: usize = 128;
 
-/// A bundle so far.
+/// Bundle under construction.
 #[derive(Debug)]
 pub(super) struct Assembly {
     documents: Value,
-    /// Modules by their names in the archive, with their versions of the language.
+    /// Modules by their names in the archive, with their Rego versions.
     modules: BTreeMap<String, (Module, Version)>,
     roots: Roots,
-    /// What the manifests of sources say.
+    /// Merged manifests of sources.
     given: SourceManifests,
-    /// The folders that the modules of sources have, and the first ones of all sources.
+    /// Folders in use for modules, and the first folders of all sources.
     folders: HashSet<String>,
-    /// The sources whose first folder is in use.
+    /// Sources whose first folder is in use.
     begun: HashSet<String>,
-    /// The sum of what is taken; a source may be mounted many times.
+    /// Quota of all parts; a source may be mounted many times.
     quota: FileQuota,
     policies: PolicyQuota,
 }
 
-/// What the manifests of sources say.
+/// Merged manifests of sources.
 #[derive(Debug, Default)]
 struct SourceManifests {
     revision: Option<String>,
-    /// The roots and the sources that say so.
+    /// Roots, and the sources that declare them.
     roots: Option<(Vec<String>, Vec<String>)>,
 }
 
-/// The part of a manifest that counts in a source.
+/// Members of a source's manifest that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Manifest {
@@ -63,19 +63,19 @@ struct Manifest {
     roots: Option<Vec<String>>,
 }
 
-/// A bundle without its name.
+/// Finished bundle, without its name.
 #[derive(Debug)]
 pub(super) struct Assembled {
-    /// The archive.
+    /// Archive of the bundle.
     pub(super) archive: Vec<u8>,
-    /// The revision in its manifest.
+    /// Revision in its manifest.
     pub(super) revision: String,
     /// Whether it has the root of all documents.
     pub(super) owns_all: bool,
 }
 
 impl Assembly {
-    /// A bundle of nothing, which all these parts will be added to.
+    /// Creates an empty bundle, to which all these parts will be added.
     pub(super) fn new(limits: &Limits, parts: &[MountedSource]) -> Self {
         Self {
             documents: documents::root(),
@@ -92,7 +92,7 @@ impl Assembly {
     /// Adds a mounted source, without the files that the bundle excludes.
     ///
     /// # Errors
-    /// What is wrong with a file and where, or with which other source this one is in conflict.
+    /// When a file is invalid, or the source conflicts with another one.
     pub(super) fn add(
         &mut self,
         part: &MountedSource,
@@ -103,7 +103,7 @@ impl Assembly {
         let mut is_empty = true;
         for layer in layers {
             let mut folder = None;
-            // How files are to be read is said also by a manifest that the bundle leaves out.
+            // The manifest determines Rego versions even if the bundle excludes it.
             let versions = file_selection::versions(layer);
             let versions = versions.map_err(|why| format!("source `{}`: {why}", part.source))?;
             for (path, bytes) in layer.iter().filter(|(path, _)| !excluded.matches(path)) {
@@ -123,15 +123,15 @@ impl Assembly {
                 claimed.extend(root.map_err(|why| format!("source `{}`: {why}", part.source))?);
             }
         }
-        // Mounted as a whole, a source without files has its place all the same.
+        // A source without files still claims its mount point if it is mounted as a whole.
         if is_empty && part.mounts.iter().any(|mount| !mount.to.is_empty()) {
             claimed.extend(mount::place(&part.mounts, Path::new()));
         }
         self.roots.claim(&part.source, &claimed)
     }
 
-    /// The folder for the next modules of a source: its first one, then with a number behind it.
-    /// No two sources share one.
+    /// Returns the folder for the next modules of a source: its first one, then with a number as
+    /// suffix. No two sources share one.
     fn folder(&mut self, source: &str) -> String {
         let name = first(source);
         if self.begun.insert(source.to_owned()) {
@@ -201,11 +201,11 @@ impl Assembly {
         Ok(())
     }
 
-    /// The archive of the bundle of this name, after its policy was compiled. `wanted` makes its
-    /// revision of the hash of its content, or leaves it to that.
+    /// Compiles the policy and builds the archive of the bundle with this name. `wanted` computes
+    /// the revision from the content hash, or returns `None` to use the hash.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// When the parts are inconsistent.
     pub(super) fn finish(
         self,
         bundle: &str,
@@ -243,7 +243,7 @@ impl Assembly {
             }
         };
         let owns_all = roots.iter().any(String::is_empty);
-        // In the order of the alphabet, whether maps keep another order or not.
+        // Sorted, whether maps preserve insertion order or not.
         let mut manifest = Map::new();
         versions.write(&mut manifest);
         manifest.insert("revision".to_owned(), revision.as_str().into());
@@ -258,7 +258,7 @@ impl Assembly {
         })
     }
 
-    /// The roots that manifests of sources give, if they hold everything, or else the computed ones.
+    /// Returns the roots in manifests of sources, if they cover everything, or computed ones.
     fn final_roots(&self) -> Result<Vec<String>, String> {
         let Some((given, sources)) = &self.given.roots else {
             return Ok(self.roots.to_strings());
@@ -287,7 +287,7 @@ impl Assembly {
     }
 }
 
-/// The first folder of a source. No two have the same: `#` stands for the colon alone.
+/// Returns the first folder of a source. It is unique: `#` only replaces colons.
 fn first(source: &str) -> String {
     match source {
         "." => "%2E".to_owned(),
@@ -298,7 +298,7 @@ fn first(source: &str) -> String {
     }
 }
 
-/// A revision that is the same for the same content.
+/// Computes a revision that depends on the content only.
 fn digest(roots: &[String], versions: &Versions<'_>, files: &[(&str, &[u8])]) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {

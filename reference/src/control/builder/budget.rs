@@ -1,7 +1,7 @@
-//! The budget of evaluations: what the expressions and queries of one build may use together.
+//! Evaluation budget, shared by all expressions and queries of one build.
 //!
-//! They are Rego of whoever owns the definitions, so each build has a budget of its own. What it
-//! uses up is nobody else's, and no evaluation of a build is without it.
+//! They are Rego code of the owners of the definitions, so each build has its own budget.
+//! Exhausting it does not affect other builds, and no evaluation of a build runs without it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use rego::error::EvalCode;
 use rego::{Ended, EvalError, Evaluation, Governor, Limits, Query, Solution, Value};
 
-/// Limits of the evaluations of one build together.
+/// Limits for all evaluations of one build together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EvaluationBounds {
-    /// How long they may take; `None` is any time.
+    /// Maximum total time; `None` means unlimited.
     pub(crate) time: Option<Duration>,
-    /// Bytes of the values that they may make, also of those that they no longer need, and of the
-    /// texts of their results; `None` is any number.
+    /// Maximum total size of all values created, including values no longer in use, and of the
+    /// results as JSON, in bytes; `None` means unlimited.
     pub(crate) memory: Option<u64>,
 }
 
@@ -29,17 +29,17 @@ impl Default for EvaluationBounds {
     }
 }
 
-/// The budget of one build.
+/// Budget of one build.
 #[derive(Debug)]
 pub(super) struct Budget {
     bounds: EvaluationBounds,
-    /// How long evaluations have taken.
+    /// Total time of the evaluations so far.
     taken: Mutex<Duration>,
     made: Arc<Allocated>,
     exhausted: AtomicBool,
 }
 
-/// Bytes that were made.
+/// Counter of allocated bytes.
 #[derive(Debug)]
 struct Allocated {
     bytes: AtomicU64,
@@ -57,7 +57,7 @@ impl Allocated {
     }
 }
 
-/// Builds have threads of their own, and few run at a time: nothing has to wait.
+/// Builds have their own threads, and few run at a time, so evaluations never have to wait.
 impl Governor for Allocated {
     fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
         self.add(made)
@@ -80,15 +80,15 @@ impl Budget {
         }
     }
 
-    /// Whether an evaluation has failed because it is used up.
+    /// Whether an evaluation has failed because the budget is exhausted.
     pub(super) fn is_exhausted(&self) -> bool {
         self.exhausted.load(Ordering::Relaxed)
     }
 
-    /// Evaluates a query, which reaches no network and ends when `cancelled` is set.
+    /// Evaluates a query without network access; stops when `cancelled` is set.
     ///
     /// # Errors
-    /// What failed, for people.
+    /// A human-readable message.
     pub(super) fn evaluate(
         &self,
         query: &Query,
@@ -111,10 +111,10 @@ impl Budget {
         answers.map_err(|failure| self.failed(&failure))
     }
 
-    /// The text of a result as JSON.
+    /// Converts a result to JSON.
     ///
     /// # Errors
-    /// When it is longer than `most` bytes, or the budget has no memory left for it.
+    /// When it is longer than `most` bytes, or the memory budget is exhausted.
     pub(super) fn text(&self, value: &Value, most: usize) -> Result<Vec<u8>, String> {
         let text = value.to_json(false, most).map_err(|why| why.to_string())?;
         match self.made.add(text.len() as u64) {
@@ -132,7 +132,7 @@ impl Budget {
         }
     }
 
-    /// The message of a failure by a limit, which tells of all of them.
+    /// Returns the message of a failure by a limit, which lists all limits.
     fn used_up(&self, what: &str) -> String {
         self.exhausted.store(true, Ordering::Relaxed);
         let time = self.bounds.time.map(|time| format!("take {time:?}"));
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Evaluations that each stay below the limit are too much together.
+    /// Evaluations that each stay below the limit exceed it together.
     #[test]
     fn evaluations_of_a_build_share_their_memory() {
         let budget = Budget::new(bounds(None, Some(4 << 20)));

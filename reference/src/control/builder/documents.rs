@@ -5,10 +5,10 @@ use rego::value::{Object, from_json, from_yaml};
 
 use super::file_selection::Kind;
 
-/// The document of a data file; `None` if the file holds none.
+/// Parses the document of a data file; `None` for other kinds of files.
 ///
 /// # Errors
-/// What is wrong with it and where.
+/// When the document is invalid, with the position.
 pub(super) fn read(kind: Kind, bytes: &[u8]) -> Result<Option<Value>, String> {
     match kind {
         Kind::Json => from_json(bytes).map(Some).map_err(|why| why.to_string()),
@@ -17,7 +17,7 @@ pub(super) fn read(kind: Kind, bytes: &[u8]) -> Result<Option<Value>, String> {
     }
 }
 
-/// The folders on the way to a file.
+/// Returns the folders of a file.
 pub(super) fn folders(path: &str) -> Vec<String> {
     match path.rsplit_once('/') {
         Some((folders, _)) => folders.split('/').map(str::to_owned).collect(),
@@ -25,10 +25,10 @@ pub(super) fn folders(path: &str) -> Vec<String> {
     }
 }
 
-/// Merges a document into the root at a path. Objects merge member by member.
+/// Merges a document into the root at a path. Objects are merged recursively.
 ///
 /// # Errors
-/// The path at which there is already something else.
+/// The path with a conflicting value.
 pub(super) fn place(root: &mut Value, path: &[String], document: Value) -> Result<(), String> {
     if path.is_empty() && document.as_object().is_none() {
         return Err("the document at the root must be an object".to_owned());
@@ -43,12 +43,12 @@ pub(super) fn place(root: &mut Value, path: &[String], document: Value) -> Resul
     })
 }
 
-/// An empty root.
+/// Creates an empty root.
 pub(super) fn root() -> Value {
     Value::from(Object::new())
 }
 
-/// Documents that were read are not nested deeper than they may be, and so is the recursion.
+/// The parser limits the nesting of documents, and so the recursion.
 fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), ()> {
     let (Some(members), Value::Object(added)) = (into.as_object_mut(), from) else {
         return Err(());

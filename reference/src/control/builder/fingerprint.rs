@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::fetch::Fetched;
 
-/// A digest of all files of all sources.
+/// Computes a digest of all files of all sources.
 pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
     let mut hash = Sha256::new();
     for (source, files) in fetched {
@@ -23,7 +23,7 @@ pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
     hex::encode(hash.finalize())
 }
 
-/// Its length stands before each part, so that no two lists of parts look alike.
+/// Hashes a part with its length, so that different lists of parts have different input.
 fn part(hash: &mut Sha256, bytes: &[u8]) {
     count(hash, bytes.len());
     hash.update(bytes);

@@ -1,8 +1,8 @@
-//! The builder: from the definition of a bundle to the bytes of its archive.
+//! Builder: from the definition of a bundle to the bytes of its archive.
 //!
-//! It holds no state between two builds but the repositories that it keeps in its work
-//! directory, and knows neither database nor destinations. A build succeeds as a whole or fails:
-//! a source that cannot be had fails it.
+//! It has no state between builds except the repositories cached in its work directory, and does
+//! not access the database or destinations. A build succeeds or fails as a whole: a source that
+//! cannot be fetched fails it.
 
 mod archive;
 mod assemble;
@@ -39,23 +39,23 @@ use super::blocking;
 use super::model::{BuildOptions, Bundle, Secret, Source, Stack};
 use super::redact::redact;
 
-/// Everything that one build is made from.
+/// Inputs of one build.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// The name of the bundle.
+    /// Name of the bundle.
     pub(crate) name: String,
-    /// Its definition.
+    /// Definition of the bundle.
     pub(crate) bundle: Bundle,
-    /// All stacks with their names; the builder finds out which select the bundle.
+    /// All stacks with their names; the builder determines which of them select the bundle.
     pub(crate) stacks: Vec<(String, Stack)>,
-    /// Sources by name, at least those that the bundle and its stacks lead to.
+    /// Sources by name, at least those that the bundle and its stacks require.
     pub(crate) sources: BTreeMap<String, SourceInput>,
-    /// Opened secrets by name, those that the definition names and may use.
+    /// Decrypted secrets by name: those that the definition names and may use.
     pub(crate) secrets: BTreeMap<String, Secret>,
 }
 
 impl Job {
-    /// The secrets of the bundle and of its sources.
+    /// Returns the secrets of the bundle and of its sources.
     pub(crate) fn all_secrets(&self) -> impl Iterator<Item = &Secret> {
         let sources = self.sources.values();
         let theirs = sources.flat_map(|source| source.secrets.values());
@@ -63,60 +63,60 @@ impl Job {
     }
 }
 
-/// A source and what was pushed to it.
+/// Source and its pushed documents.
 #[derive(Debug)]
 pub(crate) struct SourceInput {
-    /// Its definition.
+    /// Definition of the source.
     pub(crate) definition: Source,
-    /// Its documents: the stored path, which ends in `data.json`, and the JSON text.
+    /// Documents: the stored path, which ends in `data.json`, and the JSON string.
     pub(crate) documents: Vec<(String, String)>,
-    /// Opened secrets by name, those that the definition names and may use.
+    /// Decrypted secrets by name: those that the definition names and may use.
     pub(crate) secrets: BTreeMap<String, Secret>,
 }
 
-/// What builds may reach and take.
+/// Resources that builds may access.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
-    /// Folders below which `directory` sources and local repositories may lie.
+    /// Folders below which `directory` sources and local repositories must be.
     pub(crate) source_roots: Vec<PathBuf>,
-    /// Folders whose subfolders are the libraries that `builtin` sources may name.
+    /// Folders whose subfolders are the libraries for `builtin` sources.
     pub(crate) builtin_roots: Vec<PathBuf>,
-    /// Patterns of the hosts that datasources and repositories may be fetched from.
+    /// Patterns for the hosts of datasources and repositories.
     pub(crate) hosts: Vec<String>,
     /// Whether secrets may be sent over plain http.
     pub(crate) secrets_over_http: bool,
-    /// The variables of the environment that expressions of revisions see.
+    /// Environment variables that revision expressions see.
     pub(crate) environment: BTreeMap<String, String>,
-    /// The folder of the programs of OpenSSH; where it is empty, the `PATH` leads to them.
+    /// Folder of the OpenSSH programs; if empty, they are found on the `PATH`.
     pub(crate) programs: PathBuf,
-    /// The bounds.
+    /// Limits of each build.
     pub(crate) limits: Limits,
 }
 
-/// The bounds of one build.
+/// Limits of one build.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
-    /// Bytes of one file.
+    /// Maximum size of one file, in bytes.
     pub(crate) file: u64,
-    /// Bytes of all files of a build.
+    /// Maximum size of all files of a build, in bytes.
     pub(crate) total: u64,
-    /// Bytes of all policies of a build, which take many times their size while they are compiled.
+    /// Maximum size of all policies of a build, in bytes; compilation needs many times their size.
     pub(crate) policies: u64,
-    /// Files of a build.
+    /// Maximum number of files of a build.
     pub(crate) files: usize,
-    /// Mounted sources of a build.
+    /// Maximum number of mounted sources of a build.
     pub(crate) parts: usize,
-    /// How deep folders may be nested.
+    /// Maximum nesting depth of folders.
     pub(crate) depth: usize,
-    /// Entries of a folder or a commit, taken or not, with those further down.
+    /// Maximum number of entries of a folder or a commit, selected or not, including nested ones.
     pub(crate) entries: usize,
-    /// Bytes that a repository may take on disk.
+    /// Maximum size of a repository on disk, in bytes.
     pub(crate) repository: u64,
-    /// How long one fetch may take.
+    /// Timeout of one fetch.
     pub(crate) fetch: Duration,
-    /// How long transformations of one source, and the making of the archive, may take.
+    /// Timeout of the transformations of one source, and of building the archive.
     pub(crate) work: Duration,
-    /// What its expressions and queries may use.
+    /// Limits of expressions and queries.
     pub(crate) evaluations: EvaluationBounds,
 }
 
@@ -138,31 +138,31 @@ impl Default for Limits {
     }
 }
 
-/// A bundle, ready to be stored.
+/// Built bundle, ready to be stored.
 #[derive(Debug)]
 pub(crate) struct Built {
-    /// The archive: a gzip tar.
+    /// Archive: a gzipped tar file.
     pub(crate) archive: Vec<u8>,
-    /// The revision in its manifest.
+    /// Revision in its manifest.
     pub(crate) revision: String,
-    /// Whether it has the root of all documents, so that nothing beside it stays in an engine.
+    /// Whether it has the root of all documents, so that nothing else stays in an engine.
     pub(crate) owns_all: bool,
-    /// The commits that sources were read at, by source.
+    /// Commits that sources were read at, by source.
     pub(crate) commits: BTreeMap<String, String>,
-    /// What tells the files that it was made from, beside those that the database holds, from
-    /// others: empty when there are none. `None` when they do not tell what a build comes to.
+    /// Fingerprint of the input files outside the database: empty when there are none. `None` when
+    /// they do not determine the result of a build.
     pub(crate) fingerprint: Option<String>,
 }
 
 impl Job {
-    /// Whether the database holds all that the bundle is made of.
+    /// Whether all inputs of the bundle are in the database.
     fn is_stored(&self) -> bool {
         let mut sources = self.sources.values();
         sources.all(|source| source.definition.is_stored())
     }
 
-    /// Whether a build may come to another bundle than the last one although its files are the
-    /// same: an expression may say so of its revision, or of what was fetched.
+    /// Whether a build may have another result than the last one with the same files: the revision
+    /// or a transformation may be an expression that evaluates differently.
     fn may_differ(&self) -> bool {
         let expression = self.bundle.revision.as_deref().unwrap_or_default();
         let mut sources = self.sources.values();
@@ -175,13 +175,13 @@ pub(crate) fn forget_keys(work_dir: &Path) {
     fetch::forget_keys(work_dir);
 }
 
-/// Builds a bundle. `work_dir` keeps repositories from one build to the next; two builds of one
-/// bundle must not run in it at the same time. A build that is dropped ends soon after. `synced`
-/// is told the source of each repository that was read, and whether it could be. Nothing is made
-/// of files that are those of a `known` fingerprint.
+/// Builds a bundle. `work_dir` caches repositories between builds; two builds of one bundle must
+/// not run in it at the same time. A dropped build stops soon after. `synced` is called with the
+/// source of each repository, and whether it could be read. If the files have the `known`
+/// fingerprint, nothing is built.
 ///
 /// # Errors
-/// Where the build failed and why, for people; no secret shows in it.
+/// The phase and the reason of the failure, human-readable; secrets are redacted.
 pub(crate) async fn build(
     job: &Job,
     access: &Access,
@@ -278,7 +278,7 @@ async fn attempt(
     }))
 }
 
-/// All parts together.
+/// Assembles all parts.
 fn assembled(
     parts: &[MountedSource],
     layers: &BTreeMap<String, Vec<Files>>,

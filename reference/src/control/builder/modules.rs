@@ -1,13 +1,13 @@
-//! Modules of sources, parsed in their version of the language.
+//! Modules of sources, parsed in their Rego version.
 
 use rego::{Errors, Module, Version};
 
-/// The bytes that policies may still have.
+/// Remaining quota for policies, in bytes.
 #[derive(Debug)]
 pub(super) struct PolicyQuota(u64);
 
 impl PolicyQuota {
-    /// All that a limit allows.
+    /// Creates a full quota.
     pub(super) fn new(bytes: u64) -> Self {
         Self(bytes)
     }
@@ -19,11 +19,11 @@ impl PolicyQuota {
     }
 }
 
-/// Reads a module. One of which no manifest says a version is of version 1, or else, if it can be
-/// read so, of version 0: hardly any module with a rule is of both.
+/// Parses a module. Without a version in a manifest, it is parsed as version 1, or else as version
+/// 0: hardly any module with a rule is valid in both.
 ///
 /// # Errors
-/// What is wrong with it, in the version that it is nearer to, or that the quota is used up.
+/// When it is invalid, with the errors of the closer version, or the quota is exhausted.
 pub(super) fn read(
     quota: &mut PolicyQuota,
     id: &str,

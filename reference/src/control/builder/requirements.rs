@@ -6,40 +6,40 @@ use super::mount::{self, Mount};
 use super::{BuildError, Job, Limits};
 use crate::control::model::{BuildOptions, Requirement};
 
-/// Where requirements of stacks are placed, by the names of the stacks.
+/// Root of the requirements of stacks; the name of the stack follows.
 const STACKS: &str = "stacks";
 
-/// A source with the mounts on the way to it, the innermost one first.
+/// Source with the mounts on its path, the innermost one first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountedSource {
-    /// The name of the source.
+    /// Name of the source.
     pub(super) source: String,
-    /// Its mounts.
+    /// Mounts of the source.
     pub(super) mounts: Vec<Mount>,
 }
 
-/// What a bundle is made of.
+/// Parts of a bundle.
 #[derive(Debug, Default)]
 pub(super) struct MountedSources {
-    /// The parts in the order in which requirements name them, level by level.
+    /// Parts in breadth-first order of the requirements.
     pub(super) parts: Vec<MountedSource>,
-    /// The commits that requirements pin, by source.
+    /// Commits that requirements pin, by source.
     pub(super) pins: BTreeMap<String, String>,
 }
 
-/// A requirement that has to be looked at, and how it was reached.
+/// Pending requirement, and how it was reached.
 #[derive(Debug)]
 struct Open {
     part: MountedSource,
-    /// The sources on the way to it.
+    /// Sources on the path to it.
     chain: Vec<String>,
 }
 
 /// Follows the requirements of a bundle and of the stacks that select it.
 ///
 /// # Errors
-/// When a source is not there, a path or prefix is no reference, two requirements pin one source
-/// to two commits, or a bound is passed.
+/// When a source does not exist, a path or prefix is not a reference, two requirements pin one
+/// source to two commits, or a limit is exceeded.
 pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, BuildError> {
     let mut parts = MountedSources::default();
     let mut open = VecDeque::new();
@@ -79,8 +79,8 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
 }
 
 impl MountedSources {
-    /// Takes one list of requirements. Of those on one source the last one counts; those on a
-    /// source that led here end the circle.
+    /// Adds a list of requirements. If several name one source, the last one wins; those on a
+    /// source in the chain are dropped, to break cycles.
     fn follow(
         &mut self,
         requirements: &[Requirement],
@@ -130,7 +130,7 @@ impl MountedSources {
     }
 }
 
-/// The mount of one requirement, unless it leaves everything where it is.
+/// Returns the mount of a requirement, unless it is the identity.
 fn mounted(
     source: &str,
     requirement: &Requirement,

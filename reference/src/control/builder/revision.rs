@@ -10,31 +10,31 @@ use sha2::{Digest, Sha256};
 use super::budget::Budget;
 use super::{documents, file_selection::Files};
 
-/// The longest revision, in bytes.
+/// Maximum length of a revision, in bytes.
 const LONGEST: usize = 255;
 
-/// Values whose text is longer than this are not written.
+/// Maximum length of a non-string value converted to JSON, in bytes.
 const LONGEST_WRITTEN: usize = 64 << 10;
 
-/// How the revision of a bundle is made: an expression, and what it sees.
+/// Revision of a bundle: an expression and its input.
 #[derive(Debug)]
 pub(super) struct Revision {
-    /// One expression in Rego.
+    /// Rego expression; exactly one.
     pub(super) expression: String,
-    /// What is known of sources, by their names: `input.sources`.
+    /// States of the sources, by their names: `input.sources`.
     pub(super) sources: BTreeMap<String, Origins>,
-    /// The variables of the environment that `opa.runtime` shows.
+    /// Environment variables that `opa.runtime` returns.
     pub(super) environment: BTreeMap<String, String>,
 }
 
-/// What tells one state of a source from another.
+/// State of a source, which differs for different content.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// The commit of its repository.
+    /// Commit of its repository.
     pub(super) commit: Option<String>,
-    /// The hash of its other files: those of its folder, embedded ones and what was pushed.
+    /// Hash of its other files: those of its folder, embedded ones and pushed ones.
     pub(super) files: String,
-    /// The hashes of what was fetched, by the types and names of datasources.
+    /// Hashes of fetched documents, by the types and names of datasources.
     pub(super) fetched: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -57,11 +57,11 @@ impl Origins {
 }
 
 impl Revision {
-    /// The revision of a bundle whose content has this hash: the value of the expression, or its
-    /// text if it is no string. Nothing is reached over the network.
+    /// Computes the revision of a bundle whose content has this hash: the value of the expression,
+    /// or its JSON if it is not a string. There is no network access.
     ///
     /// # Errors
-    /// What is wrong with the expression or its value.
+    /// When the expression or its value is invalid.
     pub(super) fn resolve(
         &self,
         content: &str,
@@ -76,7 +76,7 @@ impl Revision {
             length if length > LONGEST => Err(refused(format!(
                 "the revision has {length} bytes, and at most {LONGEST} are allowed"
             ))),
-            // No database of PostgreSQL takes one, and none could say what the build came to.
+            // PostgreSQL cannot store one, so not even the result of the build could be recorded.
             _ if text.contains('\0') => {
                 Err(refused("a revision cannot hold a NUL character".to_owned()))
             }
@@ -125,7 +125,7 @@ impl Revision {
     }
 }
 
-/// The world as an expression sees it: some variables of the environment.
+/// Host environment of an expression: some environment variables.
 #[derive(Debug)]
 struct Environment(Value);
 
@@ -143,7 +143,7 @@ impl Host for Environment {
     }
 }
 
-/// The hash of files: of each path, in their order, a zero byte, and its content.
+/// Computes the hash of files: of each path, in order, a zero byte, and its content.
 pub(super) fn hash(files: &Files) -> String {
     let mut hash = Sha256::new();
     for (path, bytes) in files {

@@ -3,10 +3,10 @@
 use rego::Version;
 use serde_json::{Map, Value};
 
-/// The characters that mean something in a pattern.
+/// Special characters of patterns.
 const SPECIAL: [char; 8] = ['\\', '*', '?', '[', ']', '{', '}', '!'];
 
-/// The versions of modules: one that most of them have, and those that have the other one.
+/// Versions of modules: a default, and the modules with the other version.
 #[derive(Debug, Default)]
 pub(super) struct ManifestVersions<'m> {
     all: Version,
@@ -14,8 +14,8 @@ pub(super) struct ManifestVersions<'m> {
 }
 
 impl<'m> ManifestVersions<'m> {
-    /// The versions of modules by their names in the archive. Where all have the same one, no
-    /// module is named: engines that know no versions of single files read such bundles, too.
+    /// Collects the versions of modules by their names in the archive. If all are the same, no
+    /// module is listed: engines that do not know versions of single files read such bundles, too.
     pub(super) fn of(modules: impl Iterator<Item = (&'m str, Version)>) -> Self {
         let (old, new): (Vec<_>, Vec<_>) =
             modules.partition(|(_, version)| *version == Version::V0);
@@ -31,7 +31,7 @@ impl<'m> ManifestVersions<'m> {
         }
     }
 
-    /// Adds the members of the manifest.
+    /// Adds the members to a manifest.
     pub(super) fn write(&self, manifest: &mut Map<String, Value>) {
         if !self.others.is_empty() {
             let others = self.others.iter();
@@ -41,15 +41,15 @@ impl<'m> ManifestVersions<'m> {
         manifest.insert("rego_version".to_owned(), self.all.number().into());
     }
 
-    /// What tells bundles apart whose files differ in nothing but their versions; nothing for
-    /// those of which all modules are of version 1.
+    /// Returns markers that distinguish bundles whose files differ in their versions only; none if
+    /// all modules have version 1.
     pub(super) fn markers(&self) -> impl Iterator<Item = &str> {
         let all = (self.all == Version::V0).then_some("rego_version 0");
         all.into_iter().chain(self.others.iter().copied())
     }
 }
 
-/// The pattern that only the file of this name meets.
+/// Returns the pattern that matches only the file with this name.
 fn pattern(id: &str) -> String {
     let mut text = "/".to_owned();
     for character in id.chars() {

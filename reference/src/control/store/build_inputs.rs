@@ -1,8 +1,8 @@
 //! Inputs of a build, read from one snapshot of the database.
 //!
 //! A fixed number of statements reads it, however many sources there are. Each begins at the
-//! bundle: `CROSS JOIN` keeps SQLite from beginning at what all bundles have stored, and
-//! PostgreSQL is told to go by its indexes.
+//! bundle: `CROSS JOIN` prevents SQLite from starting with the data of all bundles, and PostgreSQL
+//! is configured to use its indexes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,34 +17,34 @@ use super::references::FOLLOWED;
 use super::{Store, StoreError};
 use crate::control::model::{Bundle, Kind, Stack};
 
-/// The bundle, and everything that it and the stacks that select it lead to.
+/// Bundle, and everything that it and the stacks that select it require.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct BuildInputs {
     /// Name of the bundle.
     pub(crate) name: String,
-    /// Its definition.
+    /// Definition of the bundle.
     pub(crate) bundle: Bundle,
-    /// The stacks that select it, by name.
+    /// Stacks that select it, by name.
     pub(crate) stacks: Vec<(String, Stack)>,
-    /// Their sources and those that they require, by name.
+    /// Their sources, including transitively required ones, by name.
     pub(crate) sources: BTreeMap<String, SourceRow>,
-    /// The sealed values of the secrets that the bundle names and may use, by name.
+    /// Sealed values of the secrets that the bundle names and may use, by name.
     pub(crate) secrets: BTreeMap<String, String>,
 }
 
-/// A source and its documents.
+/// Source and its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SourceRow {
-    /// The text of its definition.
+    /// Stored definition.
     pub(crate) definition: String,
-    /// The paths and texts of its documents.
+    /// Paths and JSON of its documents.
     pub(crate) documents: Vec<(String, String)>,
-    /// The sealed values of the secrets that it names and may use, by name. What another source
-    /// of the build may use under the same name is nothing to it.
+    /// Sealed values of the secrets that it names and may use, by name. Secrets of other sources of
+    /// the build are not visible to it, even under the same name.
     pub(crate) secrets: BTreeMap<String, String>,
 }
 
-/// PostgreSQL takes what is reached for hundreds of things, and would go through all sooner.
+/// PostgreSQL overestimates the number of reached rows, and would prefer sequential scans.
 const BY_INDEX: &str = "SELECT set_config('enable_seqscan', 'off', true), \
      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)";
 
@@ -55,12 +55,12 @@ const DOCUMENTS: &str = "SELECT d.source_id, d.path, d.document \
      FROM reached CROSS JOIN documents d \
      WHERE d.source_id = reached.id ORDER BY d.source_id, d.path";
 
-/// Those that exist and may be used, with what names them.
+/// Selects the secrets that exist and may be used, with the resources that name them.
 const SECRETS: &str = "SELECT u.user_id, s.name, s.definition \
      FROM reached CROSS JOIN secret_uses u CROSS JOIN resources s \
      WHERE u.user_id = reached.id AND s.kind = 'secret' AND s.name = u.secret AND {followed}";
 
-/// The first reference to a source that may not be followed any more.
+/// Selects the first reference to a source that may not be followed any more.
 const FORBIDDEN: &str = "SELECT r.kind, r.name, s.name \
      FROM reached CROSS JOIN source_uses u CROSS JOIN resources s CROSS JOIN resources r \
      WHERE u.user_id = reached.id AND s.id = u.source_id AND r.id = u.user_id \
@@ -70,14 +70,14 @@ fn followed(statement: &str) -> String {
     statement.replace("{followed}", FOLLOWED)
 }
 
-/// The things whose requirements are followed, and all that those lead to: `reached`.
+/// Root resources of a build; statements see them and all that they require as `reached`.
 #[derive(Debug)]
 struct Reached {
     users: Vec<i64>,
 }
 
 impl Reached {
-    /// A statement about them.
+    /// Returns a statement about them.
     fn query(&self, statement: &str) -> Query<'static, Any, AnyArguments> {
         let users: Vec<_> = (1..=self.users.len()).map(|at| format!("${at}")).collect();
         let statement = format!(
@@ -93,15 +93,15 @@ impl Reached {
     }
 }
 
-/// What was read of the things of one build, by their ids.
+/// Rows of the resources of one build, by their ids.
 type ById<T> = HashMap<i64, T>;
 
 impl Store {
-    /// What a bundle is built from, or `None` when it is deleted. All of it is of one moment,
-    /// however many requests change it meanwhile.
+    /// Returns the inputs of a bundle, or `None` when it is deleted. They are a consistent
+    /// snapshot, however many requests change them meanwhile.
     ///
     /// # Errors
-    /// When the database fails, the documents together have more than `limit` bytes, or something
+    /// When the database fails, the documents together exceed `limit` bytes, or a definition
     /// requires a source that is not shared any more.
     pub(crate) async fn inputs(
         &self,
@@ -133,12 +133,12 @@ impl Store {
             };
             inputs.sources.insert(row.try_get(1)?, source);
         }
-        // Nothing was written; going back ends the transaction as well as anything.
+        // Nothing was written, so a rollback ends the transaction equally well.
         transaction.rollback().await?;
         Ok(Some(inputs))
     }
 
-    /// A bundle with its secrets and without what it is built from, or `None` when it is deleted.
+    /// Returns a bundle with its secrets and without sources, or `None` when it is deleted.
     pub(crate) async fn bundle(&self, bundle: i64) -> Result<Option<BuildInputs>, StoreError> {
         let mut connection = self.reader().acquire().await?;
         let Some(mut inputs) = definition(&mut connection, bundle).await? else {
@@ -156,7 +156,7 @@ impl Store {
     }
 }
 
-/// A bundle with its definition, unless it is deleted.
+/// Returns a bundle with its definition, unless it is deleted.
 async fn definition(
     connection: &mut AnyConnection,
     bundle: i64,
@@ -173,7 +173,7 @@ async fn definition(
     }))
 }
 
-/// Adds the stacks that select a bundle; gives their ids.
+/// Adds the stacks that select a bundle; returns their ids.
 async fn stacks(
     transaction: &mut Transaction<'static, Any>,
     inputs: &mut BuildInputs,
@@ -192,7 +192,7 @@ async fn stacks(
     Ok(ids)
 }
 
-/// The first reference to a source that may not be followed any more, if there is one.
+/// Returns the first reference to a source that may not be followed any more, if any.
 async fn first_forbidden(
     transaction: &mut Transaction<'static, Any>,
     reached: &Reached,
@@ -207,7 +207,7 @@ async fn first_forbidden(
     }))
 }
 
-/// The paths and texts of documents, by their sources.
+/// Returns the paths and JSON of documents, by their sources.
 async fn documents(
     transaction: &mut Transaction<'static, Any>,
     reached: &Reached,
@@ -227,7 +227,7 @@ async fn documents(
     Ok(documents)
 }
 
-/// The secrets that things name, by these things, as far as they exist and may be used.
+/// Returns the secrets that resources name, by resource, if they exist and may be used.
 async fn secrets(
     connection: &mut AnyConnection,
     reached: &Reached,
@@ -250,7 +250,7 @@ mod tests {
 
     type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-    /// What all bundles have stored is not gone through to find what one of them is built from.
+    /// Finding the inputs of one bundle does not scan the data of all bundles.
     #[tokio::test]
     async fn statements_begin_at_the_bundle() -> Tested {
         let url: DatabaseUrl = "sqlite::memory:".parse()?;

@@ -1,9 +1,9 @@
 //! Build schedule: due times and leases.
 //!
-//! A claim gives a bundle to one owner until its lease ends. The owner renews the lease while it
-//! works; when it is gone, the lease ends and somebody else claims the bundle. Every claim has a
-//! number of its own, and all that an owner writes is bound to it, so that one who has lost the
-//! bundle changes nothing.
+//! A claim assigns a bundle to one owner until its lease ends. The owner renews the lease while it
+//! works; when it is gone, the lease ends and another owner claims the bundle. Every claim has a
+//! unique number, and all writes of an owner are conditional on it, so that an owner that has lost
+//! the bundle changes nothing.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,23 +13,23 @@ use sqlx::{Row as _, query};
 use super::{Claim, Status, Store, StoreError};
 use crate::control::model::Kind;
 
-/// What a build came to.
+/// Result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finish {
-    /// What is shown of it.
+    /// Status shown by the API.
     pub(crate) status: Status,
-    /// Whether it succeeded.
+    /// Whether the build succeeded.
     pub(crate) succeeded: bool,
-    /// What is known of what is in the storage now, and where; `None` leaves it as it was.
+    /// Record of the stored object and its location; `None` leaves it unchanged.
     pub(crate) published: Option<String>,
-    /// When to build again if nothing change_log; `None` is never.
+    /// Delay until the next build if nothing changes; `None` means never.
     pub(crate) again: Option<Duration>,
-    /// Whether the bundle was not built, because processes have ended during its builds.
+    /// Whether the bundle was not built because processes crashed during its builds.
     pub(crate) condemned: bool,
 }
 
 impl Store {
-    /// Prolongs the lease of a claim; `false` when the bundle is lost or deleted.
+    /// Extends the lease of a claim; `false` when the bundle is lost or deleted.
     pub(crate) async fn renew(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
         let renew = query(self.dialect_sql(
             "UPDATE builds SET lease = {now} + $3 WHERE bundle_id = $1 AND claim = $2",
@@ -39,8 +39,8 @@ impl Store {
         Ok(renewed.await? == 1)
     }
 
-    /// Whether a claim is still its owner's, with no less than half of a lease left; a lease of
-    /// which less is left is prolonged. Most of the time nothing is written.
+    /// Whether a claim still belongs to its owner, with at least half of a lease left; a shorter
+    /// lease is renewed. Most of the time nothing is written.
     pub(crate) async fn keep(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
         let held = query(self.dialect_sql(
             "SELECT 1 FROM builds WHERE bundle_id = $1 AND claim = $2 AND lease > {now} + $3",
@@ -53,7 +53,7 @@ impl Store {
         }
     }
 
-    /// Gives a claim back; the bundle stays due.
+    /// Releases a claim; the bundle stays due.
     pub(crate) async fn release(&self, claim: &Claim) -> Result<(), StoreError> {
         let release =
             query("UPDATE builds SET owner = '', lease = 0 WHERE bundle_id = $1 AND claim = $2");
@@ -62,8 +62,8 @@ impl Store {
         Ok(())
     }
 
-    /// Ends every lease on SQLite, which only one process uses: the one that starts now. The
-    /// claims stay as marks of builds during which the process ended.
+    /// Ends every lease on SQLite, which only one process uses: the one that starts now. The claims
+    /// stay as marks of builds during which the process crashed.
     pub(crate) async fn release_all(&self) -> Result<(), StoreError> {
         if !self.is_postgres() {
             let release = query("UPDATE builds SET lease = 0 WHERE lease <> 0");
@@ -72,15 +72,15 @@ impl Store {
         Ok(())
     }
 
-    /// Makes every bundle due that has ever been built: somebody starts, and nobody may have
-    /// looked meanwhile at what is in the storages.
+    /// Makes every bundle due that has ever been built: a server starts, and the storages may not
+    /// have been checked meanwhile.
     pub(crate) async fn look_again(&self) -> Result<(), StoreError> {
         let due = query(self.dialect_sql("UPDATE builds SET due = {now} WHERE due > {now}"));
         self.write(due).await?;
         Ok(())
     }
 
-    /// Records what a build came to and ends its claim; `false`, and nothing is recorded, when the
+    /// Records the result of a build and ends its claim; `false`, and nothing is recorded, when the
     /// bundle is lost or deleted.
     pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
         let mut transaction = self.begin_unsynced().await?;
@@ -119,15 +119,15 @@ impl Store {
         Ok(kept)
     }
 
-    /// Ends the leases that reach further than `lease`, and makes due what is due later from now
-    /// than the pause that its last build asked for and `slack`: they were given before the clock
-    /// of the database was put back. Gives how many bundles that concerned.
+    /// Ends leases that extend beyond `lease`, and makes bundles due whose due time exceeds the
+    /// pause of their last build plus `slack`: they date from before the clock of the database was
+    /// set back. Returns the number of affected bundles.
     pub(crate) async fn repair_due_times(
         &self,
         lease: Duration,
         slack: Duration,
     ) -> Result<u64, StoreError> {
-        // A second for the time between two statements.
+        // Allows a second between two statements.
         let lease = milliseconds(lease).saturating_add(1000);
         let slack = milliseconds(slack);
         let ahead = "SELECT 1 FROM builds WHERE lease > {now} + $1 OR due > {now} + pause + $2 \
@@ -136,7 +136,7 @@ impl Store {
         if ahead.fetch_optional(self.reader()).await?.is_none() {
             return Ok(0);
         }
-        // Whoever still builds keeps the claim, unless another one is quicker.
+        // A running build keeps its claim, unless another process claims the bundle first.
         let mend = query(self.dialect_sql(
             "UPDATE builds SET lease = CASE WHEN lease > {now} + $1 THEN 0 ELSE lease END, \
              due = CASE WHEN due > {now} + pause + $2 THEN {now} ELSE due END \
@@ -145,8 +145,8 @@ impl Store {
         self.write(mend.bind(lease).bind(slack)).await
     }
 
-    /// Makes a bundle due, and forgets what is published of it, so that it is written again even
-    /// if it has not changed.
+    /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
+    /// changed.
     pub(crate) async fn publish_again(&self, bundle: i64) -> Result<(), StoreError> {
         let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
@@ -156,7 +156,7 @@ impl Store {
         Ok(())
     }
 
-    /// The things of a kind that there are, by their ids.
+    /// Returns the names of all resources of a kind, by their ids.
     pub(crate) async fn names(&self, kind: Kind) -> Result<HashMap<i64, String>, StoreError> {
         let select = query("SELECT id, name FROM resources WHERE kind = $1");
         let select = select.bind(kind.name());

@@ -13,20 +13,20 @@ use super::{MOST_DEATHS, Store, StoreError};
 use crate::control::blocking;
 use crate::control::model::{Bundle, Kind, Selection, Stack};
 
-/// Changes that are passed on in one transaction: few, because other writers wait for its end.
+/// Maximum number of changes propagated in one transaction: few, because other writers wait.
 const BATCH: usize = 50;
 
-/// Bundles that are looked at together when stacks select among them.
+/// Number of bundles matched at a time against the selectors of stacks.
 const PAGE: usize = 1000;
 
-/// How long one page may take.
+/// Timeout of matching one page.
 const MATCHING: Duration = Duration::from_secs(600);
 
-/// One replica at a time passes changes on, the one that holds the row that every database has
-/// once; the others would only wait for it.
+/// One replica at a time propagates changes: the one that locks the row that every database has
+/// exactly once; the others would only wait for it.
 const LEADER_LOCK_SQL: &str = "SELECT sealed FROM keyring {skip}";
 
-/// What a changed thing reaches: whoever uses it, those that use them, and so on.
+/// CTE of everything affected by a change: direct users, their users, and so on.
 const REACHED: &str = "WITH RECURSIVE reached (id) AS ({start} UNION \
      SELECT u.user_id FROM source_uses u JOIN reached ON u.source_id = reached.id) ";
 
@@ -38,14 +38,14 @@ const DUE: &str = "INSERT INTO builds \
      ON CONFLICT (bundle_id) DO UPDATE SET \
      wanted = builds.wanted + 1, failures = 0, {redefined}";
 
-/// What a new definition does besides.
+/// Additional updates for a changed definition.
 const BY_DEFINITION: &str = "due = excluded.due, deaths = 0";
 
-/// What documents do, which come often: a bundle that is not built any more stays so.
+/// Updates for changed documents, which are frequent: a bundle that is not built any more stays so.
 const BY_DATA: &str =
     "due = CASE WHEN builds.deaths >= {most} THEN builds.due ELSE excluded.due END";
 
-/// The statement that makes the bundles due that another one gives.
+/// Returns the statement that makes the bundles selected by another statement due.
 fn due(chosen: &str, is_data: bool) -> String {
     let redefined = if is_data { BY_DATA } else { BY_DEFINITION };
     DUE.replace("{chosen}", chosen)
@@ -53,8 +53,8 @@ fn due(chosen: &str, is_data: bool) -> String {
         .replace("{most}", &MOST_DEATHS.to_string())
 }
 
-/// Notes that a stack changes, with its definition as it is before, if there is one, for the bundles
-/// that it selected. Those that it selects then are found by another note.
+/// Records a change of a stack with its previous definition, if any, for the bundles that it
+/// selected. Those that the new definition selects are found by another record.
 pub(super) async fn note_stack(
     transaction: &mut Transaction<'static, Any>,
     name: &str,
@@ -67,23 +67,23 @@ pub(super) async fn note_stack(
     Ok(())
 }
 
-/// Changes that were noted and are not passed on yet.
+/// Recorded changes that are not propagated yet.
 #[derive(Debug, Default)]
 struct Noted {
-    /// Their keys.
+    /// Ids of the changes.
     ids: Vec<i64>,
-    /// Names of what has changed, by kind and whether only data has.
+    /// Names of changed resources, by kind and whether only data has changed.
     names: BTreeMap<(String, bool), BTreeSet<String>>,
-    /// Stacks whose bundles are concerned, by whether only data has changed.
+    /// Stacks whose bundles are affected, by whether only data has changed.
     stacks: BTreeMap<bool, Vec<String>>,
 }
 
 impl Store {
-    /// Makes every bundle due that noted changes concern, and forgets the notes. Gives whether
-    /// there may be more to do.
+    /// Makes every bundle due that recorded changes affect, and deletes the records. Returns
+    /// whether there may be more to do.
     ///
-    /// What stacks select is found before anything is locked, because it takes time with every
-    /// pattern and every bundle. Whatever changes in between is noted once more.
+    /// The bundles that stacks select are determined before anything is locked, because matching
+    /// takes time for every pattern and every bundle. Changes made in between are recorded again.
     pub(crate) async fn pass_on_changes(&self) -> Result<bool, StoreError> {
         let mut noted = self.noted().await?;
         if noted.ids.is_empty() {
@@ -105,7 +105,7 @@ impl Store {
         let forget = format!("DELETE FROM changes WHERE id IN ({})", list(&noted.ids));
         let forgotten = query(AssertSqlSafe(forget)).persistent(false);
         let forgotten = forgotten.execute(&mut *transaction).await?.rows_affected();
-        // Another replica has been quicker.
+        // Another replica has been faster.
         if forgotten == 0 {
             return Ok(true);
         }
@@ -124,7 +124,7 @@ impl Store {
         Ok(noted.ids.len() == BATCH)
     }
 
-    /// The oldest changes that are noted.
+    /// Returns the oldest recorded changes.
     async fn noted(&self) -> Result<Noted, StoreError> {
         let select =
             query("SELECT id, kind, name, definition, data FROM changes ORDER BY id LIMIT $1");
@@ -144,7 +144,7 @@ impl Store {
         Ok(noted)
     }
 
-    /// The definitions of the stacks that are these things or use one of them.
+    /// Returns the definitions of the stacks that are these resources or use one of them.
     async fn using_stacks(
         &self,
         kind: &str,
@@ -164,8 +164,8 @@ impl Store {
         Ok(definitions.collect::<Result<_, sqlx::Error>>()?)
     }
 
-    /// Makes the bundles due that are these things or use one of them, through sources or at once.
-    /// All at once: a server may start with very many, and other writers wait meanwhile.
+    /// Makes the bundles due that are these resources or use one of them, directly or through
+    /// sources. All in one statement: a start may have very many, and other writers wait meanwhile.
     async fn follow(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -184,7 +184,7 @@ impl Store {
         Ok(())
     }
 
-    /// A statement about things.
+    /// Returns a statement with a kind and names as parameters.
     fn about<'q>(
         &self,
         statement: &str,
@@ -196,13 +196,13 @@ impl Store {
         names.fold(about.bind(kind), |about, name| about.bind(name))
     }
 
-    /// The bundles that any of the stacks selects.
+    /// Returns the bundles that any of the stacks selects.
     async fn selected(&self, stacks: Vec<String>) -> Result<Vec<i64>, StoreError> {
         let mut selected = Vec::new();
         if stacks.is_empty() {
             return Ok(selected);
         }
-        // What cannot be read selects nothing: no other program writes definitions.
+        // An invalid definition selects nothing: no other program writes definitions.
         let stacks = stacks
             .iter()
             .filter_map(|text| serde_json::from_str::<Stack>(text).ok());
@@ -228,7 +228,7 @@ impl Store {
             let selections = Arc::clone(&selections);
             let matched = blocking::run(MATCHING, move |ended| {
                 let bundles = bundles.into_iter();
-                // Nobody waits any more when the server stops.
+                // Stops early when the server stops.
                 let bundles = bundles.take_while(|_| !ended.load(Ordering::Relaxed));
                 matching(bundles, &selections)
             });
@@ -237,7 +237,7 @@ impl Store {
     }
 }
 
-/// The bundles among these that are selected.
+/// Returns the ids of the selected bundles.
 fn matching(bundles: impl Iterator<Item = (i64, String)>, selections: &[Selection]) -> Vec<i64> {
     let bundles = bundles.filter(|(_, text)| {
         let bundle: Bundle = serde_json::from_str(text).unwrap_or_default();
@@ -247,7 +247,7 @@ fn matching(bundles: impl Iterator<Item = (i64, String)>, selections: &[Selectio
     bundles.map(|(id, _)| id).collect()
 }
 
-/// The statement that gives these things, or those that name such secrets.
+/// Returns the statement that selects these resources, or the users of such secrets.
 fn start(kind: &str, names: &BTreeSet<String>) -> String {
     let start = match kind {
         "secret" => "SELECT user_id FROM secret_uses WHERE $1 = 'secret' AND secret",
@@ -257,12 +257,12 @@ fn start(kind: &str, names: &BTreeSet<String>) -> String {
     format!("{start} IN ({})", places.join(","))
 }
 
-/// The beginning of a statement about all that these things reach.
+/// Returns the CTE of everything that these resources affect.
 fn reached(kind: &str, names: &BTreeSet<String>) -> String {
     REACHED.replace("{start}", &start(kind, names))
 }
 
-/// Keys as a statement lists them.
+/// Formats ids as an SQL list.
 fn list(ids: &[i64]) -> String {
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     ids.join(",")

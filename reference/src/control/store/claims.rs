@@ -1,9 +1,9 @@
-//! Claims: which bundle is built next, and by whom.
+//! Claims: scheduling of builds among processes.
 //!
-//! A claim is also the mark of a build: it names the process that builds, and stands until the
-//! process records the end or gives the bundle back. A claim that has lapsed without that is of a
-//! process that ended meanwhile, or lost its database. Such a bundle is *suspected*. It is claimed
-//! on its own, which counts the end, and a process that lives on takes the count back.
+//! A claim also marks a running build: it names the process that builds, and persists until the
+//! process records the end or releases the bundle. A claim that has expired without that belongs to
+//! a process that crashed, or lost its database. Such a bundle is *suspected*. It is claimed
+//! separately, which counts the crash, and a process that survives resets the count.
 
 use std::time::Duration;
 
@@ -14,54 +14,54 @@ use sqlx::{Any, Row as _, query};
 use super::builds::milliseconds;
 use super::{Store, StoreError};
 
-/// A bundle that its owner may build until the lease ends.
+/// Claim on a bundle that its owner may build until the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claim {
-    /// The bundle.
+    /// Id of the bundle.
     pub(crate) bundle: i64,
-    /// The number of the claim.
+    /// Number of the claim.
     pub(crate) number: i64,
-    /// The count of changes at the time of the claim: the build sees at least those.
+    /// Change count at the time of the claim: the build sees at least those changes.
     pub(crate) wanted: i64,
-    /// How many builds have failed since the last that succeeded, or the last change.
+    /// Number of failed builds since the last success or change.
     pub(crate) failures: u32,
-    /// What is known of what was last written, and where to; empty when nothing is.
+    /// Record of the last written object and its location; empty when there is none.
     pub(crate) published: String,
-    /// Whose bundle it is; empty when it is nobody's.
+    /// Owner of the bundle; empty when it has none.
     pub(crate) tenant: String,
-    /// How many processes have ended while they built it.
+    /// Number of processes that crashed while they built it.
     pub(crate) deaths: u32,
 }
 
-/// So many processes end during builds of a bundle before it is not built any more.
+/// Number of crashes during builds of a bundle after which it is not built any more.
 pub(crate) const MOST_DEATHS: u32 = 2;
 
-/// Which bundles are claimed.
+/// Queue of bundles to claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queue {
-    /// Those of which a change waits to be built.
+    /// Bundles with a change that has not been built.
     Changed,
-    /// All that are due, also those that are only built again.
+    /// All due bundles, including those that are only rebuilt.
     Due,
 }
 
-/// An owner whose bundles are due.
+/// Owner with due bundles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Waiting {
-    /// Who; empty for the bundles that are nobody's.
+    /// Name of the owner; empty for the bundles without one.
     pub(crate) tenant: String,
-    /// Since when the one waits that has waited longest.
+    /// Time since when the oldest due bundle waits.
     pub(crate) since: i64,
 }
 
-/// What makes a bundle suspected, as the index has it.
+/// Condition of a suspected bundle, as in the index.
 const SUSPECTED: &str = "(owner <> '' OR deaths > 0)";
 
-/// The bundles that nobody suspects.
+/// Condition of due bundles that are not suspected.
 const SOUND: &str = "due <= {now} AND owner = '' AND deaths = 0";
 
 impl Queue {
-    /// What holds of its bundles, and of no others in an index.
+    /// Condition of the bundles in the partial index of the queue.
     fn indexed(self) -> &'static str {
         match self {
             Self::Changed => "wanted > seen",
@@ -69,8 +69,8 @@ impl Queue {
         }
     }
 
-    /// The statement that gives all owners, and when the oldest of their bundles was due; it goes
-    /// from one owner to the next, past their bundles.
+    /// Returns the statement that selects all owners, and when the oldest of their bundles was due;
+    /// it skips from one owner to the next in the index.
     fn owners(self) -> String {
         let indexed = self.indexed();
         format!(
@@ -86,7 +86,7 @@ impl Queue {
         )
     }
 
-    /// The statement that finds the next bundle of the owner `$3`.
+    /// Returns the statement that finds the next bundle of the owner `$3`.
     fn next(self) -> String {
         let indexed = self.indexed();
         format!(
@@ -96,7 +96,7 @@ impl Queue {
     }
 }
 
-/// The statement that finds the next suspected bundle.
+/// Returns the statement that finds the next suspected bundle.
 fn next_suspected() -> String {
     format!(
         "SELECT bundle_id FROM builds WHERE due <= {{now}} AND lease <= {{now}} AND {SUSPECTED} \
@@ -105,7 +105,7 @@ fn next_suspected() -> String {
 }
 
 impl Store {
-    /// The owners whose bundles are due and not suspected, in no order.
+    /// Returns the owners whose bundles are due and not suspected, in no particular order.
     pub(crate) async fn waiting(&self, queue: Queue) -> Result<Vec<Waiting>, StoreError> {
         let owners = query(self.dialect_sql(&queue.owners()));
         let rows = owners.fetch_all(self.reader()).await?;
@@ -138,7 +138,7 @@ impl Store {
         Ok(next.fetch_optional(self.reader()).await?.is_some())
     }
 
-    /// Claims the suspected bundle that has been due for the longest time, and counts the end of
+    /// Claims the suspected bundle that has been due for the longest time, and counts the crash of
     /// the process that built it, if that is another one.
     pub(crate) async fn claim_suspect(
         &self,
@@ -160,8 +160,8 @@ impl Store {
         Ok(row.as_ref().map(read).transpose()?)
     }
 
-    /// Makes a bundle due, and forgets what is published of it, so that it is written again even
-    /// if it has not changed. The process that has lost it lives, so that it is not suspected.
+    /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
+    /// changed. The process that lost it has survived, so the bundle is not suspected.
     pub(crate) async fn retract(&self, bundle: i64) -> Result<(), StoreError> {
         let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now}, deaths = 0 \
@@ -172,7 +172,7 @@ impl Store {
     }
 }
 
-/// The statement that claims what another one finds.
+/// Returns the statement that claims the bundle found by another statement.
 fn claim(next: &str) -> String {
     format!(
         "WITH next (id) AS MATERIALIZED ({next} {{skip}}) \
@@ -205,7 +205,7 @@ mod tests {
 
     type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-    /// However many bundles are due, nothing goes through them.
+    /// However many bundles are due, no statement scans them.
     #[tokio::test]
     async fn claims_go_through_an_index() -> Tested {
         let url: DatabaseUrl = "sqlite::memory:".parse()?;

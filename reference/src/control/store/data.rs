@@ -7,11 +7,11 @@ use super::{Store, StoreError};
 use crate::control::model::{Document, Kind};
 use crate::control::principal::Principal;
 
-/// Notes that the documents of the source `$3` change.
+/// Records a change of the documents of the source `$3`.
 const NOTE: &str = "INSERT INTO changes (kind, name, data) VALUES ('source', $3, 1)";
 
 impl Store {
-    /// The text of a document.
+    /// Returns the JSON of a document.
     ///
     /// # Errors
     /// `NotFound` when the source or the document does not exist; `NotAuthorized` when the
@@ -89,8 +89,8 @@ impl Store {
         Ok(())
     }
 
-    /// The id of a source that the principal manages; it cannot be deleted until the
-    /// transaction has ended.
+    /// Returns the id of a source that the principal manages; it cannot be deleted until the
+    /// transaction ends.
     async fn hold_own(
         &self,
         transaction: &mut Transaction<'static, Any>,

@@ -20,49 +20,49 @@ use super::database_error::DatabaseError;
 use super::health::Probe;
 use super::{StoreError, files};
 
-/// Connections that read from one SQLite file at the same time.
+/// Maximum number of read connections to an SQLite file.
 const SQLITE_READERS: u32 = 4;
 
-/// How long a statement waits for a connection to an SQLite file.
+/// Timeout for acquiring a connection to an SQLite file.
 const SQLITE_ACQUIRE: Duration = Duration::from_secs(3);
 
-/// How long a transaction that writes tries to begin while another process holds the lock.
+/// Time for which a write transaction is retried while another process has the lock.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 
-/// How often connections that cannot begin a transaction are looked for.
+/// Maximum number of attempts to close connections that cannot begin a transaction.
 const BROKEN: usize = 20;
 
-/// Connections to a PostgreSQL server.
+/// Maximum number of connections to a PostgreSQL server.
 const POSTGRES_CONNECTIONS: u32 = 16;
 
-/// How long a statement waits for a connection to a PostgreSQL server: long enough for the
-/// server to be started again meanwhile.
+/// Timeout for acquiring a connection to a PostgreSQL server: long enough for a restart of the
+/// server.
 const POSTGRES_ACQUIRE: Duration = Duration::from_secs(5);
 
-/// How long a connection to a PostgreSQL server may take to show that it still works when it is
-/// given back.
+/// Timeout for a PostgreSQL connection to prove that it still works when it is returned to the
+/// pool.
 const POSTGRES_RELEASE: Duration = Duration::from_secs(5);
 
-/// How long a request may take at a PostgreSQL server, which may have gone without a word.
+/// Timeout of a request on a PostgreSQL server, which may become unreachable silently.
 const POSTGRES_REQUEST: Duration = Duration::from_secs(10);
 
-/// What every SQLite connection starts with. Without full synchronisation a power cut could take
-/// back what was confirmed; transactions of the workers do without. SQLite asks for a lock more and
-/// more seldom, so that one that waits long loses it to others again and again; therefore each wait
-/// is short, and repeated.
+/// Settings of every SQLite connection. Without full synchronisation a power failure could undo
+/// confirmed writes; transactions of the workers do without. SQLite polls a lock at growing
+/// intervals, so a long wait loses it to others repeatedly; therefore each wait is short, and
+/// repeated.
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON";
 
-/// The settings of every PostgreSQL connection: a transaction may be idle for longer than a request
-/// may take, in milliseconds.
+/// Settings of every PostgreSQL connection: the limit for idle transactions, in milliseconds,
+/// exceeds that of a request.
 const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 15000";
 
-/// The address of a database. It may hold a password, so it is never shown.
+/// Address of a database. It may contain a password, so it is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DatabaseUrl(String);
 
 impl Default for DatabaseUrl {
-    /// A file in the working directory.
+    /// Defaults to a file in the working directory.
     fn default() -> Self {
         Self("sqlite:control.db".to_owned())
     }
@@ -82,7 +82,7 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// A database that the program can use.
+/// Supported database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Database {
     /// SQLite, in memory only.
@@ -94,7 +94,7 @@ pub(crate) enum Database {
 }
 
 impl DatabaseUrl {
-    /// Which database the address names, or `None` when it is no such address.
+    /// Returns the database that the address names, or `None` when it is invalid.
     pub(crate) fn database(&self) -> Option<Database> {
         if self.0.starts_with("postgres://") || self.0.starts_with("postgresql://") {
             return Some(Database::Postgres);
@@ -109,13 +109,13 @@ impl DatabaseUrl {
         }
     }
 
-    /// The address as it was given.
+    /// Returns the address as it was given.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The address with which a file must be there already: one that was deleted meanwhile is
-    /// not made again, empty.
+    /// Returns the address with an option that requires the file to exist: one that was deleted
+    /// meanwhile is not created again, empty.
     fn existing(&self) -> String {
         match self.database() {
             Some(Database::File(_)) if !self.0.contains("mode=") => {
@@ -127,19 +127,19 @@ impl DatabaseUrl {
     }
 }
 
-/// The store.
+/// Store over a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     read: AnyPool,
     write: AnyPool,
-    /// Where requests wait for PostgreSQL: connections to a server belong to where they are made.
+    /// Runtime for requests on PostgreSQL: connections belong to the runtime that opens them.
     postgres: Option<Handle>,
     changed: Arc<Notify>,
     probe: Arc<Probe>,
 }
 
 impl Store {
-    /// Connects to a database. The file of SQLite is made if there is none.
+    /// Connects to a database. The SQLite file is created if it does not exist.
     ///
     /// # Errors
     /// When the database cannot be used.
@@ -151,7 +151,7 @@ impl Store {
         let address = &url.existing();
         let (read, write) = match database {
             Some(Database::Memory) => {
-                // The database lives as long as its connection.
+                // An in-memory database exists as long as its connection.
                 let one = options.min_connections(1).max_connections(1);
                 let one = sqlite(one.idle_timeout(None).max_lifetime(None));
                 let pool = one.connect(address).await?;
@@ -181,7 +181,7 @@ impl Store {
         })
     }
 
-    /// The connections that read.
+    /// Returns the pool of read connections.
     pub(super) fn reader(&self) -> &AnyPool {
         &self.read
     }
@@ -191,20 +191,20 @@ impl Store {
         self.postgres.is_some()
     }
 
-    /// Where a request that is given here runs.
+    /// Returns the runtime on which requests must run.
     pub(crate) fn runtime(&self) -> Handle {
         self.postgres.clone().unwrap_or_else(Handle::current)
     }
 
-    /// Begins a transaction that writes.
+    /// Begins a write transaction.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
             .await
     }
 
-    /// Begins a transaction that writes what a power cut may take back: who builds what, and what
-    /// came of it. SQLite does not wait for the disk then. A start looks at every bundle, and what
-    /// was confirmed after this is not confirmed before this is on the disk, too.
+    /// Begins a write transaction that a power failure may undo: build claims and results. SQLite
+    /// does not wait for the disk then. A start checks every bundle, and later confirmed writes are
+    /// only confirmed once this is on the disk, too.
     pub(super) async fn begin_unsynced(&self) -> Result<Transaction<'static, Any>, StoreError> {
         self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
             .await
@@ -228,10 +228,10 @@ impl Store {
         }
     }
 
-    /// Begins a transaction on a connection of a pool. On PostgreSQL it does so in a task of its own:
-    /// the driver forgets about one whose beginning is given up, and the connection's next user would
-    /// be in it. A full disk ends the transaction of SQLite itself, so that its driver believes for
-    /// ever that the connection is still in one.
+    /// Begins a transaction on a connection of a pool. On PostgreSQL this runs in a separate task:
+    /// the driver loses track of a cancelled begin, and the connection's next user would be inside
+    /// that transaction. When the disk is full, SQLite itself ends the transaction, so that its
+    /// driver keeps treating the connection as being in one.
     async fn begin_on(
         &self,
         pool: &AnyPool,
@@ -256,7 +256,7 @@ impl Store {
         }
     }
 
-    /// Begins a transaction that reads, and sees the database as it is at its first statement.
+    /// Begins a read transaction, which sees a snapshot as of its first statement.
     pub(super) async fn begin_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let statement = if self.is_postgres() {
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -266,8 +266,8 @@ impl Store {
         Ok(self.begin_on(&self.read, statement).await?)
     }
 
-    /// Executes one statement of the workers that writes, which waits for the others that do as any
-    /// transaction; the number of rows that it concerned.
+    /// Executes one write statement of the workers in a transaction; returns the number of affected
+    /// rows.
     pub(super) async fn write(
         &self,
         statement: Query<'_, Any, AnyArguments>,
@@ -278,9 +278,9 @@ impl Store {
         Ok(done.rows_affected())
     }
 
-    /// The statement with what the databases spell differently put in: `{now}` is the time in
-    /// milliseconds since 1970, `{hold}` keeps the rows of `r` from being deleted, `{skip}`
-    /// locks the chosen rows and passes over those that others have locked.
+    /// Replaces placeholders by the SQL of the database: `{now}` is the time in milliseconds since
+    /// 1970, `{hold}` prevents the rows of `r` from being deleted, `{skip}` locks the selected rows
+    /// and skips those that others have locked.
     pub(super) fn dialect_sql(&self, statement: &str) -> AssertSqlSafe<String> {
         let (now, hold, skip) = if self.is_postgres() {
             (
@@ -295,24 +295,24 @@ impl Store {
         AssertSqlSafe(statement.replace("{skip}", skip))
     }
 
-    /// Says that a change is committed.
+    /// Signals that a change is committed.
     pub(super) fn notify_changed(&self) {
         self.changed.notify_one();
     }
 
-    /// Waits for a change that this process commits; one that nobody has waited for counts.
+    /// Waits for a change that this process commits; an earlier unobserved one counts.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Picks the statement of the database in use. The statements do the same. SQLite has no locks on
-    /// rows because it lets only one transaction write.
+    /// Returns the statement for the database in use. Both are equivalent. SQLite has no row locks
+    /// because it allows only one write transaction.
     pub(super) fn locking(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
         if self.is_postgres() { postgres } else { sqlite }
     }
 
-    /// Several statements as one, which gives what the last one gives. On PostgreSQL each of them sees
-    /// the database as it is before the first.
+    /// Combines several statements into one, which returns the result of the last one. On
+    /// PostgreSQL each of them sees the database as it is before the first.
     pub(super) fn together(&self, statements: &[&str]) -> AssertSqlSafe<String> {
         if !self.is_postgres() {
             return AssertSqlSafe(statements.join("; "));
@@ -327,12 +327,12 @@ impl Store {
         AssertSqlSafe(format!("WITH {} {last}", before.join(", ")))
     }
 
-    /// What tells whether the database can be used.
+    /// Returns the health probe of the database.
     pub(crate) fn probe(&self) -> &Arc<Probe> {
         &self.probe
     }
 
-    /// How long a request may take, where something far away could keep it for ever.
+    /// Returns the timeout of a request, if a remote server could block it forever.
     pub(crate) fn request_limit(&self) -> Option<Duration> {
         self.is_postgres().then_some(POSTGRES_REQUEST)
     }
@@ -356,7 +356,7 @@ async fn close_broken(pool: &AnyPool) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Makes the file of an SQLite database that is not there, and has it keep a write-ahead log,
+/// Creates the file of an SQLite database if it does not exist, and enables the write-ahead log,
 /// without which readers would wait for writers.
 async fn create(url: &DatabaseUrl) -> Result<(), StoreError> {
     let mut options: SqliteConnectOptions = url.as_str().parse()?;
@@ -371,7 +371,7 @@ async fn create(url: &DatabaseUrl) -> Result<(), StoreError> {
     loop {
         match options.connect().await {
             Ok(connection) => return Ok(connection.close().await?),
-            // SQLite does not wait for the lock that a change of the journal needs.
+            // SQLite does not wait for the lock that a change of the journal mode needs.
             Err(failure)
                 if DatabaseError::of(&failure) == DatabaseError::Locked
                     && Instant::now() < deadline =>
@@ -389,9 +389,9 @@ fn sqlite(options: AnyPoolOptions) -> AnyPoolOptions {
     })
 }
 
-/// Gives up connections to a server that no longer answers, so that others take their place. The
-/// server gives up transactions of clients that went without a word, which would keep their locks
-/// until it misses the client, hours later.
+/// Closes connections to a server that no longer responds, so that new ones replace them. The
+/// server aborts idle transactions of vanished clients, which would otherwise keep their locks
+/// until it notices, hours later.
 fn postgres(options: AnyPoolOptions) -> AnyPoolOptions {
     let options = options.acquire_timeout(POSTGRES_ACQUIRE);
     let options = options.after_connect(|connection, _| {

@@ -4,19 +4,19 @@ use sqlx::Error;
 use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
 
-/// What is wrong with the database. Its text names nothing that only the operator may know.
+/// Database error. Its message contains no internal details for the operator only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DatabaseError {
-    /// Somebody else holds a lock for too long.
+    /// Another process holds a lock for too long.
     #[error("the database is locked")]
     Locked,
-    /// All connections to it are in use for too long.
+    /// All connections are in use for too long.
     #[error("the database is busy or cannot be reached")]
     Busy,
-    /// There is no room for more.
+    /// There is no free space.
     #[error("the database is full")]
     Full,
-    /// Nothing can be written.
+    /// It is read-only.
     #[error("the database is read-only")]
     ReadOnly,
     /// Its files cannot be opened, read or written at the moment.
@@ -25,10 +25,10 @@ pub(crate) enum DatabaseError {
     /// Its server cannot be reached, or refuses connections.
     #[error("the database cannot be reached")]
     Unreachable,
-    /// It does not answer in time.
+    /// It does not respond in time.
     #[error("the database does not answer in time")]
     Silent,
-    /// What it holds is damaged.
+    /// Its data is corrupt.
     #[error("the database is damaged")]
     Damaged,
     /// Its file is no longer where it was opened.
@@ -37,13 +37,13 @@ pub(crate) enum DatabaseError {
     /// Its secrets are sealed with a key that this server does not have.
     #[error("the encryption key was rotated, and this server has not been given the new one")]
     UnknownKey,
-    /// Something else.
+    /// Any other error.
     #[error("the database failed")]
     Other,
 }
 
 impl DatabaseError {
-    /// What is wrong, by an error of the database in use.
+    /// Classifies an error of the database in use.
     pub(crate) fn of(error: &Error) -> Self {
         match error {
             Error::Database(error) => {
@@ -62,13 +62,13 @@ impl DatabaseError {
         }
     }
 
-    /// What is wrong, by an extended result code of SQLite: its low byte is the primary code.
+    /// Classifies an extended result code of SQLite: its low byte is the primary code.
     fn of_sqlite(code: i32) -> Self {
         match (code & 0xff, code >> 8) {
             (5 | 6, _) => Self::Locked,
             (8, _) => Self::ReadOnly,
-            // Of input and output: a file that ends early, wrong data, a damaged file system, or
-            // a page that cannot be mapped.
+            // I/O errors: a short file, wrong data, a corrupt file system, or a page that cannot be
+            // mapped.
             (11 | 26, _) | (10, 2 | 32 | 33 | 34) => Self::Damaged,
             (10 | 14, _) => Self::Disk,
             (13, _) => Self::Full,
@@ -76,19 +76,19 @@ impl DatabaseError {
         }
     }
 
-    /// What is wrong, by a SQLSTATE of PostgreSQL: its first two characters are the class.
+    /// Classifies a SQLSTATE of PostgreSQL: its first two characters are the class.
     fn of_postgres(code: &str) -> Self {
         match code {
             "53100" => Self::Full,
             "25006" => Self::ReadOnly,
-            // A lock that cannot be had, a deadlock, a conflict between transactions.
+            // A lock that is not available, a deadlock, a serialization conflict.
             "55P03" | "40P01" | "40001" => Self::Locked,
             "XX001" | "XX002" => Self::Damaged,
-            // A statement, or a transaction without one, that was given up.
+            // A cancelled statement, or an idle transaction that timed out.
             "57014" | "25P03" => Self::Silent,
             _ => match code.get(..2) {
-                // Connections, resources, the operator's intervention, who may log in, and which
-                // databases there are.
+                // Connection errors, insufficient resources, operator intervention, invalid
+                // authorization, and unknown databases.
                 Some("08" | "53" | "57" | "28" | "3D") => Self::Unreachable,
                 Some("58") => Self::Disk,
                 _ => Self::Other,
@@ -96,7 +96,7 @@ impl DatabaseError {
         }
     }
 
-    /// Whether the same request may succeed later without anybody changing it.
+    /// Whether the same request may succeed later without any change.
     pub(crate) fn may_pass(self) -> bool {
         match self {
             Self::Locked

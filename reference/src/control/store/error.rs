@@ -5,59 +5,59 @@ use std::fmt;
 use super::database_error::DatabaseError;
 use crate::control::model::Kind;
 
-/// Why the store did not do what it was asked to.
+/// Reason why a store operation failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
-    /// The principal may not do this to the thing, which may not even exist.
+    /// The principal may not do this to the resource, which may not even exist.
     #[error("not authorized")]
     NotAuthorized,
-    /// There is no such thing.
+    /// The resource does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The thing cannot be deleted while others use it.
+    /// The resource cannot be deleted while others use it.
     #[error("{kind} `{name}` is in use by {}", list_users(users, *more))]
     InUse {
-        /// Kind of the used thing.
+        /// Kind of the used resource.
         kind: Kind,
-        /// Name of the used thing.
+        /// Name of the used resource.
         name: String,
-        /// Its first users, as far as the principal may see them.
+        /// Its first users, as far as the principal can see them.
         users: Vec<ResourceRef>,
         /// Whether there are more users than those.
         more: bool,
     },
-    /// A definition names something that does not exist.
+    /// A definition names a resource that does not exist.
     #[error("{user} names {missing}, which does not exist")]
     MissingReference {
-        /// The definition's thing.
+        /// Resource with the definition.
         user: ResourceRef,
-        /// What is missing.
+        /// Missing resource.
         missing: ResourceRef,
     },
-    /// Another bundle has the place that a bundle is to be written to.
+    /// Another bundle has the storage location of a bundle.
     #[error("bundle `{bundle}` cannot be written to a place that {} has", holder_of(holder.as_deref()))]
     PlaceTaken {
-        /// The bundle that is to be written there.
+        /// Bundle that is to be written there.
         bundle: String,
-        /// The bundle that has the place, if the principal may see it.
+        /// Bundle that has the location, if the principal can see it.
         holder: Option<String>,
     },
-    /// Whether something is shared is for administrators to say.
+    /// Only administrators may change sharing.
     #[error("only an administrator may say whether something is shared")]
     SharedByOthers,
-    /// The database was made by a program that knows more of it.
+    /// The database was created by a newer version of the program.
     #[error("the database was made by a newer version of this program")]
     Newer,
-    /// A secret was sealed with another key than the one that the others are sealed with.
+    /// A secret was sealed with a key other than the current one.
     #[error("the encryption key was rotated")]
     KeyRotated,
-    /// The documents that a bundle is built from are too many.
+    /// The documents that a bundle is built from are too large.
     #[error("the source data of the bundle is larger than {0} bytes")]
     TooLarge(u64),
-    /// A stored definition is none.
+    /// A stored definition is invalid.
     #[error("a stored definition cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// The server of the database has gone without a word.
+    /// The database server does not respond.
     #[error("the database does not answer")]
     Silent,
     /// The database failed.
@@ -66,7 +66,7 @@ pub(crate) enum StoreError {
 }
 
 impl StoreError {
-    /// What is wrong with the database, if that is what failed.
+    /// Returns the database error, if the database failed.
     pub(crate) fn database_failure(&self) -> Option<DatabaseError> {
         match self {
             Self::Database(failure) => Some(DatabaseError::of(failure)),
@@ -75,24 +75,24 @@ impl StoreError {
     }
 }
 
-/// Something that uses another thing, or is used.
+/// Reference to a resource that uses another one, or is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResourceRef {
-    /// Its kind.
+    /// Kind of the resource.
     pub(crate) kind: String,
-    /// Its name.
+    /// Name of the resource.
     pub(crate) name: String,
-    /// What of it refers to the used thing, if that is not clear from the kinds.
+    /// Part of it that refers to the used resource, if that is not clear from the kinds.
     pub(crate) place: Option<String>,
 }
 
 impl ResourceRef {
-    /// A thing as a whole.
+    /// Creates a reference to a resource as a whole.
     pub(super) fn new(kind: Kind, name: &str) -> Self {
         Self::of_stored_kind(kind.name().to_owned(), name.to_owned())
     }
 
-    /// A thing as a whole, of which the kind was stored.
+    /// Creates a reference to a resource as a whole, from its stored kind.
     pub(super) fn of_stored_kind(kind: String, name: String) -> Self {
         Self {
             kind,

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use tracing::warn;
 
-/// What only the owner may do: read and write.
+/// File mode for private files: read and write by the owner only.
 const PRIVATE: u32 = 0o600;
 
-/// What all others than the owner and the group may do with a file.
+/// Permission bits of users other than the owner and the group.
 const OTHERS: u32 = 0o007;
 
-/// What SQLite appends to the name of a database for the files beside it.
+/// Suffixes that SQLite appends to the name of a database for its additional files.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Makes the file of a database that is not there, for its owner only. SQLite gives the files
-/// beside it the same mode.
+/// Creates the file of a database if it does not exist, for its owner only. SQLite gives its
+/// additional files the same mode.
 ///
 /// # Errors
-/// When the file cannot be made.
+/// When the file cannot be created.
 pub(super) fn create_private(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     match options
@@ -34,7 +34,7 @@ pub(super) fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the files of a database private that everybody may read or write.
+/// Makes database files private that are accessible to everybody.
 pub(super) fn tighten_database(path: &Path) {
     tighten(path);
     for suffix in BESIDE {
@@ -44,8 +44,8 @@ pub(super) fn tighten_database(path: &Path) {
     }
 }
 
-/// Makes a file private that everybody may read or write. One that only its owner and its group
-/// may is as somebody wanted it, such as for a backup, and stays so.
+/// Makes a file private that is accessible to everybody. Access for the group is assumed to be
+/// intended, such as for a backup, and stays.
 pub(crate) fn tighten(path: &Path) {
     let Ok(file) = path.metadata() else {
         return;
@@ -62,7 +62,7 @@ pub(crate) fn tighten(path: &Path) {
     }
 }
 
-/// What tells one file from another that has its name later: its device and number.
+/// Returns the identity of a file, independent of its name: its device and inode numbers.
 pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     let file = path.metadata().ok()?;
     Some((file.dev(), file.ino()))

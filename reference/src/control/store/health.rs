@@ -1,4 +1,4 @@
-//! Health check of the database, on a connection of its own so that queued statements do not delay
+//! Health check of the database, on a separate connection so that queued statements do not delay
 //! it.
 
 use std::path::PathBuf;
@@ -15,33 +15,33 @@ use super::database_error::DatabaseError;
 use super::schema_check::{Checked, quick_check};
 use super::{Database, DatabaseUrl, files};
 
-/// How long one probe may take; its connection is given up after that.
+/// Timeout of one probe; its connection is dropped after that.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long a look for damage may take while the server runs.
+/// Timeout of a corruption check while the server runs.
 const CHECK: Duration = Duration::from_secs(60);
 
-/// How long the probe of an SQLite file waits for a lock, in milliseconds.
+/// Settings of the probe's SQLite connection; it waits for a lock for at most 1500 ms.
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 1500; PRAGMA synchronous = FULL";
 
-/// The database as a health check sees it.
+/// Health probe of the database.
 #[derive(Debug)]
 pub(crate) struct Probe {
     url: DatabaseUrl,
     address: String,
-    /// The file of SQLite, and what tells it from another one of its name.
+    /// SQLite file, and its identity to detect a replacement.
     file: Option<(PathBuf, Option<(u64, u64)>)>,
-    /// Where a database in memory is, which has no other connection.
+    /// Pool of an in-memory database, which has no other connection.
     memory: Option<AnyPool>,
     connection: Mutex<Option<AnyConnection>>,
-    /// Whether something has failed since the last look for damage.
+    /// Whether an error has occurred since the last corruption check.
     suspected: AtomicBool,
-    /// Whether damage was found; it does not go away by itself.
+    /// Whether corruption was found; it is permanent.
     damaged: AtomicBool,
 }
 
 impl Probe {
-    /// What probes the database of a URL at an address.
+    /// Creates a probe for the database of a URL at an address.
     pub(super) fn new(url: &DatabaseUrl, address: &str, pool: AnyPool) -> Self {
         let in_memory = url.database() == Some(Database::Memory);
         Self {
@@ -58,7 +58,7 @@ impl Probe {
         }
     }
 
-    /// Has the next probe look for damage, because something failed.
+    /// Requests a corruption check by the next probe, because something failed.
     pub(crate) fn suspect(&self) {
         self.suspected.store(true, Ordering::Relaxed);
     }
@@ -66,7 +66,7 @@ impl Probe {
     /// Reads the key check and writes a row.
     ///
     /// # Errors
-    /// What is wrong with the database; the log has the reason.
+    /// The state of the database; the log has the reason.
     pub(crate) async fn run(self: &Arc<Self>) -> Result<String, DatabaseError> {
         if let Some((path, opened)) = &self.file
             && files::identity(path) != *opened
@@ -74,7 +74,7 @@ impl Probe {
             return Err(DatabaseError::Replaced);
         }
         if self.suspected.swap(false, Ordering::Relaxed) {
-            // A large database takes longer than a health check waits.
+            // A check of a large database takes longer than a health check may.
             let probe = Arc::clone(self);
             tokio::spawn(async move { probe.look_for_damage().await });
         }
@@ -94,7 +94,7 @@ impl Probe {
         Err(database_failure)
     }
 
-    /// Reads and writes. A connection that failed, or was not waited for, is not used again.
+    /// Reads and writes. A connection that failed, or timed out, is not used again.
     async fn exchange(&self) -> Result<String, sqlx::Error> {
         let check = "SELECT sealed FROM keyring";
         if let Some(pool) = &self.memory {

@@ -1,7 +1,7 @@
 //! The key check of the database, and the rotation of its encryption key.
 //!
-//! Whoever stores secrets holds the key check until the end of the transaction and compares the
-//! key; whoever rotates takes it alone. So no secret is stored with the old key after a rotation.
+//! A transaction that stores secrets locks the key check until its end and compares the key; a
+//! rotation locks it exclusively. So no secret is stored with the old key after a rotation.
 
 use sqlx::{Any, Row as _, Transaction, query};
 
@@ -9,7 +9,7 @@ use super::{Store, StoreError};
 use crate::control::cipher::{CipherError, key_id};
 use crate::control::model::{Entry, Kind};
 
-/// Why the encryption key was not rotated; then nothing has changed.
+/// Reason why the encryption key was not rotated; then nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RotateError {
     #[error(transparent)]
@@ -29,7 +29,7 @@ impl From<sqlx::Error> for RotateError {
 }
 
 impl Store {
-    /// The key check of the database.
+    /// Returns the key check of the database.
     ///
     /// # Errors
     /// When the database fails.
@@ -38,8 +38,8 @@ impl Store {
         Ok(check.fetch_one(self.reader()).await?.try_get(0)?)
     }
 
-    /// Makes sure that secrets are sealed with the key of the database, which is not rotated
-    /// until the transaction has ended.
+    /// Checks that secrets are sealed with the key of the database, and prevents its rotation until
+    /// the transaction ends.
     ///
     /// # Errors
     /// `KeyRotated` when one is sealed with another key.
@@ -64,8 +64,8 @@ impl Store {
         }
     }
 
-    /// Seals every secret and the key check anew, all or none, and gives how many secrets there
-    /// are. `reseal` is given the name and the sealed value of each, `check` the key check.
+    /// Reseals all secrets and the key check in one transaction; returns the number of secrets.
+    /// `reseal` gets the name and the sealed value of each, `check` the key check.
     ///
     /// # Errors
     /// When the database fails, or a secret cannot be opened; then nothing has changed.

@@ -1,16 +1,15 @@
-//! The store: one set of statements over SQLite and PostgreSQL.
+//! Store: one set of statements over SQLite and PostgreSQL.
 //!
-//! A write is one transaction. On SQLite it is immediate and goes through the one connection
-//! that writes, so writers queue instead of failing. On PostgreSQL it locks the rows it depends
-//! on: whoever names a thing that must exist holds it until the end of the transaction, and
-//! whoever deletes one takes it for itself before it looks for users. A delete waits for nothing
-//! after that and a write takes only locks that writes share, so they cannot wait for each other
-//! in a circle.
+//! A write is one transaction. On SQLite it is immediate and uses the single write connection, so
+//! writers queue instead of failing. On PostgreSQL it locks the rows it depends on: a write that
+//! names a required resource locks it in shared mode until the end of the transaction, and a delete
+//! locks it exclusively before it searches for users. A delete waits for nothing after that and a
+//! write takes only locks that writes share, so they cannot deadlock.
 //!
-//! A write that may concern bundles notes so in its own transaction, and nothing more. Which
-//! bundles it concerns is worked out afterwards, and the note goes in the transaction that says
-//! so; whoever builds one claims it for a while. Those transactions, too, take a bundle before
-//! what belongs to it.
+//! A write that may affect bundles records that in its own transaction, and nothing more. The
+//! affected bundles are determined afterwards, and the record is deleted in the transaction that
+//! makes them due; a builder claims a bundle for a limited time. Those transactions, too, lock a
+//! bundle before its dependent rows.
 
 mod build_inputs;
 mod builds;

@@ -1,8 +1,8 @@
-//! References between definitions, and the rights with which they are followed.
+//! References between definitions, and the rights to follow them.
 //!
-//! A reference is judged when it is written, by what its writer sees, and again with each build,
-//! by what is shared then. The second look is needed because a secret may be named before it
-//! exists: whoever creates it later need not be whoever named it.
+//! A reference is checked when it is written, against what its writer can see, and again in each
+//! build, against what is shared then. The second check is needed because a secret may be named
+//! before it exists: its later creator may not be the user who named it.
 
 use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
@@ -11,37 +11,37 @@ use super::error::{ResourceRef, StoreError};
 use crate::control::model::{Entry, Kind};
 use crate::control::principal::Principal;
 
-/// Whether the reference `u` is followed to the thing `s`.
+/// Condition: the reference `u` to the resource `s` may be followed.
 pub(super) const FOLLOWED: &str =
     "(u.rights IN ('', '*') OR u.rights = ('=' || s.owner) OR s.shared = 1)";
 
-/// Adds that `$1` refers with the rights `$2` to the source `r`.
+/// Adds a reference from `$1` with the rights `$2` to the source `r`.
 const USE_SOURCE: &str = "INSERT INTO source_uses (user_id, source_id, rights) \
      SELECT $1, r.id, $2 FROM resources r WHERE r.kind = 'source'";
 
-/// Adds that `$1` refers with the rights `$2` to the secret `r` at `$4`.
+/// Adds a reference from `$1` with the rights `$2` to the secret `r` at `$4`.
 const USE_SECRET: &str = "INSERT INTO secret_uses (user_id, rights, secret, place) \
      SELECT $1, $2, r.name, $4 FROM resources r WHERE r.kind = 'secret'";
 
-/// Which of them it is: the one that is called `$3`, if the rights reach it.
+/// Condition on `r`: it has the name `$3`, and the rights cover it.
 const REACHED: &str =
     "AND r.name = $3 AND ($2 = '*' OR $2 = ('=' || r.owner) OR r.shared = 1) {hold}";
 
-/// Adds that `$1` names the secret `$3` at `$4`, whether or not there is one yet.
+/// Adds that `$1` names the secret `$3` at `$4`, whether or not it exists yet.
 const NAME_SECRET: &str =
     "INSERT INTO secret_uses (user_id, rights, secret, place) VALUES ($1, $2, $3, $4)";
 
-/// With whose rights references are followed.
+/// Rights to follow references.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rights<'p> {
-    /// Those of the configuration, which may name everything.
+    /// Rights of the configuration, which may name everything.
     Operator,
-    /// Those of a principal.
+    /// Rights of a principal.
     Of(&'p Principal),
 }
 
 impl Rights<'_> {
-    /// The rights as they are stored.
+    /// Returns the rights as they are stored.
     fn text(self) -> String {
         match self {
             Self::Of(principal) if !principal.sees_all() => format!("={}", principal.name()),
@@ -50,24 +50,24 @@ impl Rights<'_> {
     }
 }
 
-/// A reference that is older than the rights of references and leads to somebody else's thing.
+/// Reference that predates rights of references and names a resource of another owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OldReference {
-    /// Whose definition it is in.
+    /// Definition that contains it.
     pub(crate) user: ResourceRef,
-    /// Who owns that definition.
+    /// Owner of that definition.
     pub(crate) owner: String,
-    /// What it leads to.
+    /// Referenced resource.
     pub(crate) target: ResourceRef,
 }
 
 impl Store {
-    /// Adds what a thing refers to. What must exist cannot be deleted until the transaction has
-    /// ended.
+    /// Adds the references of a resource. Targets that must exist cannot be deleted until the
+    /// transaction ends.
     ///
     /// # Errors
-    /// `MissingReference` when it names something that must exist, and does not or may not be
-    /// referred to: nobody learns which of the two it is.
+    /// `MissingReference` when a required target does not exist or may not be referenced: the error
+    /// does not reveal which.
     pub(super) async fn add_references(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -97,9 +97,9 @@ impl Store {
         Ok(())
     }
 
-    /// Gives references that are older than their rights the rights of the owners of their
-    /// definitions, where those suffice; `administrators` see everything. Gives the others, which
-    /// stay as they are until somebody writes their definitions.
+    /// Assigns the rights of the owners to references that predate rights, where those suffice;
+    /// `administrators` see everything. Returns the others, which stay unchanged until their
+    /// definitions are written again.
     pub(crate) async fn migrate_references(
         &self,
         administrators: &[&str],
@@ -145,13 +145,13 @@ impl Store {
     }
 }
 
-/// The tables of references, and how each finds what it leads to.
+/// Tables of references, and the conditions that find their targets.
 const TARGETS: [(&str, &str); 2] = [
     ("source_uses", "s.id = u.source_id"),
     ("secret_uses", "s.kind = 'secret' AND s.name = u.secret"),
 ];
 
-/// A definition names something that must exist and does not.
+/// Returns the error for a required target that does not exist.
 fn missing(entry: &Entry, kind: Kind, name: &str) -> StoreError {
     StoreError::MissingReference {
         user: ResourceRef::new(entry.kind, &entry.name),

@@ -1,4 +1,4 @@
-//! Bundles, sources, stacks and secrets: everything that has a kind, a name and an owner.
+//! Resources: bundles, sources, stacks and secrets, all with a kind, a name and an owner.
 
 use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
@@ -10,25 +10,25 @@ use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
 use crate::control::principal::Principal;
 
-/// The most users that a refusal names.
+/// Maximum number of users that an error lists.
 const NAMED_USERS: usize = 10;
 
-/// A stored thing in a list.
+/// Stored resource in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Its place in the list.
+    /// Position in the list.
     pub(crate) id: i64,
-    /// Its name.
+    /// Name of the resource.
     pub(crate) name: String,
-    /// Its stored text.
+    /// Stored definition.
     pub(crate) definition: String,
 }
 
 impl Store {
-    /// The stored text of a thing.
+    /// Returns the stored definition of a resource.
     ///
     /// # Errors
-    /// `NotFound` also for the things of others.
+    /// `NotFound` also for the resources of others.
     pub(crate) async fn get(
         &self,
         principal: &Principal,
@@ -46,8 +46,8 @@ impl Store {
         }
     }
 
-    /// A page of the things that the principal sees, in the order of their creation, and
-    /// whether there are more.
+    /// Returns a page of the resources that the principal can see, in the order of their creation,
+    /// and whether there are more.
     pub(crate) async fn list(
         &self,
         principal: &Principal,
@@ -86,12 +86,11 @@ impl Store {
         Ok((read.collect::<Result<_, sqlx::Error>>()?, more))
     }
 
-    /// Creates a thing, or replaces it whole.
+    /// Creates a resource, or replaces it as a whole.
     ///
     /// # Errors
-    /// `NotAuthorized`; `MissingReference` when it names something that must exist, and does not
-    /// or may not be referred to; `PlaceTaken` when another bundle has its place. Then nothing has
-    /// changed.
+    /// `NotAuthorized`; `MissingReference` when a required target does not exist or may not be
+    /// referenced; `PlaceTaken` when another bundle has its location. Then nothing has changed.
     pub(crate) async fn put(&self, principal: &Principal, entry: &Entry) -> Result<(), StoreError> {
         if !principal.may_write(entry.kind) {
             return Err(StoreError::NotAuthorized);
@@ -116,17 +115,17 @@ impl Store {
         Ok(())
     }
 
-    /// Creates or replaces what the configuration declares, all or nothing. Sources may require
-    /// each other in any order. What is there already is no change.
+    /// Creates or replaces the declared definitions of the configuration, all or nothing. Sources
+    /// may require each other in any order. An identical existing definition is not a change.
     ///
     /// # Errors
-    /// `MissingReference`, or `PlaceTaken` when two declared bundles have one place.
+    /// `MissingReference`, or `PlaceTaken` when two declared bundles have the same location.
     pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         self.lock_key(&mut transaction, entries).await?;
         let mut written = Vec::new();
         for entry in entries {
-            // What nobody but the configuration created belongs to no principal.
+            // Resources created by the configuration belong to no principal.
             let writer = Writer {
                 owner: "",
                 of_others: true,
@@ -147,9 +146,9 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the configuration has declared a thing before, as it is now; nobody else changes it
-    /// until the end of the transaction. Only the operator and administrators can have written it
-    /// since, and their references lead everywhere alike.
+    /// Whether the configuration has declared an identical resource before; it stays locked until
+    /// the end of the transaction. Only the operator and administrators can have written it since,
+    /// and their references have the same rights.
     async fn is_declared(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -168,7 +167,7 @@ impl Store {
         Ok(select.fetch_optional(&mut **transaction).await?.is_some())
     }
 
-    /// Deletes a thing that nothing uses.
+    /// Deletes an unused resource.
     ///
     /// # Errors
     /// `NotAuthorized`, `NotFound`, or `InUse`; then nothing has changed.
@@ -196,7 +195,7 @@ impl Store {
         if kind == Kind::Stack {
             change_log::note_stack(&mut transaction, name).await?;
         }
-        // A source may require itself: that use goes first.
+        // A source may require itself: that reference is deleted first.
         for delete in [
             "DELETE FROM source_uses WHERE user_id = $1",
             "DELETE FROM resources WHERE id = $1",
@@ -209,13 +208,13 @@ impl Store {
     }
 }
 
-/// There is no such thing, or none that the principal may see.
+/// Returns the error for a resource that does not exist, or that the principal may not see.
 pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
     StoreError::NotFound(format!("{kind} `{name}` does not exist"))
 }
 
-/// A definition as it is shown. Whether it is shared is kept beside it, because its owner may
-/// replace the one and not the other.
+/// Returns a definition as the API shows it. Sharing is stored separately, because an owner may
+/// replace the definition but not the sharing.
 fn api_definition(kind: Kind, definition: String, shared: i64) -> String {
     match definition.strip_suffix('}') {
         Some(members) if kind == Kind::Source && shared == 1 => {
@@ -225,7 +224,7 @@ fn api_definition(kind: Kind, definition: String, shared: i64) -> String {
     }
 }
 
-/// Why a thing cannot be deleted, if something uses it.
+/// Returns why a resource cannot be deleted, if it is in use.
 async fn in_use(
     transaction: &mut Transaction<'static, Any>,
     principal: &Principal,
@@ -240,7 +239,7 @@ async fn in_use(
              WHERE u.source_id = $1 AND u.user_id <> $1 ORDER BY u.user_id LIMIT $2",
         )
         .bind(id),
-        // Who only names a secret that he may not use does not keep it from being deleted.
+        // A reference to a secret that may not be followed does not prevent its deletion.
         Kind::Secret => query(AssertSqlSafe(format!(
             "SELECT r.kind, r.name, r.owner, u.place FROM secret_uses u \
              JOIN resources r ON r.id = u.user_id JOIN resources s ON s.id = $1 \

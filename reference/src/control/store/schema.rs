@@ -5,8 +5,8 @@ use sqlx::{AssertSqlSafe, Executor, Row, query};
 use super::{Store, StoreError};
 use crate::control::cipher::key_id;
 
-/// The steps from an empty database to the present schema, oldest first; a step that was once
-/// released never changes. `{identity}` stands for the type of a generated key.
+/// Migration steps from an empty database to the current schema, oldest first; a released step
+/// never changes. `{identity}` is a placeholder for the type of a generated key.
 pub(super) const STEPS: &[&str] = &[
     include_str!("migrations/1_schema.sql"),
     include_str!("migrations/2_builds.sql"),
@@ -22,11 +22,11 @@ pub(super) const STEPS: &[&str] = &[
 const START_LOCK: &str = "SELECT pg_advisory_xact_lock(7309940812735201)";
 
 impl Store {
-    /// Brings the schema up to date and makes sure, with `open` or `seal`, that the encryption
-    /// key fits the database: `open` judges the sealed text that is stored, `seal` makes one.
+    /// Migrates the schema and checks that the encryption key matches the database: `open` checks
+    /// the stored sealed value, `seal` creates one.
     ///
     /// # Errors
-    /// When the database fails, or was made by a newer program.
+    /// When the database fails, or was created by a newer program.
     pub(crate) async fn prepare<E: From<StoreError>>(
         &self,
         open: impl FnOnce(&str) -> Result<(), E>,
@@ -71,7 +71,7 @@ impl Store {
                 let check: String = row.try_get(0).map_err(StoreError::from)?;
                 open(&check)?;
                 if key_id(&check).is_none() {
-                    // Older versions did not say which key it was.
+                    // Older versions did not store the id of the key.
                     let update = query("UPDATE keyring SET sealed = $1").bind(seal()?);
                     let updated = update.execute(&mut *transaction).await;
                     updated.map_err(StoreError::from)?;

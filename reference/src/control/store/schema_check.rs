@@ -14,22 +14,22 @@ use super::database_error::DatabaseError;
 use super::schema::STEPS;
 use super::{Database, DatabaseUrl, files};
 
-/// How long the start waits for somebody else's lock.
+/// Time that the start waits for a lock of another process.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 
-/// How long the start may take to look for damage.
+/// Time limit of the corruption check at the start.
 const CHECK: Duration = Duration::from_secs(5);
 
-/// How long the start waits for a PostgreSQL server that cannot be reached yet.
+/// Time that the start waits for a PostgreSQL server that is not reachable yet.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
 
-/// How long the start waits between two attempts to reach it.
+/// Delay between two attempts to reach it.
 const SERVER_PAUSE: Duration = Duration::from_millis(500);
 
-/// The tables that every database of this program has had since its first version.
+/// Tables that every database of this program has had since its first version.
 const FIRST: [&str; 3] = ["schema_steps", "resources", "keyring"];
 
-/// All tables whose names another program's could not have beside them.
+/// All tables, which must not exist in a schema of another program.
 const TABLES: [&str; 11] = [
     "schema_steps",
     "resources",
@@ -44,19 +44,19 @@ const TABLES: [&str; 11] = [
     "probes",
 ];
 
-/// What a database holds.
+/// Contents of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Contents {
-    /// Nothing; its file may not be there yet.
+    /// Empty; its file may not exist yet.
     Nothing,
-    /// What this program has stored, with the key check if there is one.
+    /// Data of this program, with the key check if present.
     Ours {
-        /// A sealed text that only the right encryption key opens.
+        /// Sealed value that only the right encryption key opens.
         check: Option<String>,
     },
 }
 
-/// Why a database cannot be used at all.
+/// Reason why a database cannot be used at all.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
     #[error("`{0}` is not a database")]
@@ -76,21 +76,21 @@ pub(crate) enum Unusable {
     Newer,
 }
 
-/// How the look for damage in a database ended.
+/// Result of a corruption check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Checked {
-    /// There is none.
+    /// No corruption.
     Sound,
-    /// There is, and what.
+    /// Corruption, with a description.
     Damaged(String),
-    /// The time was over before.
+    /// The time limit was reached before the end.
     Unfinished,
 }
 
-/// Finds out what a database holds, and makes the files of one that is there private.
+/// Inspects the contents of a database, and makes its existing files private.
 ///
 /// # Errors
-/// When it is no database, another program's, damaged, locked or newer, or cannot be reached.
+/// When it is not a database, another program's, damaged, locked, newer, or unreachable.
 pub(crate) async fn inspect(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     match url.database() {
         Some(Database::File(_)) => inspect_file(url).await,
@@ -142,7 +142,7 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     Ok(contents)
 }
 
-/// What an SQLite file holds, by its header and its tables.
+/// Determines the contents of an SQLite file from its header and its tables.
 async fn read_file(
     connection: &mut SqliteConnection,
     name: &str,
@@ -199,7 +199,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
             there.insert(row.try_get::<String, _>(0)?);
         }
         if !FIRST.iter().all(|table| there.contains(*table)) {
-            // Tables of other names may be beside those of this program.
+            // Unrelated tables may exist in the same schema.
             return Ok(match TABLES.iter().find(|table| there.contains(**table)) {
                 None => Ok(Contents::Nothing),
                 Some(table) => Err(Unusable::Foreign {
@@ -219,7 +219,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
         Ok(contents) => contents?,
         Err(failure) => return Err(Unusable::Failed { name, failure }),
     };
-    // Whether the server heard that this connection ends makes no difference.
+    // It does not matter whether the server is notified of the close.
     drop(connection.close().await);
     Ok(contents)
 }
@@ -231,7 +231,7 @@ fn ours(steps: i64, check: Option<String>) -> Result<Contents, Unusable> {
     }
 }
 
-/// Looks for damage in an SQLite file for a limited time.
+/// Checks an SQLite file for corruption, for a limited time.
 ///
 /// # Errors
 /// When the file cannot be opened.
@@ -257,25 +257,25 @@ pub(crate) async fn quick_check(
         }
         Err(failure) => Err(failure),
     };
-    // The connection has written nothing, so nothing is lost if it does not close well.
+    // The connection has written nothing, so a failed close loses nothing.
     drop(connection.close().await);
     checked
 }
 
-/// Whether SQLite found that a file is none of its own.
+/// Whether SQLite reports that a file is not a database.
 fn is_no_database(failure: &sqlx::Error) -> bool {
     let code = failure.as_database_error().and_then(|error| error.code());
     code.is_some_and(|code| code == "26")
 }
 
-/// A connection to the SQLite file of an address; the file is not made.
+/// Connects to the SQLite file of an address, without creating it.
 async fn connect_file(url: &DatabaseUrl) -> Result<SqliteConnection, sqlx::Error> {
     let options = SqliteConnectOptions::from_str(url.as_str())?;
     let options = options.create_if_missing(false).busy_timeout(LOCK_WAIT);
     options.connect().await
 }
 
-/// A connection to a PostgreSQL server, which may just be starting.
+/// Connects to a PostgreSQL server, which may just be starting.
 async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error> {
     sqlx::any::install_default_drivers();
     let options: AnyConnectOptions = url.as_str().parse()?;
@@ -299,7 +299,7 @@ async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error>
     }
 }
 
-/// Whether a server that refuses a connection may take one soon.
+/// Whether a server that refuses a connection may accept one soon.
 fn may_be_starting(failure: &sqlx::Error) -> bool {
     match failure {
         sqlx::Error::Io(_) => true,
@@ -312,7 +312,7 @@ fn may_be_starting(failure: &sqlx::Error) -> bool {
 }
 
 impl DatabaseUrl {
-    /// The file of an SQLite database.
+    /// Returns the file of an SQLite database.
     pub(crate) fn path(&self) -> Option<PathBuf> {
         match self.database() {
             Some(Database::File(_)) => {

@@ -8,25 +8,25 @@ use super::{Store, StoreError};
 use crate::control::model::{BuildResult, Kind, Phase};
 use crate::control::principal::Principal;
 
-/// The most statuses that are kept of a bundle.
+/// Maximum number of statuses stored for a bundle.
 pub(crate) const MAX_STATUSES: u32 = 10;
 
-/// What a build came to.
+/// Status of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// The revision of the bundle; empty when the build failed before there was one.
+    /// Revision of the bundle; empty when the build failed before it was computed.
     pub(crate) revision: String,
-    /// The step that the build came to.
+    /// Last phase of the build.
     pub(crate) phase: Phase,
-    /// How that step ended.
+    /// Result of that phase.
     pub(crate) result: BuildResult,
-    /// Why it failed; when it did not, why the bundle had to be written again, or empty.
+    /// Reason of the failure; on success, why the bundle had to be written again, or empty.
     pub(crate) message: String,
 }
 
 impl Store {
-    /// The last statuses of a bundle as JSON objects, newest first; with a revision, only those
-    /// of that one.
+    /// Returns the last statuses of a bundle as JSON objects, newest first; with a revision, only
+    /// those of that revision.
     ///
     /// # Errors
     /// `NotFound` also for the bundles of others.
@@ -65,16 +65,16 @@ impl Store {
         Ok(statuses)
     }
 
-    /// Records a status: one row for each revision. A build that came to a revision ends the
-    /// failure of those that did not.
+    /// Records a status: one row for each revision. A build with a revision removes the failures
+    /// without one.
     pub(super) async fn record(
         &self,
         transaction: &mut Transaction<'static, Any>,
         bundle: i64,
         status: &Status,
     ) -> Result<(), StoreError> {
-        // The order of statuses is that of builds, also when the clock was put back. A bundle that
-        // was written again stays so while nothing else happens to it.
+        // Statuses are in the order of builds, even if the clock was set back. The message that a
+        // bundle was written again stays until its status changes.
         let upsert = query(self.dialect_sql(
             "INSERT INTO build_statuses \
              (bundle_id, revision, phase, status, message, created, updated) \
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// Milliseconds since 1970 as RFC 3339 in UTC.
+/// Formats milliseconds since 1970 as RFC 3339 in UTC.
 fn time(milliseconds: i64) -> String {
     let time = chrono::DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
     time.to_rfc3339_opts(chrono::SecondsFormat::Millis, true)

@@ -1,10 +1,10 @@
 //! Storage locations claimed by bundles.
 //!
-//! The rows of the table are the truth, and its key lets nobody take a place that is taken. Each
-//! transaction takes the places of its bundle in their order and gives others up only afterwards,
-//! so that two of them cannot wait for each other in a circle; a start, which takes those of many
-//! bundles, does so alone. So does who takes the place of a file: that must not lie within the
-//! place of another bundle, nor the other way round, which no key of a table says.
+//! The table rows are authoritative, and the primary key prevents two bundles from claiming one
+//! location. Each transaction claims the locations of its bundle in sorted order and releases
+//! others only afterwards, so that two of them cannot deadlock; a start, which claims those of many
+//! bundles, takes a table lock. So does a claim for a file: it must not be within the location of
+//! another bundle, nor contain one, which no table constraint expresses.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,23 +20,23 @@ use crate::control::model::{Bundle, Entry, ObjectStorage, Places};
 use crate::control::principal::Principal;
 use crate::control::storage_location;
 
-/// Tries to take a place that comes free between the attempt and the look at who has it.
+/// Maximum number of claim attempts if a location is released before its holder is read.
 const ATTEMPTS: usize = 3;
 
-/// What came of taking a place for a build.
+/// Result of claiming a location for a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClaimOutcome {
-    /// It is the bundle's.
+    /// The bundle has it.
     Own,
-    /// It belongs to the bundle of this name.
+    /// The bundle of this name has it.
     Foreign(String),
-    /// Its folder does not say where links lead, and why not.
+    /// The links of its folder cannot be resolved, for this reason.
     Unknown(String),
-    /// The bundle is deleted, or says another place than the build knows.
+    /// The bundle is deleted, or its definition now has another location than the build.
     Changed,
 }
 
-/// Who has a place.
+/// Bundle that holds a location.
 struct Holder {
     id: i64,
     name: String,
@@ -54,19 +54,18 @@ impl Holder {
 }
 
 impl Store {
-    /// Gives declared bundles the places of their definitions. One whose place belongs to a
-    /// bundle that is not declared goes without, so that nobody can keep the server from
-    /// starting.
+    /// Claims the locations of declared bundles. One whose location belongs to a bundle that is not
+    /// declared gets none, so that nobody can prevent the server from starting.
     ///
     /// # Errors
-    /// `PlaceTaken` when two declared bundles have one place.
+    /// `PlaceTaken` when two declared bundles have the same location.
     pub(super) async fn place_declared(
         &self,
         transaction: &mut Transaction<'static, Any>,
         written: &[(Upsert, &Entry)],
     ) -> Result<(), StoreError> {
         self.lock_places(transaction).await?;
-        // What one of them leaves, another may take.
+        // Releases first, because another one may claim the location.
         let mut bundles = Vec::new();
         for (bundle, entry) in written {
             let held = held_before(transaction, bundle).await?;
@@ -98,8 +97,8 @@ impl Store {
         Ok(())
     }
 
-    /// Gives bundles that have no place yet those of their definitions, the oldest bundle first.
-    /// One whose place is taken goes without, which the log says.
+    /// Claims locations for bundles that have none yet, the oldest bundle first. One whose location
+    /// is taken gets none, which is logged.
     pub(crate) async fn migrate_storage_locations(
         &self,
         roots: &[PathBuf],
@@ -126,8 +125,8 @@ impl Store {
         Ok(())
     }
 
-    /// Lets nobody else take or leave a place until the transaction has ended, which is needed
-    /// where one of them takes the places of many bundles.
+    /// Prevents others from claiming or releasing locations until the transaction ends, which is
+    /// needed when one transaction claims the locations of many bundles.
     async fn lock_places(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -139,7 +138,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes, for a build, the places that its storage turns out to have.
+    /// Claims, for a build, the locations that its storage resolves to.
     pub(crate) async fn claim_locations(
         &self,
         bundle: i64,
@@ -150,7 +149,7 @@ impl Store {
             return Ok(ClaimOutcome::Own);
         }
         let mut transaction = self.begin().await?;
-        // Whoever changes the definition waits, or has changed it.
+        // A concurrent change of the definition waits, or is visible here.
         let select = self.locking(
             "SELECT definition FROM resources WHERE id = $1",
             "SELECT definition FROM resources WHERE id = $1 FOR NO KEY UPDATE",
@@ -178,8 +177,8 @@ impl Store {
         }
     }
 
-    /// Has other bundles written again that took one of these places while a build of this one,
-    /// which had it before, may still have written there.
+    /// Marks other bundles to be written again that claimed one of these locations while a build of
+    /// this bundle, which had it before, may still have written there.
     pub(crate) async fn write_again(
         &self,
         bundle: i64,
@@ -195,10 +194,10 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a bundle the places of its definition and no others.
+    /// Claims the locations of a bundle's definition, and releases all others.
     ///
     /// # Errors
-    /// `PlaceTaken`; it names the other bundle only if the principal sees that.
+    /// `PlaceTaken`; it names the other bundle only if the principal can see it.
     pub(super) async fn place(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -220,7 +219,7 @@ impl Store {
     }
 }
 
-/// The places that a thing had before it was written.
+/// Returns the locations that a resource had before it was written.
 async fn held_before(
     transaction: &mut Transaction<'static, Any>,
     written: &Upsert,
@@ -231,7 +230,7 @@ async fn held_before(
     }
 }
 
-/// The places of a bundle.
+/// Returns the locations of a bundle.
 async fn held(
     executor: impl Executor<'_, Database = Any>,
     bundle: i64,
@@ -242,8 +241,8 @@ async fn held(
     Ok(places.collect::<Result<_, sqlx::Error>>()?)
 }
 
-/// Takes places for a bundle, beside those that it has; gives who has one of them already, lies
-/// within one, or has one that they lie within.
+/// Claims additional locations for a bundle; returns the holder of one of them, of a location that
+/// contains one, or of a location within one.
 async fn take(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
@@ -275,7 +274,7 @@ async fn take(
     Ok(None)
 }
 
-/// Takes a place for a bundle; gives who has it already.
+/// Claims a location for a bundle; returns its current holder, if any.
 async fn take_one(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
@@ -303,7 +302,7 @@ async fn take_one(
     Ok(None)
 }
 
-/// The first bundle but this one that a statement finds with any of these digests.
+/// Returns the first other bundle that a statement finds with any of these digests.
 async fn first_among(
     transaction: &mut Transaction<'static, Any>,
     statement: &str,
@@ -325,7 +324,7 @@ async fn first_among(
     Ok(row.as_ref().map(Holder::read).transpose()?)
 }
 
-/// Notes the folders that a bundle lies in, and no others.
+/// Replaces the recorded folders of a bundle's location.
 async fn lie_in(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
@@ -350,7 +349,7 @@ async fn lie_in(
     Ok(())
 }
 
-/// Gives up places that a bundle has and is no longer to have.
+/// Releases the locations that a bundle no longer needs.
 async fn leave(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
@@ -363,7 +362,7 @@ async fn leave(
         let delete = delete.bind(place.as_str()).bind(id);
         delete.execute(&mut **transaction).await?;
     }
-    // Those of a file are noted anew when it is taken.
+    // The folders of a file are recorded again when it is claimed.
     if !left.is_empty() && !wanted.is_file {
         forget_folders(transaction, id).await?;
     }

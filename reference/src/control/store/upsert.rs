@@ -8,71 +8,71 @@ use super::error::StoreError;
 use super::{Store, change_log};
 use crate::control::model::{Entry, Kind};
 
-/// Creates the thing `$2` of the kind `$1`, or replaces it unless it belongs to others. Deciding
-/// in the statement itself leaves no moment in which another could take the name.
+/// Creates the resource `$2` of the kind `$1`, or replaces it unless it belongs to others. Checking
+/// in the statement itself avoids a race for the name.
 const UPSERT: &str = "INSERT INTO resources (kind, name, owner, definition, shared) \
      VALUES ($1, $2, $3, $5, $6) \
      ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition, \
      shared = CASE WHEN $4 = 1 THEN excluded.shared ELSE resources.shared END \
      WHERE resources.owner = excluded.owner OR $4 = 1";
 
-/// Notes that it changes.
+/// Records its change.
 const NOTE: &str = "INSERT INTO changes (kind, name) SELECT $1, $2 WHERE $7 = 1";
 
-/// What is known of it: its key, whether it is shared, how many places it has, and how many things
-/// it refers to.
+/// Columns of its state: its id, whether it is shared, its number of locations, and its number of
+/// references.
 const STATE: &str = "id, shared, \
      (SELECT COUNT(*) FROM places WHERE bundle_id = resources.id), \
      (SELECT COUNT(*) FROM source_uses WHERE user_id = resources.id) \
      + (SELECT COUNT(*) FROM secret_uses WHERE user_id = resources.id)";
 
-/// Whose state that is: nobody's if it belongs to others.
+/// Source of that state: no row if it belongs to others.
 const WRITTEN: &str = "FROM resources WHERE kind = $1 AND name = $2 AND (owner = $3 OR $4 = 1)";
 
-/// Forgets what a thing refers to.
+/// Deletes the references of a resource.
 const FORGET: [&str; 2] = [
     "DELETE FROM source_uses WHERE user_id = $1",
     "DELETE FROM secret_uses WHERE user_id = $1",
 ];
 
-/// Who writes a definition.
+/// Permissions of the writer of a definition.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Writer<'a> {
-    /// Whose the thing is if it is created.
+    /// Owner of the resource if it is created.
     pub(super) owner: &'a str,
-    /// Whether the things of others may be replaced, and what is shared decided.
+    /// Whether the resources of others may be replaced, and sharing changed.
     pub(super) of_others: bool,
-    /// Whether it is a change for those that use the thing.
+    /// Whether the write is a change for users of the resource.
     pub(super) changes: bool,
 }
 
-/// A thing that is written.
+/// Written resource.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Upsert {
-    /// Its key.
+    /// Id of the resource.
     pub(super) id: i64,
-    /// Whether it has places in storages from before.
+    /// Whether it has claimed storage locations already.
     pub(super) has_places: bool,
 }
 
 impl Store {
-    /// Creates or replaces a thing, which refers to nothing then; `None` when it belongs to
-    /// somebody else, and the transaction must not be committed.
+    /// Creates or replaces a resource, without references; `None` when it belongs to somebody else,
+    /// and the transaction must not be committed.
     ///
     /// # Errors
-    /// `SharedByOthers` when it says of itself what only an administrator may say.
+    /// `SharedByOthers` when it sets sharing, which only an administrator may do.
     pub(super) async fn write_entry(
         &self,
         transaction: &mut Transaction<'static, Any>,
         entry: &Entry,
         writer: &Writer<'_>,
     ) -> Result<Option<Upsert>, StoreError> {
-        // What it selects afterwards is found by its name.
+        // Bundles that it selects afterwards are found by its name.
         if entry.kind == Kind::Stack && writer.changes {
             change_log::note_stack(transaction, &entry.name).await?;
         }
         let state = if self.is_postgres() {
-            // One statement would not see what somebody else writes while it waits for the row.
+            // A single statement would not see concurrent writes that it waited for.
             let upsert = query(self.together(&[NOTE, UPSERT]));
             let upsert = with_definition(identify(upsert, entry, writer), entry, writer);
             upsert.execute(&mut **transaction).await?;
@@ -104,7 +104,7 @@ impl Store {
     }
 }
 
-/// Binds which thing it is, and what its writer may do.
+/// Binds the identity of the resource and the permissions of its writer.
 fn identify<'q>(
     statement: Query<'q, Any, AnyArguments>,
     entry: &'q Entry,
@@ -117,13 +117,13 @@ fn identify<'q>(
         .bind(i64::from(writer.of_others))
 }
 
-/// Binds what is written.
+/// Binds the written values.
 fn with_definition<'q>(
     statement: Query<'q, Any, AnyArguments>,
     entry: &'q Entry,
     writer: &Writer<'_>,
 ) -> Query<'q, Any, AnyArguments> {
-    // What an administrator has said of it stays when its owner replaces it.
+    // The sharing set by an administrator stays when the owner replaces it.
     let shared = writer.of_others && entry.shared == Some(true);
     statement
         .bind(entry.text.as_str())

@@ -1,4 +1,4 @@
-//! Active bundles: what clients see of them and may not change, and how they follow each other.
+//! Active bundles: what clients see and may not change, and how revisions replace each other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use reference::engine::Engine;
 use super::archives::{Files, bundle};
 use crate::exchange::{play_on, request, shown};
 
-/// A bundle with a policy and data below `a`, in its first revision.
+/// Bundle with a policy and data below `a`, in its first revision.
 const FIRST: Files<'_> = &[
     (
         ".manifest",
@@ -32,14 +32,14 @@ const AGAIN: Files<'_> = &[
     ("a/p.rego", FIRST[2].1),
 ];
 
-/// Activates bundles at once.
+/// Activates bundles together.
 fn activate(engine: &Engine, bundles: &[(&str, Files<'_>)]) -> Result<(), BundleError> {
     let bundles = bundles.iter();
     let bundles = bundles.map(|(name, files)| ((*name).to_owned(), bundle(name, files)));
     engine.activate(bundles.collect())
 }
 
-/// An engine with bundles.
+/// Creates an engine with bundles.
 #[track_caller]
 fn with(bundles: &[(&str, Files<'_>)]) -> Engine {
     let engine = Engine::default();
@@ -49,7 +49,7 @@ fn with(bundles: &[(&str, Files<'_>)]) -> Engine {
     engine
 }
 
-/// The answer to a request, on one line.
+/// Formats the response to a request, on one line.
 fn answer(engine: &Engine, method: &str, target: &str, body: &str) -> String {
     let request = request(method, target, Default::default(), body.into());
     let reply = engine.respond(request);
@@ -260,7 +260,7 @@ fn a_bundle_takes_the_place_of_what_it_had_brought() {
             Ok(()),
             "{expected}"
         );
-        // What the clients put there themselves is the document `free`.
+        // The only document stored by clients is `free`.
         let line = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
         play_on(&engine, &line);
     }
@@ -281,7 +281,7 @@ fn a_bundle_takes_the_place_of_what_it_had_brought() {
     assert!(engine.active_bundles().is_empty());
 }
 
-/// Deltas on the first revision, and what becomes of the data; the others are refused.
+/// Deltas on the first revision, and the resulting data; the others are refused.
 const DELTAS: &[(&str, Result<&str, &str>)] = &[
     (
         r#"[{"op": "upsert", "path": "/a/m/n", "value": 3}, {"op": "remove", "path": "a/l"}]"#,
@@ -347,7 +347,7 @@ fn deltas_change_the_data_of_a_bundle() {
     }
 }
 
-/// What is not activated beside the first bundle, and why.
+/// Bundles that are not activated in addition to the first one, and the reason.
 const REFUSED: &[(&[(&str, Files<'_>)], &str)] = &[
     (
         &[(
@@ -533,7 +533,7 @@ fn bundles_that_change_places_are_activated_together() {
 
 #[test]
 fn readers_see_whole_bundles() {
-    // The policy compares what the two files of each revision bring.
+    // The policy compares the data of the two files of each revision.
     let files = |revision: usize| {
         let policy = format!("package a.p\n\nagree if data.a.revision == {revision}\n");
         let data = format!(r#"{{"revision": {revision}}}"#);

@@ -1,4 +1,4 @@
-//! Archives for tests, also such as no honest program makes.
+//! Archives for tests, including malformed ones.
 
 use std::io::Write;
 
@@ -8,29 +8,29 @@ use reference::bundle::{Bundle, BundleError, Limits};
 use rego::Version;
 use tar::{EntryType, Header};
 
-/// An entry of an archive: its name, its kind and its content.
+/// Entry of an archive: its name, its kind and its content.
 pub(super) type Entry<'e> = (&'e str, EntryType, &'e [u8]);
 
-/// Files, each a name and a text.
+/// Files, each a name and its content.
 pub(super) type Files<'f> = &'f [(&'f str, &'f str)];
 
-/// An archive of files.
+/// Creates an archive of files.
 pub(super) fn archive(files: Files<'_>) -> Vec<u8> {
     let files = files.iter().map(|(name, text)| file(name, text));
     compressed(&tar_of(&files.collect::<Vec<_>>()))
 }
 
-/// A file.
+/// Returns the entry of a file.
 pub(super) fn file<'e>(name: &'e str, text: &'e str) -> Entry<'e> {
     (name, EntryType::Regular, text.as_bytes())
 }
 
-/// An archive of any entries, not compressed. The names of links are what they lead to.
+/// Creates an uncompressed archive of any entries. The names of links are also their targets.
 pub(super) fn tar_of(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, content) in entries {
         let mut header = Header::new_gnu();
-        // Names that the library would refuse are written as they are.
+        // Names that the library would refuse are written unchanged.
         header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
         header.set_entry_type(*kind);
         header.set_mode(0o644);
@@ -46,7 +46,7 @@ pub(super) fn tar_of(entries: &[Entry<'_>]) -> Vec<u8> {
     }
 }
 
-/// Bytes as gzip compresses them.
+/// Compresses bytes with gzip.
 pub(super) fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     match encoder.write_all(bytes).and_then(|()| encoder.finish()) {
@@ -60,7 +60,7 @@ pub(super) fn read(archive: &[u8]) -> Result<Bundle, BundleError> {
     Bundle::read(archive, "b", Version::V1, &Limits::default(), None)
 }
 
-/// The bundle that files make.
+/// Creates a bundle from files.
 #[track_caller]
 pub(super) fn bundle(name: &str, files: Files<'_>) -> Bundle {
     match Bundle::read(&archive(files), name, Version::V1, &Limits::default(), None) {

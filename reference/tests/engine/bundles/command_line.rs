@@ -11,7 +11,7 @@ use rego::Version;
 use super::archives::archive;
 use crate::exchange::{engine, play_on};
 
-/// Options that load bundles from a folder.
+/// Returns options that load bundles from a folder.
 fn options(folder: &Path, names: &[&str], bundles: BundleOptions) -> Options {
     let paths = names
         .iter()
@@ -26,7 +26,7 @@ fn options(folder: &Path, names: &[&str], bundles: BundleOptions) -> Options {
     }
 }
 
-/// A folder with bundles: archives, and a directory.
+/// Creates a folder with bundles: archives, and a directory.
 fn folder() -> tempfile::TempDir {
     let Ok(folder) = tempfile::tempdir() else {
         panic!("no folder for the bundles");
@@ -203,7 +203,7 @@ fn directories_have_limits() {
     }
 }
 
-/// The pattern of a directory that is no part of the bundle.
+/// Pattern for a directory that is not part of the bundle.
 fn git() -> Glob {
     match Glob::new(".git") {
         Ok(pattern) => pattern,

@@ -1,4 +1,4 @@
-//! Bundles: what is read, what is refused, and what active ones mean to clients.
+//! Bundles: accepted and refused archives, and the effect of active bundles on clients.
 
 mod active;
 mod archives;

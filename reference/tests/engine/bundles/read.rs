@@ -1,4 +1,4 @@
-//! Archives that are taken, and what they bring.
+//! Archives that are accepted, and their contents.
 
 use reference::engine::Engine;
 use tar::EntryType;
@@ -6,7 +6,7 @@ use tar::EntryType;
 use super::archives::{Entry, Files, compressed, file, read, tar_of};
 use crate::exchange::play_on;
 
-/// Archives, and the root document with them.
+/// Archives, and the resulting root document.
 const TAKEN: &[(&str, Files<'_>, &str)] = &[
     ("nothing", &[], "{}"),
     (
@@ -138,7 +138,7 @@ const TAKEN: &[(&str, Files<'_>, &str)] = &[
     ),
 ];
 
-/// What the documents are with an archive.
+/// Asserts the root document after loading an archive.
 #[track_caller]
 fn documents(title: &str, archive: &[u8], expected: &str) {
     let engine = Engine::default();
@@ -172,7 +172,7 @@ fn archives_may_have_directories_and_notes() {
         file("a/data.json", "1"),
     ];
     documents("notes", &compressed(&tar_of(entries)), r#"{"a":1}"#);
-    // Several compressed parts are one text.
+    // Concatenated gzip members decompress to one stream.
     let whole = tar_of(entries);
     let (first, second) = whole.split_at(700);
     let parts = [compressed(first), compressed(second)].concat();

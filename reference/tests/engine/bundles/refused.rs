@@ -6,7 +6,7 @@ use tar::EntryType;
 
 use super::archives::{Entry, Files, archive, compressed, file, read, tar_of};
 
-/// Why an archive is refused; empty if it is not.
+/// Returns why an archive is refused; empty if it is not.
 fn reason(archive: &[u8], limits: &Limits) -> String {
     match Bundle::read(archive, "b", Version::V1, limits, None) {
         Ok(_) => String::new(),
@@ -20,7 +20,7 @@ fn refused(title: &str, archive: &[u8], part: &str) {
     assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
 }
 
-/// Files that make no bundle, and what the refusal says.
+/// Files that are not a valid bundle, and part of the error.
 const FILES: &[(Files<'_>, &str)] = &[
     (
         &[("../data.json", "{}")],
@@ -261,7 +261,7 @@ fn names_that_are_too_deep() {
     let deep = "a/".repeat(45) + "data.json";
     let archive = archive(&[(&deep, "1")]);
     assert!(read(&archive).is_ok());
-    // A longer name stands in an entry of its own.
+    // A longer name has a separate entry.
     let deep = "a/".repeat(600) + "data.json";
     let entries: &[Entry<'_>] = &[
         ("././@LongLink", EntryType::GNULongName, deep.as_bytes()),
@@ -292,7 +292,7 @@ fn what_is_no_whole_archive() {
     for end in 1..good.len() {
         refused("cut off", &good[..end], "the archive cannot be read");
     }
-    // The checksum stands at the end, behind all files.
+    // The checksum is at the end, after all files.
     let mut changed = good.clone();
     let checksum = changed.len() - 8;
     changed[checksum] ^= 1;

@@ -1,4 +1,4 @@
-//! An engine that takes Rego v0 unless something else is said.
+//! Engine that defaults to Rego v0.
 
 use std::fs;
 
@@ -119,7 +119,7 @@ fn policies_of_a_bundle_keep_their_version() {
             ),
         ],
     );
-    // What clients write concerns the policy of the bundle, which is compiled again.
+    // Policies of clients affect the policy of the bundle, which is compiled again.
     play_on(
         &engine,
         r#"

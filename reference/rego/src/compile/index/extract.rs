@@ -9,10 +9,10 @@ use crate::syntax::visit::{self, Visit, deep};
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, TermValue, Var};
 use crate::value::Text;
 
-/// There may be this many ways to a rule; with more, what `or` says does not count.
+/// Maximum number of alternatives for a rule; with more, `or` is ignored.
 const MAX_WAYS: usize = 32;
 
-/// The ways to a rule, of which there are several if it has `or`, and the keys it needs.
+/// Returns the alternatives for a rule, several if it has `or`, and its key conditions.
 pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<IndexKey>>) {
     if prints(rule) {
         return (vec![Way::new()], Vec::new());
@@ -30,9 +30,9 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<Ind
     (reader.ways(), reader.keys)
 }
 
-/// How many expressions at the beginning of a body hold for certain once the only way to the rule
-/// is open: they say that parts of the input have certain values. Of a part that is compared
-/// twice, one of the values is enough to go on.
+/// Returns the number of leading expressions of a body that are implied by the only alternative of
+/// the rule: equations of parts of the input with constants. If a part is compared twice, one of
+/// the values suffices.
 pub(super) fn proven(rule: &Rule, ways: &[Way<IndexKey>]) -> usize {
     let [way] = ways else {
         return 0;
@@ -47,7 +47,7 @@ pub(super) fn proven(rule: &Rule, ways: &[Way<IndexKey>]) -> usize {
     rule.body.iter().take_while(is_proven).count()
 }
 
-/// Whether it is tested, and nothing else, that a part of the input has a value.
+/// Whether the index tests for a part of the input exactly that it has this value.
 fn is_tested(way: &Way<IndexKey>, part: &Term, value: &Term) -> bool {
     let (TermValue::Ref(reference), true) = (&part.value, is_scalar(value)) else {
         return false;
@@ -72,7 +72,7 @@ fn is_tested(way: &Way<IndexKey>, part: &Term, value: &Term) -> bool {
         })
 }
 
-/// Whether a rule has an effect that would be missed.
+/// Whether a rule has an observable side effect.
 fn prints(rule: &Rule) -> bool {
     struct Prints(bool);
     impl<'t> Visit<'t> for Prints {
@@ -92,12 +92,12 @@ fn prints(rule: &Rule) -> bool {
 struct Reader<'r> {
     root: &'r Node,
     args: &'r [Term],
-    /// Variables that have one value.
+    /// Variables with a known value.
     constants: HashMap<&'r Var, Value>,
-    /// Variables that stand for a subject.
+    /// Variables that are aliases of a subject.
     aliases: HashMap<&'r Var, IndexKey>,
     found: Way<IndexKey>,
-    /// Of each one must be open as well.
+    /// Choices, of each of which one alternative must be satisfied as well.
     choices: Vec<Vec<Way<IndexKey>>>,
     keys: Vec<Key<IndexKey>>,
 }
@@ -111,7 +111,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What `and` and `or` say of the rule.
+    /// Extracts conditions from `and` and `or`.
     fn logic(&mut self, logic: &'r Logic) {
         let operands = logic.operands.iter();
         match logic.connective {
@@ -122,7 +122,7 @@ impl<'r> Reader<'r> {
             }
             Connective::Or => {
                 let ways: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
-                // What holds for any input says nothing.
+                // An alternative that any input satisfies restricts nothing.
                 if !ways.iter().any(Vec::is_empty) {
                     self.require(ways.into_iter().flatten().collect());
                 }
@@ -130,7 +130,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The ways through an operand; none if they are all open. What it binds stays in it.
+    /// Returns the alternatives of an operand; empty if it is unrestricted. Its bindings are local.
     fn operand(&mut self, operand: &'r Operand) -> Vec<Way<IndexKey>> {
         let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
         let found = std::mem::take(&mut self.found);
@@ -155,7 +155,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Every way that what was found leaves.
+    /// Returns all combinations of the alternatives found.
     fn ways(&mut self) -> Vec<Way<IndexKey>> {
         let found = std::mem::take(&mut self.found);
         let mut ways = vec![found.clone()];
@@ -220,7 +220,7 @@ impl<'r> Reader<'r> {
         add(&mut self.found, subject, test);
     }
 
-    /// The value of a constant, or of a variable that has one.
+    /// Returns the value of a constant, or of a variable with a known value.
     fn value(&self, term: &Term) -> Option<Value> {
         match as_var(term) {
             Some(var) => self.constants.get(var).cloned(),
@@ -228,7 +228,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The subject of a parameter, or of a variable that stands for one.
+    /// Returns the subject of a parameter, or of a variable that is an alias of one.
     fn variable(&self, var: &Var) -> Option<IndexKey> {
         if let Some(subject) = self.aliases.get(var) {
             return Some(subject.clone());
@@ -240,7 +240,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// The subject that a reference names, if all of its steps are known and no rules are there.
+    /// Returns the subject of a reference with known steps, if no rules are on its path.
     fn reference(&self, term: &Term) -> Option<IndexKey> {
         let TermValue::Ref(reference) = &term.value else {
             return None;
@@ -278,7 +278,7 @@ impl<'r> Reader<'r> {
         (subject.root != Root::Data || !self.is_virtual(&subject.steps)).then_some(subject)
     }
 
-    /// The last step of a reference to a base document, if that is a subject.
+    /// Returns the key condition for the last step of a reference to a base document.
     fn key(&self, term: &Term) -> Option<Key<IndexKey>> {
         let TermValue::Ref(reference) = &term.value else {
             return None;
@@ -293,7 +293,7 @@ impl<'r> Reader<'r> {
         Some(Key { key, collection })
     }
 
-    /// Whether rules give a document, or something above or below it.
+    /// Whether rules define a document, or something above or below it.
     fn is_virtual(&self, steps: &[Value]) -> bool {
         let mut node = self.root;
         for step in steps {
@@ -306,14 +306,14 @@ impl<'r> Reader<'r> {
         true
     }
 
-    /// An equality either way round.
+    /// Extracts a test from an equality in either direction.
     fn compare(&mut self, left: &'r Term, right: &'r Term) {
         if !self.equal(left, right) {
             self.equal(right, left);
         }
     }
 
-    /// `left = right`, where the left side is a subject or a variable.
+    /// Extracts a test from `left = right`, where the left side is a subject or a variable.
     fn equal(&mut self, left: &'r Term, right: &'r Term) -> bool {
         let subject = match &left.value {
             TermValue::Var(var) => {
@@ -354,7 +354,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// `subject[_] = value`: a member is asked for.
+    /// Extracts a membership test from `subject[_] = value`.
     fn member_of(&mut self, left: &'r Term, right: &'r Term) -> bool {
         let TermValue::Ref(reference) = &left.value else {
             return false;
@@ -374,14 +374,14 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// `member in collection`, where one of them is a subject.
+    /// Extracts a test from `member in collection`, where one of them is a subject.
     fn member(&mut self, member: &'r Term, collection: &'r Term) {
         if let Some(subject) = as_var(member).and_then(|var| self.variable(var)) {
             let values: Option<Vec<Value>> = match self.value(collection) {
                 Some(Value::Array(items)) => Some(items.to_vec()),
                 Some(Value::Set(items)) => Some(items.iter().cloned().collect()),
                 Some(Value::Object(members)) => Some(members.values().cloned().collect()),
-                // Members that are not known could be anything.
+                // Unknown members could be anything.
                 _ => None,
             };
             let tests = values.into_iter().flatten().map(equals);
@@ -442,7 +442,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Adds a test. That a subject is defined goes without saying where it is compared.
+/// Adds a test. A comparison of a subject implies that it is defined.
 fn add(way: &mut Way<IndexKey>, subject: IndexKey, test: Test) {
     let found = way.iter_mut().find(|(other, _)| *other == subject);
     match found {
@@ -463,7 +463,7 @@ fn add_all(way: &mut Way<IndexKey>, more: Way<IndexKey>) {
     }
 }
 
-/// The test of a constant; absent for collections that are compared item by item.
+/// Returns the test for a constant; `None` for collections that are compared item by item.
 fn equals(value: Value) -> Option<Test> {
     match value {
         Value::Array(items) => {

@@ -3,7 +3,7 @@
 use crate::Value;
 use crate::syntax::{Term, TermValue};
 
-/// The characters that separate parts, from the operand that lists them.
+/// Returns the characters that separate parts, from the operand that lists them.
 pub(super) fn delimiters(term: &Term) -> Option<String> {
     let TermValue::Array(items) = &term.value else {
         return None;
@@ -18,8 +18,8 @@ pub(super) fn delimiters(term: &Term) -> Option<String> {
     texts.collect()
 }
 
-/// The parts of a pattern, without those that can be anything; absent if a part is more than a
-/// text or `*`.
+/// Splits a pattern into parts, with `None` for those that match anything; `None` if a part is more
+/// than a literal or `*`.
 pub(super) fn parts(pattern: &str, delimiters: &str) -> Option<Vec<Option<Value>>> {
     let parts = split(pattern, delimiters).into_iter().map(|part| {
         if part == "*" {
@@ -41,7 +41,7 @@ pub(super) fn parts(pattern: &str, delimiters: &str) -> Option<Vec<Option<Value>
     parts.collect()
 }
 
-/// Whether a text has these parts.
+/// Whether a string has these parts.
 pub(super) fn matches(text: &str, delimiters: &str, parts: &[Option<Value>]) -> bool {
     let found = split(text, delimiters);
     found.len() == parts.len()
@@ -51,7 +51,7 @@ pub(super) fn matches(text: &str, delimiters: &str, parts: &[Option<Value>]) -> 
         })
 }
 
-/// Splits at delimiters that have no backslash before them.
+/// Splits at delimiters that are not escaped by a backslash.
 fn split<'t>(text: &'t str, delimiters: &str) -> Vec<&'t str> {
     let mut escaped = false;
     text.split(|c| {

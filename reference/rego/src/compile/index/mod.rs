@@ -1,5 +1,5 @@
-//! Rule index: finds the candidate rules of a path by what they compare with `input`, base
-//! documents and parameters. A rule that is left out has no result; a candidate may have none.
+//! Rule index: finds the candidate rules of a path by their comparisons with `input`, base
+//! documents and parameters. A rule that is omitted has no result; a candidate may have none.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,57 +16,57 @@ use crate::value::Text;
 mod extract;
 mod glob;
 
-/// Something that rules compare.
+/// Subject of comparisons in rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct IndexKey {
-    /// Where it begins.
+    /// Root of the subject.
     pub(crate) root: Root,
-    /// The steps from there.
+    /// Steps from the root.
     pub(crate) steps: Vec<Value>,
 }
 
-/// Where a subject begins.
+/// Root of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Root {
     /// `input`
     Input,
-    /// `data`: no rules are on the way or there.
+    /// `data`, without rules at the path or above.
     Data,
-    /// A parameter of the function, by its place.
+    /// Parameter of the function, by its position.
     Argument(usize),
 }
 
-/// What a subject is when rules are chosen.
+/// Value of a subject at lookup time.
 #[derive(Debug)]
 pub(crate) enum Resolved<'v> {
     /// It has this value.
     Value(Cow<'v, Value>),
-    /// It has none.
+    /// It is undefined.
     Undefined,
-    /// Nobody knows yet, so every rule may matter.
+    /// It is not known yet, so every rule is a candidate.
     Unknown,
 }
 
-/// A rule, or an `else` behind it.
+/// A rule, or an `else` branch of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Match {
-    /// The place of the rule in [`RuleSet::rules`].
+    /// Position of the rule in [`RuleSet::rules`].
     pub(crate) rule: usize,
-    /// How many `else` come before it.
+    /// Index of the `else` branch; 0 for the rule itself.
     pub(crate) branch: usize,
-    /// How many expressions at the beginning of its body hold for certain.
+    /// Number of leading expressions of its body that are known to be satisfied.
     pub(crate) proven: usize,
 }
 
-/// Chooses rules.
+/// Index of the rules of one path.
 #[derive(Debug)]
 pub(crate) struct Index {
     subjects: Vec<IndexKey>,
     entries: Vec<Entry>,
-    /// The subject that tells most rules apart, with the entries for each of its values and
-    /// those that do not compare it with one.
+    /// The most selective subject, with the entries for each of its values and those that do not
+    /// compare it with a constant.
     primary: Option<Primary>,
-    /// Whether no rule is enough, whichever can matter, so that looking for keys pays.
+    /// Whether one rule is not enough, so that a check of the key conditions pays.
     needs_all: bool,
 }
 
@@ -77,66 +77,65 @@ struct Primary {
     others: Vec<usize>,
 }
 
-/// A rule or `else` and what must hold for it.
+/// A rule or `else` branch and its conditions.
 #[derive(Debug)]
 struct Entry {
     rule: usize,
     branch: usize,
-    /// The ways to the rule, of which one must be open.
+    /// Alternatives, of which one must be satisfied.
     ways: Vec<Way<usize>>,
-    /// What must be there besides.
+    /// Additional key conditions.
     keys: Vec<Key<usize>>,
     gives: Gives,
-    /// How many expressions at the beginning of its body hold if the only way to it is open.
+    /// Number of leading expressions of its body that its only alternative implies.
     proven: usize,
 }
 
-/// A subject whose value must be a key of another, if that is an object, or a member, if it is a
-/// set.
+/// Condition that a subject is a key of another, if that is an object, or a member, if it is a set.
 #[derive(Debug)]
 struct Key<S> {
     key: S,
     collection: S,
 }
 
-/// Subjects with their tests: one of the tests of each must hold.
+/// Conjunction of subjects with their tests, of which one must be satisfied.
 type Way<S> = Vec<(S, Vec<Test>)>;
 
-/// What is known of the value that a rule gives.
+/// Value of a rule, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Gives {
-    /// One that depends on variables, or part of a document.
+    /// It depends on variables, or is part of a document.
     Various,
     /// This one.
     Constant(Value),
 }
 
-/// What is compared with a subject.
+/// Test of a subject.
 #[derive(Debug, Clone, PartialEq)]
 enum Test {
-    /// It has a value.
+    /// It is defined.
     Defined,
     /// It has this value.
     Equals(Value),
-    /// It is an array of these items, as far as they are given.
+    /// It is an array of these items; `None` matches any.
     Items(Vec<Option<Value>>),
     /// This is one of its members.
     Has(Value),
-    /// It, or one of its items, begins with this text.
+    /// It, or one of its items, starts with this string.
     Prefix(Text),
-    /// It, or one of its items, ends with this text.
+    /// It, or one of its items, ends with this string.
     Suffix(Text),
-    /// Split at these characters, it has these parts, as far as they are given.
+    /// Split at these characters, it has these parts; `None` matches any.
     Parts(Text, Vec<Option<Value>>),
 }
 
 impl RuleSet {
-    /// The index of these rules, which is made when it is first needed.
+    /// Returns the index of these rules, which is built on first use.
     pub(crate) fn index(&self, root: &Node) -> &Index {
         self.index.get_or_init(|| Index::new(&self.rules, root))
     }
 
-    /// Whether the index has been made, and looks at no more than so many rules at once.
+    /// Whether the index exists, and scans at most this number of rules per lookup.
     pub(crate) fn is_ready(&self, most: usize) -> bool {
         let index = self.index.get();
         index.is_some_and(|index| index.breadth() <= most)
@@ -194,18 +193,18 @@ impl Index {
         }
     }
 
-    /// Whether some rule gives a constant, so that one may be enough.
+    /// Whether some rule has a constant value, so that one may be enough.
     pub(crate) fn has_constants(&self) -> bool {
         let mut entries = self.entries.iter();
         entries.any(|entry| entry.gives != Gives::Various)
     }
 
-    /// Whether one rule is enough, whichever can matter.
+    /// Whether one rule is enough, whichever are candidates.
     pub(crate) fn one_is_enough(&self) -> bool {
         !self.needs_all
     }
 
-    /// How many rules are looked at, whatever the subjects are.
+    /// Returns the number of rules that each lookup scans.
     pub(crate) fn breadth(&self) -> usize {
         match &self.primary {
             Some(primary) => primary.others.len(),
@@ -213,8 +212,8 @@ impl Index {
         }
     }
 
-    /// Takes the rules that can matter for what the subjects are, in their order; branches of one
-    /// rule are next to each other. The answer is whether all of them give the same value, so that
+    /// Passes the candidate rules for the current values of the subjects to `take`, in their order;
+    /// branches of one rule are adjacent. Returns whether all of them have the same value, so that
     /// one is enough.
     pub(crate) fn matching<'v>(
         &self,
@@ -281,17 +280,17 @@ impl Index {
     }
 }
 
-/// What the subjects are, each asked for once.
+/// Values of the subjects, each resolved once.
 struct ResolvedKeys<'i, 'v, R> {
     subjects: &'i [IndexKey],
     values: SmallVec<[Option<Resolved<'v>>; 4]>,
     resolve: R,
-    /// Whether nobody knows what one of them is.
+    /// Whether the value of one of them is unknown.
     is_vague: bool,
 }
 
 impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
-    /// Whether a test of each subject holds.
+    /// Whether a test of each subject is satisfied.
     fn allow(&mut self, way: &Way<usize>) -> bool {
         way.iter().all(|(subject, tests)| match self.get(*subject) {
             Resolved::Unknown => true,
@@ -300,7 +299,7 @@ impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
         })
     }
 
-    /// Whether each key is there, as far as it is known.
+    /// Whether each key exists, as far as it is known.
     fn has(&mut self, keys: &[Key<usize>]) -> bool {
         keys.iter().all(|Key { key, collection }| {
             let key = match self.get(*key) {
@@ -309,7 +308,7 @@ impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
                 Resolved::Unknown => return true,
             };
             match self.get(*collection) {
-                // In documents numbers are found by their text.
+                // Documents are also searched for the text of a number.
                 Resolved::Value(value) => match (value.as_ref(), key.as_ref()) {
                     (Value::Object(members), Value::Number(number)) => {
                         members.contains_key(&number.text()) || members.get_value(&key).is_some()
@@ -341,7 +340,7 @@ impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
 }
 
 impl Primary {
-    /// The subject that most entries compare with one value, if more than one do.
+    /// Selects the subject that most entries compare with a constant, if more than one do.
     fn new(entries: &[Entry], subjects: usize) -> Option<Self> {
         let mut counts = vec![0usize; subjects];
         for (subject, _) in entries.iter().flat_map(equalities) {
@@ -379,7 +378,7 @@ impl Primary {
     }
 }
 
-/// The subjects that an entry compares with nothing but values, if there is one way to it.
+/// Returns the subjects that an entry with one alternative compares with nothing but constants.
 fn equalities(entry: &Entry) -> impl Iterator<Item = (usize, Vec<&Value>)> {
     let only = match entry.ways.as_slice() {
         [only] => only.as_slice(),
@@ -411,14 +410,14 @@ impl Test {
             Self::Parts(delimiters, parts) => match value {
                 Value::String(text) => glob::matches(text, delimiters, parts),
                 Value::Bytes(bytes) => glob::matches(&bytes.to_lossy(), delimiters, parts),
-                // The call fails, which must be told.
+                // The call fails, which must be reported.
                 _ => are_items(parts, value),
             },
         }
     }
 }
 
-/// Whether a value is an array of these items, as far as they are given.
+/// Whether a value is an array of these items; `None` matches any.
 fn are_items(items: &[Option<Value>], value: &Value) -> bool {
     let Value::Array(values) = value else {
         return false;
@@ -428,7 +427,7 @@ fn are_items(items: &[Option<Value>], value: &Value) -> bool {
         && pairs.all(|(item, value)| item.as_ref().is_none_or(|item| item == value))
 }
 
-/// Whether a text, or one of several, is as wanted.
+/// Whether a string, or one of several, satisfies a predicate.
 fn any_text(value: &Value, wanted: impl Fn(&[u8]) -> bool) -> bool {
     let is_wanted = |value: &Value| value.as_bytes().is_some_and(&wanted);
     match value {

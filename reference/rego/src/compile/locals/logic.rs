@@ -6,9 +6,9 @@ use crate::syntax::visit::deep;
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand};
 
 impl Locals<'_> {
-    /// Rewrites the operands, of which those in braces are scopes of their own, then what stands
-    /// in the scope around them. What is mentioned in operands in braces counts as seen in the
-    /// scope around them, but not what is behind the `not` of an expression of its own.
+    /// Rewrites the operands, of which those in braces are separate scopes, then the parts in the
+    /// enclosing scope. Variables that occur in operands in braces count as seen in the enclosing
+    /// scope, but not those in a `not` that is an expression.
     pub(super) fn logic(&mut self, expr: &mut Expr, is_operand: bool) {
         deep(|| {
             let mistakes = self.found.len();
@@ -24,8 +24,8 @@ impl Locals<'_> {
             {
                 self.scopes.open();
                 self.scope_of(negated);
-                // As with `every`, what the scope declares hides others of their names in the
-                // body before the declarations.
+                // As with `every`, declarations of the scope also shadow variables in the part of
+                // the body that precedes them.
                 let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
                 let body = ALL.of_body(&negated.body);
                 if is_wrong || body.into_iter().any(|var| self.declares(var)) {
@@ -69,7 +69,7 @@ impl Locals<'_> {
         self.check_unused(at.as_ref(), &HashSet::default());
     }
 
-    /// An operand without braces cannot declare variables, as nobody could use them.
+    /// Rejects declarations in an operand without braces, as they could not be used.
     fn declares_nothing(&mut self, operand: &mut Operand, of: Connective) {
         for expr in &mut operand.body {
             if call_of(expr, "assign").is_some() {

@@ -1,5 +1,5 @@
-//! Local variables: renames what `:=`, `some`, `every` and parameters declare to unique names, and
-//! removes `some`.
+//! Local variables: renames variables declared by `:=`, `some`, `every` and parameters to unique
+//! names, and removes `some`.
 
 mod logic;
 mod scopes;
@@ -16,11 +16,11 @@ use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{Body, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
 use crate::types::signature;
 
-/// How many expressions of one module are gone through more than once.
+/// Maximum number of expressions of one module that are visited again.
 const MAX_REPEATS: usize = 1 << 12;
 
-/// Rewrites a module. The mistakes come in the order in which they are found, and whether there
-/// are any that later stages would stumble over.
+/// Rewrites a module. Returns the errors in the order in which they are found, and whether any of
+/// them prevents later stages.
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> (Diagnostics, bool) {
     let mut locals = Locals::new(Names::of_module(&mut unit.next_local), &mut unit.written);
     for rule in &mut unit.module.rules {
@@ -40,23 +40,23 @@ pub(super) fn query(unit: &mut QueryUnit, _: &ModuleSet) -> Diagnostics {
     found
 }
 
-/// The rewriting of one rule or query.
+/// State of the rewriting of one module or query.
 struct Locals<'n> {
     names: Names<'n>,
     written: &'n mut Vec<(Var, Var)>,
     scopes: Scopes,
-    /// Mistakes of the part of a rule that is rewritten.
+    /// Errors of the part of a rule that is rewritten.
     found: Diagnostics,
-    /// Mistakes of the same part that later stages do not stumble over.
+    /// Errors of the same part that do not prevent later stages.
     unused: Diagnostics,
-    /// The mistakes of both kinds in the parts before.
+    /// Errors of both kinds in earlier parts.
     all: Diagnostics,
-    /// Whether later stages would stumble over one of those.
+    /// Whether one of those prevents later stages.
     is_wrong: bool,
-    /// How many expressions have been gone through more than once.
+    /// Number of expressions that have been visited again.
     repeats: usize,
-    /// How many mistakes of both kinds there were when the outermost scope was opened. Of the
-    /// variables that are not used, only the first such scope tells.
+    /// Number of errors of both kinds when the outermost scope was opened. Unused variables are
+    /// reported only for the first such scope.
     before: (usize, usize),
 }
 
@@ -109,7 +109,7 @@ impl<'n> Locals<'n> {
         self.finish();
     }
 
-    /// Ends a part of a rule: what follows does not keep silent because of its mistakes.
+    /// Ends a part of a rule, so that its errors do not suppress those of the next part.
     fn finish(&mut self) {
         self.is_wrong |= !self.found.is_empty();
         self.all.append(&mut self.found);
@@ -165,8 +165,8 @@ impl<'n> Locals<'n> {
         }
     }
 
-    /// Variables of a body with the name of a built-in function get another, so that nobody
-    /// takes them for it.
+    /// Renames variables of a body with the name of a built-in function, so that they are not
+    /// confused with it.
     fn shadow_functions(&mut self, rule: &Rule) {
         let mut candidates: Vec<_> = NEEDED
             .of_body(&rule.body)
@@ -187,7 +187,7 @@ impl<'n> Locals<'n> {
         }
     }
 
-    /// Rewrites the expressions of a body in the open scope. Answers with its place.
+    /// Rewrites the expressions of a body in the open scope. Returns its location.
     fn exprs(&mut self, body: &mut Body) -> Option<Location> {
         let first = body.first().map(|expr| expr.location.clone())?;
         let mut kept = Body::with_capacity(body.len());
@@ -207,8 +207,8 @@ impl<'n> Locals<'n> {
         Some(first)
     }
 
-    /// Refuses what the open scope declares and nobody uses. The place of the body, and what is
-    /// used outside of it, are given.
+    /// Reports unused declarations of the open scope. `body` is the location of the body, and
+    /// `used` are the variables used outside of it.
     fn check_unused(&mut self, body: Option<&Location>, used: &HashSet<Var>) {
         let (found, unused) = self.before;
         if self.found.len() > found || self.unused.len() > unused {
@@ -228,7 +228,7 @@ impl<'n> Locals<'n> {
     }
 }
 
-/// Whether a head has more than constants.
+/// Whether a head has terms that are not scalars.
 pub(super) fn has_variables(head: &Head) -> bool {
     let parts = steps(&head.reference).iter().chain(&head.args);
     parts
@@ -237,7 +237,7 @@ pub(super) fn has_variables(head: &Head) -> bool {
         .any(|term| !is_scalar(term))
 }
 
-/// Gives the variables of a head the names they have in the body.
+/// Renames the variables of a head to their names in the body.
 struct Rename<'s>(&'s Scopes);
 
 impl Rewrite for Rename<'_> {
@@ -251,7 +251,7 @@ impl Rewrite for Rename<'_> {
     }
 }
 
-/// The variables of modifiers.
+/// Collects the variables of modifiers.
 struct InModifiers(HashSet<Var>);
 
 impl<'t> Visit<'t> for InModifiers {
@@ -269,7 +269,7 @@ impl<'t> Visit<'t> for InModifiers {
     }
 }
 
-/// How a message names the function that a call calls.
+/// Returns the name of the called function for messages.
 fn called(call: &[Term]) -> String {
     let name = operator(call).and_then(dotted);
     name.map(|name| name.to_string()).unwrap_or_default()

@@ -3,16 +3,16 @@
 use crate::hash::HashMap;
 use crate::syntax::{Location, Var};
 
-/// How a scope came to know a variable.
+/// How a scope introduced a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It is a parameter.
+    /// Parameter.
     Parameter,
-    /// It occurs.
+    /// Occurrence without a declaration.
     Seen,
-    /// It is on the left of `:=`.
+    /// Left side of `:=`.
     Assigned,
-    /// It is declared by `some` or `every`.
+    /// Declaration by `some` or `every`.
     Declared,
 }
 
@@ -25,14 +25,14 @@ struct Entry {
     at: Option<Location>,
 }
 
-/// The open scopes.
+/// Stack of open scopes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scopes {
-    /// For each variable the scopes that know it, innermost last.
+    /// For each variable the scopes that contain it, innermost last.
     entries: HashMap<Var, Vec<Entry>>,
-    /// The variables of each scope but the outermost, to forget them.
+    /// Variables of each scope but the outermost, for its removal.
     inner: Vec<Vec<Var>>,
-    /// What `some` and `every` declared in the outermost scope.
+    /// Variables that `some` and `every` declared in the outermost scope.
     outer: Vec<Var>,
 }
 
@@ -54,8 +54,8 @@ impl Scopes {
         }
     }
 
-    /// Closes the innermost scope. What occurs in it and no scope declares occurs in the scope
-    /// around it as well.
+    /// Closes the innermost scope. Its undeclared variables count as seen in the enclosing scope as
+    /// well.
     pub(super) fn close_seen(&mut self) {
         let vars = self.inner.last().cloned().unwrap_or_default();
         let seen = vars.into_iter().filter(|var| {
@@ -71,7 +71,7 @@ impl Scopes {
         }
     }
 
-    /// Lets the innermost scope know a variable.
+    /// Adds a variable to the innermost scope.
     pub(super) fn insert(&mut self, var: &Var, local: Var, kind: Kind, at: Option<Location>) {
         let depth = self.inner.len();
         let entry = Entry {
@@ -92,30 +92,30 @@ impl Scopes {
             .push(var.clone());
     }
 
-    /// What a variable is called where the walk is.
+    /// Returns the current local name of a variable.
     pub(super) fn local(&self, var: &Var) -> Option<Var> {
         Some(self.entries.get(var)?.last()?.local.clone())
     }
 
-    /// The same, and the variable counts as used.
+    /// Returns the current local name of a variable, and marks it as used.
     pub(super) fn use_local(&mut self, var: &Var) -> Option<&Var> {
         let entry = self.entries.get_mut(var)?.last_mut()?;
         entry.used = true;
         Some(&entry.local)
     }
 
-    /// How any open scope knows a variable.
+    /// Returns how the innermost scope that contains a variable introduced it.
     pub(super) fn kind(&self, var: &Var) -> Option<Kind> {
         Some(self.entries.get(var)?.last()?.kind)
     }
 
-    /// How the innermost scope knows a variable.
+    /// Returns how the innermost scope introduced a variable.
     pub(super) fn own_kind(&self, var: &Var) -> Option<Kind> {
         let entry = self.entries.get(var)?.last()?;
         (entry.depth == self.inner.len()).then_some(entry.kind)
     }
 
-    /// The variables that the innermost scope declares and nobody uses, and where that is.
+    /// Returns the unused declarations of the innermost scope, with their locations.
     pub(super) fn unused(&self) -> Vec<(Var, Option<Location>)> {
         let vars = self.inner.last().unwrap_or(&self.outer);
         let unused = vars.iter().filter_map(|var| {

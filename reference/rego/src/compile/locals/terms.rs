@@ -12,7 +12,7 @@ use crate::syntax::visit::{deep, sort_object, sort_set};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 impl Locals<'_> {
-    /// Rewrites an expression; declarations are gone then.
+    /// Rewrites an expression; removes declarations.
     pub(super) fn expr(&mut self, mut expr: Expr) -> Option<Expr> {
         match &mut expr.terms {
             ExprTerms::Call(call)
@@ -38,7 +38,7 @@ impl Locals<'_> {
         Some(expr)
     }
 
-    /// Rewrites an expression that declares nothing.
+    /// Rewrites an expression without declarations.
     pub(super) fn plain(&mut self, expr: &mut Expr) {
         match &mut expr.terms {
             ExprTerms::Term(term) => self.term(term),
@@ -76,7 +76,7 @@ impl Locals<'_> {
         }
     }
 
-    /// Declares what stands on the left of `:=`.
+    /// Declares the variables on the left side of `:=`.
     fn target(&mut self, term: &mut Term) {
         let root = root_document(term).cloned();
         match &mut term.value {
@@ -185,7 +185,7 @@ impl Locals<'_> {
             ExprTerms::Call(thin_vec![operator("eq", at), member, right]),
             at.clone(),
         );
-        // What the modifiers would bind counts as well.
+        // Variables that the modifiers would bind count as well.
         eq.with = std::mem::take(with);
         let mut bound: Vec<Var> = of_equality_expr(&eq, &safe).into_iter().cloned().collect();
         bound.sort();
@@ -211,7 +211,7 @@ impl Locals<'_> {
         (self.found.len() == mistakes).then_some(local).flatten()
     }
 
-    /// Rewrites an `every`; false if it cannot stay.
+    /// Rewrites an `every`; returns false if it must be removed.
     fn every(&mut self, expr: &mut Expr) -> bool {
         let ExprTerms::Every(every) = &mut expr.terms else {
             return false;
@@ -234,8 +234,8 @@ impl Locals<'_> {
             }
             let place = deep(|| self.exprs(&mut every.body));
             self.check_unused(place.as_ref(), &HashSet::default());
-            // OPA goes through domain and body once more: what the scope declares hides others of
-            // their names in the domain, and in the body before the declarations.
+            // OPA visits domain and body once more: declarations of the scope shadow variables in
+            // the domain, and in the part of the body that precedes them.
             let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
             let domain = ALL.of_term(&every.domain);
             if is_wrong || domain.into_iter().any(|var| self.declares(var)) {
@@ -261,8 +261,8 @@ impl Locals<'_> {
         kind.is_some_and(|kind| kind != Kind::Seen)
     }
 
-    /// Goes through the body of an `every` or `not` once more; what is wrong in comprehensions
-    /// there is told again. Each nesting doubles the passes, so their number has a bound.
+    /// Visits the body of an `every` or `not` once more; errors in comprehensions there are
+    /// reported again. Each nesting doubles the passes, so their number is limited.
     pub(super) fn again(&mut self, body: &mut Body) {
         for expr in body {
             if self.repeats >= MAX_REPEATS {
@@ -301,7 +301,7 @@ impl Locals<'_> {
         Some(self.declare_as(var, Kind::Declared, None))
     }
 
-    /// Declares a variable in the innermost scope. It is refused if that knows the name.
+    /// Declares a variable in the innermost scope, or reports that it is already declared.
     fn declare(&mut self, var: Var, kind: Kind, at: &Location) -> Option<Var> {
         self.redeclared(&var, at)?;
         Some(self.declare_as(var, kind, Some(at.clone())))
@@ -320,7 +320,7 @@ impl Locals<'_> {
         None
     }
 
-    /// Lets the innermost scope know a variable under a new name.
+    /// Adds a variable to the innermost scope under a new name.
     pub(super) fn declare_as(&mut self, var: Var, kind: Kind, at: Option<Location>) -> Var {
         let local = self.names.fresh();
         self.scopes.insert(&var, local.clone(), kind, at);
@@ -411,8 +411,8 @@ impl Locals<'_> {
         }
     }
 
-    /// Opens the scope of a comprehension and rewrites its body. What its terms use, which are
-    /// rewritten after that, is only looked for where the body leaves something unused.
+    /// Opens the scope of a comprehension and rewrites its body. `used` collects the variables of
+    /// its terms, which are rewritten later; it is called only if the body has unused variables.
     fn comprehension(&mut self, body: &mut Body, used: impl FnOnce(&mut HashSet<Var>)) {
         self.scopes.open();
         let at = self.exprs(body);
@@ -427,7 +427,7 @@ impl Locals<'_> {
     pub(super) fn with(&mut self, with: &mut With) {
         let input = Var("input".into());
         self.term(&mut with.target);
-        // A local variable may be called `input`, but what a modifier names is the document.
+        // A local variable may be named `input`, but the target of a modifier is the document.
         if let Some(local) = self.scopes.local(&input) {
             match &mut with.target.value {
                 TermValue::Var(var) if *var == local => {
@@ -446,7 +446,7 @@ impl Locals<'_> {
         self.term(&mut with.value);
     }
 
-    /// Renames what comprehensions in a head declare for themselves.
+    /// Renames local declarations of comprehensions in a head.
     pub(super) fn head_term(&mut self, term: &mut Term) {
         match &mut term.value {
             TermValue::ArrayComprehension(_)
@@ -480,12 +480,12 @@ impl Locals<'_> {
     }
 }
 
-/// The variables of a term, those of its comprehensions among them.
+/// Returns the variables of a term, including those of its comprehensions.
 fn variables(term: &Term) -> impl Iterator<Item = Var> {
     ALL.of_term(term).into_iter().cloned()
 }
 
-/// What a term is, for messages.
+/// Returns the type of a term, for messages.
 fn kind(term: &Term) -> &'static str {
     match &term.value {
         TermValue::Null => "null",

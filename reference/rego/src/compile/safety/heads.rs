@@ -1,4 +1,4 @@
-//! Refuses rule heads with unsafe variables.
+//! Rejects rule heads with unsafe variables.
 
 use super::super::locals::has_variables;
 use super::super::vars::{ALL, NEEDED, is_local, shown, steps};
@@ -8,7 +8,7 @@ use crate::error::{Code, LanguageError};
 use crate::hash::HashMap;
 use crate::syntax::visit::all_rules;
 
-/// Looks at a module.
+/// Checks a module.
 pub(in super::super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let mut found = Diagnostics::new();
     let written: HashMap<_, _> = unit

@@ -1,4 +1,4 @@
-//! Safety: reorders bodies so that every variable is bound before it is used, and refuses bodies
+//! Safety: reorders bodies so that every variable is bound before it is used, and rejects bodies
 //! and heads for which there is no such order.
 
 mod heads;
@@ -57,8 +57,8 @@ impl<'w> Safety<'w> {
         }
     }
 
-    /// Orders a body, then the bodies inside of it, each of which sees the variables of the
-    /// expressions before its own.
+    /// Orders a body, then the bodies inside of it, in each of which the variables of the preceding
+    /// expressions are bound.
     fn body(&mut self, body: &mut Body) {
         let mark = self.bound.mark();
         let order = order::order(body, self.module_set, &mut self.bound);
@@ -140,7 +140,7 @@ impl Rewrite for Closures<'_, '_> {
 }
 
 impl Closures<'_, '_> {
-    /// The variables of a comprehension's term must be among those of its body, or be bound.
+    /// Reports variables of a comprehension's term that neither its body nor the outer scope binds.
     fn terms(&mut self, vars: &Vars<'_>, body: &[Expr]) {
         let mut open: Vec<&Var> = vars.iter().copied().collect();
         open.retain(|var| !self.safety.bound.contains(var));

@@ -11,30 +11,29 @@ use crate::syntax::terms::operator;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 
-/// An expression that cannot be evaluated, with the variables that nobody binds.
+/// An expression that cannot be evaluated, with its unbound variables.
 #[derive(Debug)]
 pub(super) struct UnsafeExpr {
-    /// Where the expression stands.
+    /// Location of the expression.
     pub(super) at: Location,
-    /// What it binds if it is an assignment.
+    /// Variables that it binds if it is an assignment.
     pub(super) targets: Option<Vec<Var>>,
-    /// The variables.
+    /// Unbound variables.
     pub(super) vars: Vec<Var>,
 }
 
-/// An order.
+/// Result of the ordering.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// The places of the expressions that can be evaluated.
+    /// Indices of the expressions that can be evaluated.
     pub(super) order: Vec<usize>,
-    /// The others.
+    /// Expressions that cannot be evaluated.
     pub(super) blocked: Vec<UnsafeExpr>,
 }
 
-/// Finds the order of a body and adds what it binds. Expressions stay in the order of the text
-/// as far as possible: the body is gone through again and again, and each time those are taken
-/// that can be evaluated by then. An expression is looked at again only when a variable is bound
-/// that it waits for.
+/// Orders a body and adds the variables that it binds. Expressions stay in source order as far as
+/// possible: each pass over the body takes those that can be evaluated by then. An expression is
+/// examined again only when a variable that it waits for is bound.
 pub(super) fn order(body: &[Expr], module_set: &ModuleSet, bound: &mut BoundVars) -> Order {
     let visible = NEEDED_AROUND.of_body(body);
     let mut candidates: Vec<_> = body
@@ -91,11 +90,11 @@ pub(super) fn order(body: &[Expr], module_set: &ModuleSet, bound: &mut BoundVars
     }
 }
 
-/// An expression and what it needs.
+/// An expression and the variables that it needs.
 struct Candidate<'t> {
     expr: &'t Expr,
     needs: Vec<&'t Var>,
-    /// The variables of the body that comprehensions and `every` inside of the expression use.
+    /// Variables of the body that comprehensions and `every` inside of the expression use.
     closes_over: Vec<&'t Var>,
     is_taken: bool,
     is_queued: bool,
@@ -149,8 +148,8 @@ impl<'t> Candidate<'t> {
         if missing.is_empty() && !self.closes_over_itself(&binds) {
             return Readiness::Ready(binds.into_iter().cloned().collect());
         }
-        // What the expression can never bind itself must be bound before, so one such variable
-        // is enough to wait for. Otherwise any variable can make the difference.
+        // A variable that the expression can never bind itself must be bound first, so waiting for
+        // one such variable is enough. Otherwise any variable can make the difference.
         let own = could_bind(self.expr, module_set);
         match missing.iter().find(|var| !own.contains(**var)) {
             Some(var) => Readiness::WaitsFor(vec![(*var).clone()]),
@@ -158,7 +157,7 @@ impl<'t> Candidate<'t> {
         }
     }
 
-    /// Whether what the expression binds is just what its own comprehensions use.
+    /// Whether the expression binds exactly the variables that its own comprehensions use.
     fn closes_over_itself(&self, binds: &Vars<'_>) -> bool {
         !self.closes_over.is_empty()
             && binds.len() == self.closes_over.len()
@@ -189,7 +188,7 @@ impl<'t> Candidate<'t> {
     }
 }
 
-/// The variables that an expression may bind, whatever is bound before.
+/// Returns the variables that an expression may bind, regardless of which are bound already.
 fn could_bind<'t>(expr: &'t Expr, module_set: &ModuleSet) -> Vars<'t> {
     let mut found = InSteps(Vars::default());
     if expr.negated || matches!(expr.terms, ExprTerms::Logic(_)) {
@@ -231,7 +230,7 @@ impl<'t> Visit<'t> for InSteps<'t> {
     }
 }
 
-/// The variables inside of comprehensions, `every`, `not`, `and` and `or`.
+/// Collects variables inside of comprehensions, `every`, `not`, `and` and `or`.
 struct Inside<'t>(Vars<'t>);
 
 impl<'t> Visit<'t> for Inside<'t> {

@@ -14,7 +14,7 @@ use crate::syntax::{Location, Rule, TermValue, Var};
 /// Words that authors may have meant as keywords.
 const KEYWORDS: &[&str] = &["and", "contains", "every", "if", "in", "not", "or"];
 
-/// The lines on which rules of several names stand: there a message names the rule.
+/// Rows that contain rules of several names: there a message names the rule.
 pub(super) struct Scopes {
     shared: HashSet<u32>,
 }
@@ -33,7 +33,7 @@ impl Scopes {
         Self { shared }
     }
 
-    /// What a message says about the rule.
+    /// Returns the part of a message that names the rule.
     pub(super) fn of_rule(&self, rule: &Rule) -> String {
         if !self.shared.contains(&rule.location.row) {
             return String::new();
@@ -44,14 +44,14 @@ impl Scopes {
     }
 }
 
-/// The constant steps of a rule's reference.
+/// Returns the constant steps of a rule's reference.
 fn name(rule: &Rule) -> &[crate::syntax::Term] {
     let reference = &rule.head.reference;
     reference.get(..ground_steps(reference)).unwrap_or_default()
 }
 
-/// The mistakes of one rule or query, in the order of the text: each variable once, at the first
-/// expression that needs it. What `:=` binds is not to blame while something else is.
+/// Returns the errors of one rule or query, in source order: each variable once, at the first
+/// expression that needs it. Targets of `:=` are reported only if no other variable is.
 pub(super) fn mistakes(blocked: &[UnsafeExpr], written: &[(Var, Var)], scope: &str) -> Diagnostics {
     if blocked.is_empty() {
         return Diagnostics::new();
@@ -82,7 +82,7 @@ pub(super) fn mistakes(blocked: &[UnsafeExpr], written: &[(Var, Var)], scope: &s
         .map(|(var, at)| (var, author(var), at))
         .collect();
     pairs.retain(|(_, name, _)| !is_local(name));
-    // At one place the variables that authors wrote come before the nameless ones.
+    // At one location named variables precede wildcards.
     pairs.sort_by_key(|(_, name, at)| (&at.file, at.row, at.col, name.is_wildcard()));
     let is_target = |var: &Var, name: &Var| targets.contains(var) || targets.contains(name);
     if pairs.iter().any(|(var, name, _)| !is_target(var, name)) {
@@ -105,7 +105,7 @@ pub(super) fn mistakes(blocked: &[UnsafeExpr], written: &[(Var, Var)], scope: &s
     found
 }
 
-/// Where only generated variables are not bound, the expressions are to blame.
+/// Reports the expressions if only generated variables are unbound.
 fn expressions(blocked: &[UnsafeExpr], scope: &str) -> Diagnostics {
     let mut blocked: Vec<_> = blocked.iter().collect();
     blocked.sort_by_key(|blocked| (&blocked.at.file, blocked.at.row, blocked.at.col));

@@ -13,7 +13,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue};
 use crate::types::Type;
 use crate::types::signature;
 
-/// A mistake, and whether it is there because a type is not known, perhaps for another mistake.
+/// An error, and whether it is due to an unknown type, possibly because of another error.
 struct Mistake {
     error: LanguageError,
     of_unknown: bool,
@@ -28,7 +28,7 @@ impl From<LanguageError> for Mistake {
     }
 }
 
-/// Checks the expressions of a body in their order; the scope learns their variables.
+/// Checks the expressions of a body in order, and adds the types of their variables to the scope.
 pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
     let mut found = Vec::new();
     for expr in body {
@@ -37,7 +37,7 @@ pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
         found.extend(closures(scope, expr));
         found.extend(refs::check(scope, expr));
         if let Err(mistake) = in_expr(scope, expr) {
-            // A mistake that is only there because of an earlier one says nothing new.
+            // An error that an earlier one may have caused is not reported.
             if found.len() == before || !mistake.of_unknown {
                 found.push(mistake.error);
             }
@@ -50,7 +50,7 @@ pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
     found
 }
 
-/// The mistakes in the comprehensions of an expression; the last that has any is reported.
+/// Returns the errors in the comprehensions of an expression; those of the last that has any.
 fn closures(scope: &mut Scope<'_>, expr: &Expr) -> Vec<LanguageError> {
     struct Closures<'t>(Vec<&'t Term>);
     impl<'t> Visit<'t> for Closures<'t> {
@@ -141,7 +141,7 @@ fn mismatch(expr: &Expr, left: Option<&Type>, right: Option<&Type>) -> Mistake {
     }
 }
 
-/// `x in xs`: what is looked for can be a member, as far as the members are known.
+/// Checks `x in xs`: the left side must be a possible member, as far as the members are known.
 fn membership(
     scope: &mut Scope<'_>,
     expr: &Expr,
@@ -254,8 +254,8 @@ fn arguments(
     Mistake { error, of_unknown }
 }
 
-/// Puts the documents that modifiers replace over the others, and those that depend on them. The
-/// answer is the number of layers.
+/// Adds layers for the documents that modifiers replace, and for those that depend on them. Returns
+/// the number of layers.
 fn with_layers(scope: &mut Scope<'_>, expr: &Expr) -> usize {
     let mut layers = 0;
     let mut replaced: Vec<(Vec<Value>, Type)> = Vec::new();
@@ -294,8 +294,7 @@ fn with_layers(scope: &mut Scope<'_>, expr: &Expr) -> usize {
     layers
 }
 
-/// The steps of a reference to `input` or `data`, that first step included, as far as they are
-/// constant.
+/// Returns the constant leading steps of a reference to `input` or `data`, including the root.
 fn tree_path(reference: &Ref) -> Option<Vec<Value>> {
     let (head, steps) = reference.split_first()?;
     match &head.value {

@@ -6,8 +6,8 @@ use crate::syntax::terms::shown;
 use crate::syntax::{Location, Ref, Term, TermValue, Var};
 use crate::types::{Function, Operand, Type, document, operands};
 
-/// The operands of a call do not fit the function. `result` says whether the result counts as a
-/// last operand.
+/// Returns the error for operands that do not fit the function. `result` says whether the result
+/// counts as a last operand.
 pub(crate) fn argument_error(
     location: &Location,
     name: &str,
@@ -24,7 +24,7 @@ pub(crate) fn argument_error(
     typed(location, format!("{name}: {what}"), details)
 }
 
-/// Two sides can never be equal.
+/// Returns the error for two sides that can never be equal.
 pub(super) fn match_error(
     location: &Location,
     left: Option<&Type>,
@@ -34,7 +34,7 @@ pub(super) fn match_error(
     typed(location, "match error".to_owned(), details)
 }
 
-/// A step of a reference does not fit: the names that would, or the type.
+/// Returns the error for a step that does not fit: the names that would, or the type.
 pub(super) fn invalid_ref(
     location: &Location,
     reference: &Ref,
@@ -61,7 +61,7 @@ pub(super) fn invalid_ref(
     typed(location, message, Value::object(members))
 }
 
-/// A value has no members that a reference could name, or is a function.
+/// Returns the error for a reference into a value without members, or to a function.
 pub(super) fn unsupported_ref(
     location: &Location,
     reference: &Ref,
@@ -93,7 +93,7 @@ pub(super) fn unsupported_ref(
     typed(location, message, details)
 }
 
-/// A reference as a document: its terms.
+/// Converts the terms of a reference to a document.
 fn steps(reference: &Ref) -> Value {
     Value::from(reference.iter().map(Term::to_json).collect::<Vec<_>>())
 }

@@ -8,24 +8,24 @@ use crate::Value;
 use crate::compile::persistent_tree::change_child;
 use crate::types::Type;
 
-/// A place and the type of the document there.
+/// Node of the type environment.
 #[derive(Debug, Default)]
 pub(crate) struct TypeNode {
-    /// What the rules of this place give by themselves.
+    /// Type that the rules of this path define themselves.
     own: Option<Type>,
-    /// The same, with what rules below this place add to an object.
+    /// The same, with members that rules below this path add to an object.
     value: Option<Type>,
     children: RedBlackTreeMapSync<Value, Arc<TypeNode>>,
     extent: OnceLock<Option<Type>>,
 }
 
-/// What becomes of a place when one at or below it changes.
+/// Effect on a node of a change at or below it.
 enum Change {
-    /// It looks as before from above.
+    /// No visible effect on the ancestors.
     Nothing,
-    /// A place that is new has this type.
+    /// A new node has this type.
     Added(Type),
-    /// Anything else.
+    /// Any other change.
     Other,
 }
 
@@ -41,27 +41,27 @@ impl Clone for TypeNode {
 }
 
 impl TypeNode {
-    /// The place one step below.
+    /// Returns the child with a key.
     pub(crate) fn child(&self, key: &Value) -> Option<&Arc<TypeNode>> {
         self.children.get(key)
     }
 
-    /// The keys of the places one step below, in their order.
+    /// Returns the keys of the children, in their order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Value> {
         self.children.keys()
     }
 
-    /// The type that rules give to this place; absent where only other places hang below.
+    /// Returns the type that rules define at this path; `None` if there are only rules below.
     pub(crate) fn value(&self) -> Option<&Type> {
         self.value.as_ref()
     }
 
-    /// Whether nothing hangs below.
+    /// Whether the node has children.
     pub(crate) fn has_children(&self) -> bool {
         !self.children.is_empty()
     }
 
-    /// The place at the end of a path.
+    /// Returns the node at the end of a path.
     pub(crate) fn find(&self, path: &[Value]) -> Option<&TypeNode> {
         let mut node = self;
         for step in path {
@@ -70,8 +70,8 @@ impl TypeNode {
         Some(node)
     }
 
-    /// The type of the whole document here. Where there are no rules it is an object of what is
-    /// below, and of anything else, because nothing is known about base documents.
+    /// Returns the type of the whole document. Without rules at this path it is an object of the
+    /// documents below, and of anything else, because base documents are not known.
     pub(crate) fn extent(&self) -> Option<Type> {
         if let Some(value) = &self.value {
             return Some(value.clone());
@@ -88,7 +88,7 @@ impl TypeNode {
         extent.clone()
     }
 
-    /// Sets what the rules of a place give, and what that adds to the objects above.
+    /// Sets the type that the rules of a path define, and updates the objects above.
     pub(crate) fn set(&mut self, path: &[Value], own: Option<Type>) {
         self.change(path, own);
     }
@@ -111,7 +111,7 @@ impl TypeNode {
         match change {
             Change::Nothing => Change::Nothing,
             Change::Added(of) => match &self.value {
-                // What the other places add is in the type already.
+                // The type includes the members of the other nodes already.
                 Some(value @ Type::Object(_)) => {
                     let value = value.with_member(path, Some(of));
                     self.replace(Some(value))
@@ -126,12 +126,12 @@ impl TypeNode {
         }
     }
 
-    /// Whether no rules are here or below.
+    /// Whether there are no rules here or below.
     fn is_bare(&self) -> bool {
         self.own.is_none() && self.children.is_empty()
     }
 
-    /// Finds the type of this place anew.
+    /// Recomputes the type of this node.
     fn refresh(&mut self) -> Change {
         let mut value = self.own.clone();
         if matches!(value, Some(Type::Object(_))) && self.has_children() {
@@ -155,7 +155,7 @@ impl TypeNode {
         }
     }
 
-    /// The nearest places below that have a type.
+    /// Collects the nearest nodes below that have a type.
     fn leaves(&self, path: &mut Vec<Value>, found: &mut Vec<(Vec<Value>, Type)>) {
         for (key, child) in self.children.iter() {
             path.push(key.clone());

@@ -19,7 +19,7 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Rule, Term, TermValue, Var};
 use crate::types::Type;
 
-/// Types the rules that have changed, then those whose types follow from theirs.
+/// Infers the types of the changed rules, then of those that depend on them.
 pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
     let written = parallel::each(&mut build.units, |unit| {
         SourceNames::new(unit.written.iter().cloned().collect())
@@ -28,7 +28,7 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
     let mut mistakes: BTreeMap<Path, Diagnostics> = BTreeMap::new();
     let mut round = std::mem::take(&mut build.changed);
     let rules = Rules::new(build, written);
-    // All that are compiled now have their turn in the first round, behind what they read.
+    // The first round contains all rules that are compiled now, ordered by dependency.
     let has_others = !build.module_set.modules.is_empty();
     // Every round follows the dependencies one step further, and there are no cycles.
     while !round.is_empty() {
@@ -64,7 +64,7 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
                 mistakes.insert(path.clone(), found);
             }
             if before.is_some_and(|before| before != value(&types)) {
-                // Those whose turn is still to come in this round need no other.
+                // Dependents that are still to come in this round need no further round.
                 let mut dependents = build.module_set.dependents(path);
                 dependents.retain(|other| turns.get(other).is_none_or(|other| *other < turn));
                 next.extend(dependents);
@@ -84,20 +84,20 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
     found
 }
 
-/// Places whose types are found.
+/// Paths whose types are inferred in one round.
 pub(super) struct Pass<'r> {
-    /// In the order of their paths; others know them by their numbers.
+    /// Sorted by path; referred to by index.
     pub(super) places: Vec<TypedRule<'r>>,
-    /// Their numbers, each behind those that it reads.
+    /// Indices, in order of dependency.
     pub(super) order: Vec<usize>,
 }
 
-/// One of them.
+/// A path with its dependencies.
 pub(super) struct TypedRule<'r> {
     pub(super) path: &'r Path,
-    /// Those of the round that its rules read.
+    /// Indices of the paths of the round that its rules read.
     pub(super) reads: Vec<usize>,
-    /// Whether its type follows from theirs alone, see [`topological`].
+    /// Whether its type depends on theirs only, see [`topological`].
     pub(super) is_free: bool,
 }
 
@@ -107,7 +107,7 @@ impl<'r> Pass<'r> {
     }
 }
 
-/// The rules of the units and of all other modules.
+/// Rules of the units and of all other modules.
 pub(super) struct Rules<'b> {
     pub(super) build: &'b Build,
     units: HashMap<&'b str, (usize, SourceNames)>,
@@ -130,7 +130,7 @@ impl<'b> Rules<'b> {
             .unwrap_or_default()
     }
 
-    /// The tree of a rule as it is now.
+    /// Returns the current syntax tree of a rule.
     fn ast(&self, rule: &'b CompiledRule) -> &'b Rule {
         let unit = self
             .units
@@ -140,8 +140,7 @@ impl<'b> Rules<'b> {
         ast.unwrap_or_else(|| rule.ast())
     }
 
-    /// These places, each behind those that it reads. Without recursion, because chains of rules
-    /// can be long.
+    /// Sorts paths by dependency. Iterative, because chains of rules can be long.
     fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Pass<'r> {
         let wanted: Vec<&Path> = round.iter().collect();
         let places = parallel::each(&mut wanted.clone(), |path| TypedRule {
@@ -149,7 +148,7 @@ impl<'b> Rules<'b> {
             reads: self.read_by(path, &wanted),
             is_free: topological::is_free(self.build.module_set.root(), path),
         });
-        // How many of what a place reads have not been asked for; nothing before it is.
+        // Number of dependencies of a path that are not visited yet; `None` before its own visit.
         let mut left: Vec<Option<usize>> = vec![None; places.len()];
         let mut order = Vec::with_capacity(places.len());
         for start in 0..places.len() {
@@ -174,7 +173,7 @@ impl<'b> Rules<'b> {
         Pass { places, order }
     }
 
-    /// Those of the wanted places that the rules of a place read, by their numbers.
+    /// Returns the indices of the given paths that the rules of a path read.
     fn read_by(&self, path: &[Value], wanted: &[&Path]) -> Vec<usize> {
         let mut targets = Vec::new();
         for rule in self.at(path) {
@@ -194,7 +193,7 @@ impl<'b> Rules<'b> {
         numbers
     }
 
-    /// The type that the rules of a place give, and their mistakes.
+    /// Returns the type that the rules of a path define, and their errors.
     pub(super) fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Diagnostics) {
         let mut found = Diagnostics::new();
         let (mut of, mut is_lost) = (None, false);
@@ -208,13 +207,13 @@ impl<'b> Rules<'b> {
                     check_rule(&mut scope, ast, rule.ground.saturating_sub(rule.package));
                 let is_function = |of: &Option<Type>| matches!(of, Some(Type::Function(_)));
                 of = if !mistakes.is_empty() {
-                    // Others that read it have no mistake because of this one.
+                    // Rules that read it must not have errors because of this one.
                     match rule.ground < rule.reference.len() {
                         true => of,
                         false => Some(Type::any()),
                     }
                 } else if of.is_some() && more.is_some() && is_function(&of) != is_function(&more) {
-                    // OPA does not know a function behind a definition with mistakes.
+                    // OPA does not know a function that follows a definition with errors.
                     is_lost = true;
                     None
                 } else {
@@ -224,13 +223,13 @@ impl<'b> Rules<'b> {
                 next = ast.else_rule.as_deref();
             }
         }
-        // Nothing would stand for what is not known yet.
+        // An absent type would mean that it is not known yet.
         (of.or(is_lost.then_some(Type::Null)), found)
     }
 }
 
-/// The type that one rule gives to its place, which has the first steps of its reference, and its
-/// mistakes.
+/// Returns the type that one rule defines at its path, which is a prefix of its reference, and its
+/// errors.
 fn check_rule(
     scope: &mut Scope<'_>,
     rule: &Rule,
@@ -260,7 +259,7 @@ fn check_rule(
             (None, Some(key)) => scope.of_term(key).map(|key| Type::set(Some(key))),
             (None, None) => None,
         };
-        // Steps behind the place are keys of nested objects.
+        // The remaining steps are keys of nested objects.
         let steps = head.reference.get(ground..).unwrap_or_default();
         let of = steps.iter().rev().fold(of, |of, step| {
             let (of, key) = (of?, scope.of_term(step)?);

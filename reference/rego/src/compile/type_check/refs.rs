@@ -13,8 +13,8 @@ use crate::syntax::visit::deep;
 use crate::syntax::{Connective, Expr, ExprTerms, Ref, Term, TermValue};
 use crate::types::{Type, keys_of};
 
-/// Checks every reference of an expression, except those inside of comprehensions, which have
-/// their own bodies.
+/// Checks every reference of an expression, except those inside of comprehensions, which have their
+/// own bodies.
 pub(super) fn check(scope: &mut Scope<'_>, expr: &Expr) -> Vec<LanguageError> {
     let mut found = Vec::new();
     in_expr(scope, expr, &mut found);
@@ -44,7 +44,7 @@ fn in_expr(scope: &mut Scope<'_>, expr: &Expr, found: &mut Vec<LanguageError>) {
                     in_expr(scope, expr, found);
                 }
             });
-            // The modifiers of a negation are those of a term.
+            // The modifiers of a negation belong to a term.
             if logic.connective == Connective::Not {
                 return;
             }
@@ -98,7 +98,7 @@ fn in_term(scope: &mut Scope<'_>, term: &Term, found: &mut Vec<LanguageError>) {
     });
 }
 
-/// Functions are called, not read.
+/// Reports a reference to a function outside of a call.
 fn called(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
     let of = scope.of_ref(reference)?;
     of.as_function()?;
@@ -111,8 +111,8 @@ fn called(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
     ))
 }
 
-/// Follows a reference through the layers. Variables that have no type get the one of the keys
-/// they stand for.
+/// Checks a reference through the layers. Variables without a type get that of the keys they range
+/// over.
 fn reach(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
     let head = reference.first()?;
     let TermValue::Var(var) = &head.value else {
@@ -134,7 +134,7 @@ fn reach(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
     }
 }
 
-/// Follows a reference through a tree of documents; fails if the tree does not know it.
+/// Checks a reference through a tree of documents; fails if the tree does not contain it.
 fn in_tree(
     scope: &mut Scope<'_>,
     reference: &Ref,
@@ -175,7 +175,7 @@ fn in_tree(
     Ok(None)
 }
 
-/// Follows the steps of a reference, from one on, through a value.
+/// Checks the remaining steps of a reference, starting at an index, through a value.
 fn in_value(
     scope: &mut Scope<'_>,
     reference: &Ref,
@@ -237,8 +237,8 @@ fn in_value(
     None
 }
 
-/// Follows a step through a collection that has no members. A constant key is a mistake; what goes
-/// through all members is none, because a collection may be empty for the moment.
+/// Checks a step through an empty collection. A constant key is an error; iteration is not, because
+/// a collection may be only temporarily empty.
 fn in_nothing(
     scope: &mut Scope<'_>,
     reference: &Ref,
@@ -267,7 +267,7 @@ fn in_nothing(
     }
 }
 
-/// Whether it is the type of a collection that has no members.
+/// Whether it is the type of an empty collection.
 fn is_empty(of: &Type) -> bool {
     match of {
         Type::Object(object) => object.members.is_empty() && object.rest.is_none(),

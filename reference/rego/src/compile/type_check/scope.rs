@@ -20,35 +20,35 @@ use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue, Var};
 use crate::types::Type;
 use crate::types::signature;
 
-/// A comprehension is looked at this many times, because what is known of the variables around it
-/// can change in between. Then its type stands, so that nesting cannot multiply the work.
+/// Maximum number of times that a comprehension is checked, as the types of the variables around it
+/// can change in between. After that its type is fixed, so that nesting cannot multiply the work.
 const MAX_LOOKS: u8 = 4;
 
-/// What stands for a variable is looked up this many times in what was found.
+/// Maximum depth to which generated variables are expanded in messages.
 const MAX_STANDING: usize = 8;
 
-/// The types that hold where an expression stands, inner layers last.
+/// Types in scope of an expression, inner layers last.
 #[derive(Debug)]
 pub(crate) struct Scope<'w> {
     pub(super) module_set: &'w ModuleSet,
-    /// The types of rules; absent while those are not known yet.
+    /// Types of rules; `None` while they are not known yet.
     rules: Option<Arc<TypeNode>>,
     layers: Vec<Layer>,
-    /// The names that authors wrote, by the generated variables that took their place.
+    /// Source names of variables, by the generated variables that replaced them.
     written: SourceNames,
-    /// The terms for which generated variables stand.
+    /// Terms that generated variables replace.
     stands_for: HashMap<Var, Term>,
-    /// The comprehensions that were looked at, by the addresses of their bodies.
+    /// Checked comprehensions, by the addresses of their bodies.
     known: HashMap<usize, ComprehensionType>,
-    /// The state that comes next.
+    /// Number of the next state.
     next: usize,
 }
 
-/// What is known of a comprehension.
+/// Result for a comprehension.
 #[derive(Debug)]
 struct ComprehensionType {
     of: Option<Type>,
-    /// What its layer was in when that was found.
+    /// State of its layer at that time.
     state: usize,
     looks: u8,
 }
@@ -57,24 +57,24 @@ struct ComprehensionType {
 #[derive(Debug, Default)]
 struct Layer {
     vars: HashMap<Var, Option<Type>>,
-    /// The documents that are replaced, `data` and `input` among the first steps.
+    /// Replaced documents, with `data` and `input` as first steps.
     replaced: Option<TypeNode>,
-    /// A number that no other layer has, and that changes with its variables.
+    /// Unique number, which changes with the variables of the layer.
     state: usize,
 }
 
-/// Where a reference begins.
+/// Resolved head of a reference.
 pub(super) enum Start {
     /// A variable, or a document whose type is known as a whole.
     Of(Option<Type>),
-    /// A place in the tree of documents; the number is that of the next layer to ask.
+    /// Node in the tree of documents, and the number of the next layer to search.
     TypedRule(Arc<TypeNode>, usize),
-    /// Nothing is known of it.
+    /// Nothing is known about it.
     Nothing,
 }
 
 impl<'w> Scope<'w> {
-    /// A scope in which nothing is known but built-in functions.
+    /// Creates a scope with built-in functions only.
     pub(crate) fn new(module_set: &'w ModuleSet) -> Self {
         Self {
             module_set,
@@ -87,7 +87,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// A scope that knows the types of rules, and the names that errors show.
+    /// Creates a scope with the types of rules, and with source names for errors.
     pub(crate) fn of_rules(
         module_set: &'w ModuleSet,
         rules: &TypeNode,
@@ -101,7 +101,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// Notes which term a generated variable stands for.
+    /// Records the term that a generated variable replaces.
     pub(super) fn stand_for(&mut self, expr: &Expr) {
         let ExprTerms::Call(call) = &expr.terms else {
             return;
@@ -111,7 +111,7 @@ impl<'w> Scope<'w> {
         }
         let (var, term) = match (is_equality(expr), operands(expr), call.split_last()) {
             (true, [var, term], _) => (var, term.clone()),
-            // The last operand of a call takes its result.
+            // The last operand of a call receives its result.
             (false, _, Some((var, call))) => {
                 let value = TermValue::Call(call.into());
                 let location = expr.location.clone();
@@ -126,7 +126,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// A reference as its author wrote it.
+    /// Returns a reference with source names.
     pub(super) fn shown(&self, reference: &Ref) -> Ref {
         let mut shown = reference.clone();
         for (index, step) in shown.iter_mut().enumerate() {
@@ -135,10 +135,10 @@ impl<'w> Scope<'w> {
         shown
     }
 
-    /// Shows the term for which a variable stands; that it is a call is only shown where a
-    /// reference begins.
+    /// Restores the term that a variable replaces; a call is restored only at the head of a
+    /// reference.
     fn show(&self, term: &mut Term, begins: bool, depth: usize) {
-        // What a variable stands for can have such variables in it, a few times.
+        // The restored term can contain such variables, down to a maximum depth.
         if let TermValue::Var(var) = &term.value
             && let Some(other) = self.stands_for.get(var)
             && (begins || !matches!(other.value, TermValue::Call(_)))
@@ -161,8 +161,8 @@ impl<'w> Scope<'w> {
         rename(term, &|var| self.written.get(var).cloned());
     }
 
-    /// The places that depend on what a reference names, as any values; absent if there are
-    /// none. A function that is replaced keeps its own type.
+    /// Returns the paths that depend on a reference, with any type; `None` if there are none. A
+    /// function that is replaced retains its type.
     pub(super) fn dependents(&self, target: &Ref, is_function: bool) -> Option<TypeNode> {
         let mut rules = Vec::new();
         if target.first().is_none_or(|head| !is_var(head, "data")) {
@@ -188,7 +188,7 @@ impl<'w> Scope<'w> {
         tree.has_children().then_some(tree)
     }
 
-    /// Goes into a body.
+    /// Enters a body.
     fn enter(&mut self) {
         let state = self.state();
         self.layers.push(Layer {
@@ -202,12 +202,12 @@ impl<'w> Scope<'w> {
         self.next
     }
 
-    /// Leaves a body; what is known of its variables goes.
+    /// Leaves a body, and drops the types of its variables.
     pub(super) fn leave(&mut self) {
         self.layers.pop();
     }
 
-    /// Looks at documents that are replaced by modifiers. Variables still belong to the body.
+    /// Adds a layer of documents that modifiers replace. Variables still belong to the body.
     pub(super) fn replace(&mut self, documents: TypeNode) {
         let state = self.state();
         self.layers.push(Layer {
@@ -217,7 +217,7 @@ impl<'w> Scope<'w> {
         });
     }
 
-    /// Gives a type to a variable of the innermost body.
+    /// Sets the type of a variable of the innermost body.
     pub(super) fn bind(&mut self, var: &Var, of: Option<Type>) {
         for layer in self.layers.iter_mut().rev() {
             self.next += 1;
@@ -229,7 +229,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// The type of a variable, if one is known.
+    /// Returns the type of a variable, if it is known.
     pub(super) fn of_var(&self, var: &Var) -> Option<Type> {
         let layers = self.layers.iter().rev();
         layers
@@ -239,7 +239,7 @@ impl<'w> Scope<'w> {
             .flatten()
     }
 
-    /// The type of a term, as far as it is known.
+    /// Returns the type of a term, as far as it is known.
     pub(crate) fn of_term(&mut self, term: &Term) -> Option<Type> {
         deep(|| match &term.value {
             TermValue::Null => Some(Type::Null),
@@ -281,8 +281,8 @@ impl<'w> Scope<'w> {
         })
     }
 
-    /// Looks at a comprehension, unless what is known of it still holds. It has no type if its
-    /// body has mistakes, which are the answer.
+    /// Checks a comprehension, unless the last result is still valid. Returns the errors of its
+    /// body; with errors it has no type.
     pub(super) fn comprehension(&mut self, term: &Term) -> Vec<LanguageError> {
         let Some(body) = inside(term) else {
             return Vec::new();
@@ -303,7 +303,7 @@ impl<'w> Scope<'w> {
         found
     }
 
-    /// The type of a comprehension whose body is open.
+    /// Returns the type of a comprehension whose body is in scope.
     fn collected(&mut self, term: &Term) -> Option<Type> {
         match &term.value {
             TermValue::ArrayComprehension(of) => {
@@ -322,7 +322,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// Checks a body in its own layer, and answers before that goes.
+    /// Checks a body in a separate layer, and calls `answer` before that layer is removed.
     pub(super) fn look<T>(
         &mut self,
         inside: &Body,
@@ -335,7 +335,7 @@ impl<'w> Scope<'w> {
         answer
     }
 
-    /// The type of what a reference names.
+    /// Returns the type of the document that a reference names.
     pub(crate) fn of_ref(&mut self, reference: &Ref) -> Option<Type> {
         let (head, steps) = reference.split_first()?;
         let TermValue::Var(var) = &head.value else {
@@ -360,7 +360,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// Where a variable stands in the layers below this number; the rules are the last.
+    /// Resolves a variable in the layers below this number; the rules are the last.
     pub(super) fn start(&self, var: &Var, below: usize) -> Start {
         let key = Value::from(var.0.clone());
         for index in (1..below).rev() {
@@ -380,13 +380,13 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// The number that stands above all layers.
+    /// Returns the number above all layers.
     pub(super) fn top(&self) -> usize {
         self.layers.len() + 1
     }
 }
 
-/// The body of a comprehension.
+/// Returns the body of a comprehension.
 fn inside(term: &Term) -> Option<&Body> {
     match &term.value {
         TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => Some(&of.body),
@@ -404,7 +404,7 @@ pub(super) fn is_root(var: &Var) -> bool {
     matches!(&*var.0, "input" | "data")
 }
 
-/// The type of what steps lead to in a rule_tree; absent if the tree does not know.
+/// Returns the type at the end of steps in a type tree; `None` if the tree does not contain it.
 fn descend(node: &TypeNode, steps: &[Term]) -> Option<Option<Type>> {
     let mut node = node;
     for (index, step) in steps.iter().enumerate() {
@@ -422,7 +422,7 @@ fn descend(node: &TypeNode, steps: &[Term]) -> Option<Option<Type>> {
     Some(node.extent())
 }
 
-/// The type of what steps lead to in a value.
+/// Returns the type at the end of steps in a value.
 fn select(of: Type, steps: &[Term]) -> Option<Type> {
     let mut of = of;
     for step in steps {

@@ -1,10 +1,10 @@
 //! Topological order of type inference, in layers that are inferred in parallel: first the rules
-//! that read no others, then those that read only such, and so on.
+//! that read no others, then those that read only those, and so on.
 //!
-//! The type of a place can depend on more than the types of what its rules read: a reference with
-//! variables, or into a document that rules below add to, shows of other places whether their
-//! types are known by then. Those are found one by one, in their order. So are all where there is
-//! a mistake, which hides others.
+//! The type of a path can depend on more than the types of the paths that its rules read: a
+//! reference with variables, or into a document that rules below extend, reveals whether the types
+//! of other paths are known yet. Those are inferred one by one, in their order. So are all paths if
+//! there is an error, because errors hide others.
 
 use super::environment::TypeNode;
 use super::inference::{Pass, Rules};
@@ -16,16 +16,16 @@ use crate::syntax::TermValue;
 use crate::syntax::terms::constant;
 use crate::types::Type;
 
-/// What is known before places have their turns.
+/// Types that are inferred ahead of the sequential order.
 pub(super) enum InferredType {
-    /// The types of all places.
+    /// Types of all paths.
     All(TypeNode),
-    /// For some of the places, by their numbers, what their rules give.
+    /// Types of some of the paths, by their indices.
     Some(Vec<Option<Option<Type>>>),
 }
 
-/// Whether the type of a place follows from the types of the places that its rules read, and shows
-/// only to those that read it, whenever it is found.
+/// Whether the type of a path depends only on the types of the paths that its rules read, and
+/// affects only paths that read it, regardless of the order.
 pub(super) fn is_free(root: &Node, path: &[Value]) -> bool {
     let mut node = root;
     for step in path {
@@ -34,7 +34,7 @@ pub(super) fn is_free(root: &Node, path: &[Value]) -> bool {
         }
         match node.child(step) {
             Some(child) => node = child,
-            // Nothing is there any more.
+            // The path has no rules any more.
             None => return true,
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn is_free(root: &Node, path: &[Value]) -> bool {
     node.is_leaf() && reads.all(|dependency| is_plain(root, dependency))
 }
 
-/// Whether a reference leads through names to what is read, and through no other rules.
+/// Whether a reference leads by names directly to the document, without rules on its path.
 fn is_plain(root: &Node, dependency: &Dependency) -> bool {
     let ([target], None) = (dependency.targets.as_slice(), &dependency.variable) else {
         return false;
@@ -51,7 +51,7 @@ fn is_plain(root: &Node, dependency: &Dependency) -> bool {
     let mut node = root;
     for step in target.iter().skip(1) {
         if let Some(rules) = &node.rules {
-            // Into a value that is read as a whole.
+            // A step into a value that is read as a whole.
             return node.is_leaf() && rules.all().iter().any(|rule| rule.is_ground());
         }
         if !matches!(step.value, TermValue::String(_)) {
@@ -66,7 +66,7 @@ fn is_plain(root: &Node, dependency: &Dependency) -> bool {
     true
 }
 
-/// Finds the types that can be found so, where none is known yet.
+/// Infers types in parallel as far as possible, for a policy without known types.
 pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> InferredType {
     let mut known = vec![None; round.places.len()];
     let mut types = TypeNode::default();
@@ -89,7 +89,7 @@ pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> InferredType {
     }
 }
 
-/// Places with their numbers that read only those of layers before.
+/// Paths, with their indices, that read only those of preceding layers.
 type Layer<'r> = Vec<(usize, &'r [Value])>;
 
 fn layers<'r>(round: &Pass<'r>) -> Vec<Layer<'r>> {

@@ -6,14 +6,14 @@ use crate::syntax::visit::deep;
 use crate::syntax::{Term, TermValue};
 use crate::types::{Array, Object, Type};
 
-/// Whether a value can be of both types. What is not known fits nothing.
+/// Whether a value can be of both types. An unknown type fits nothing.
 pub(crate) fn fits(left: Option<&Type>, right: Option<&Type>) -> bool {
     let (Some(left), Some(right)) = (left, right) else {
         return false;
     };
     match (left, right) {
         (Type::Any(any), other) | (other, Type::Any(any)) => {
-            // A union of both sides is tried from the left, then from the right.
+            // If both sides are unions, the left is tried first, then the right.
             (!matches!(other, Type::Function(_))
                 && (any.of.is_empty() || any.of.iter().any(|of| fits(Some(of), Some(other)))))
                 || match other {
@@ -49,7 +49,7 @@ pub(crate) fn fits(left: Option<&Type>, right: Option<&Type>) -> bool {
     }
 }
 
-/// Whether what further members look like fits, where both sides say something.
+/// Whether the types of further members fit, if both are known.
 fn rest_fits(left: Option<&Type>, right: Option<&Type>) -> bool {
     left.is_none() || right.is_none() || fits(left, right)
 }
@@ -71,7 +71,7 @@ fn members_fit(left: &Object, right: &Object) -> bool {
         })
 }
 
-/// Makes a term be of a type: its variables get theirs. The answer is whether it can be.
+/// Infers the types of a term's variables from its type. Returns whether the type is possible.
 pub(super) fn infer(scope: &mut Scope<'_>, term: &Term, of: Option<&Type>, union: bool) -> bool {
     deep(|| match &term.value {
         TermValue::Array(items) => match of {
@@ -120,10 +120,10 @@ pub(super) fn infer(scope: &mut Scope<'_>, term: &Term, of: Option<&Type>, union
     })
 }
 
-/// Makes a collection be of one of these types; of any at all if there are none.
+/// Infers a collection to be of one of these types; of any type if there are none.
 fn infer_any(scope: &mut Scope<'_>, term: &Term, of: &[Type]) -> bool {
     if !of.is_empty() {
-        // Every type that fits adds to what is known of the variables.
+        // Every type that fits adds to the types of the variables.
         let mut fits = false;
         for of in of {
             fits |= infer(scope, term, Some(of), true);
@@ -170,7 +170,7 @@ fn infer_members(
     })
 }
 
-/// Makes two terms be of one type. The answer is whether they can be.
+/// Unifies the types of two terms. Returns whether that is possible.
 pub(super) fn equate(
     scope: &mut Scope<'_>,
     left: &Term,
@@ -214,14 +214,14 @@ pub(super) fn equate(
                 infer(scope, left, of.as_ref(), false)
             }
         }
-        // Of a member of an empty collection nothing is known; there is none to compare with.
+        // A member of an empty collection has no known type; there is nothing to compare.
         (TermValue::Var(_), TermValue::Ref(_)) if left_of.is_none() && right_of.is_none() => {
             infer(scope, left, Some(&Type::any()), false)
         }
         (TermValue::Ref(_), TermValue::Var(_)) if left_of.is_none() && right_of.is_none() => {
             infer(scope, right, Some(&Type::any()), false)
         }
-        // A variable of which nothing is known takes what is known of the other side.
+        // A variable of unknown type gets the type of the other side.
         (TermValue::Var(_), _) if left_of.is_none() && right_of.is_some() => {
             infer(scope, left, right_of, false)
         }

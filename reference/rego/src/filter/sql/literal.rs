@@ -1,13 +1,13 @@
 //! SQL string literals.
 
-/// A string between quotes, those inside doubled.
+/// Quotes a string, with the quotes inside doubled.
 pub(super) fn doubled(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A string between quotes in which a backslash begins an escape. Quotes are doubled. Where there is
-/// an escape, all of it is ASCII: a byte that is taken for the first half of a character would make
-/// the backslash its second.
+/// Quotes a string in which a backslash begins an escape. Quotes are doubled. If there is an
+/// escape, the whole literal is ASCII: a byte that is read as the first half of a character would
+/// make the backslash its second.
 pub(super) fn escaped(text: &str, escapes: &[(char, &str)]) -> String {
     let escape = |c: char| escapes.iter().find(|(escaped, _)| *escaped == c);
     let has_escape = text.contains(|c: char| c == '\\' || escape(c).is_some());
@@ -27,8 +27,7 @@ pub(super) fn escaped(text: &str, escapes: &[(char, &str)]) -> String {
     written
 }
 
-/// A string whose NULs are written as an expression, for databases that cannot have them between
-/// quotes.
+/// Quotes a string, with NULs as expressions, for databases that do not allow them between quotes.
 pub(super) fn concatenated(text: &str, nul: &str, join: &str, part: fn(&str) -> String) -> String {
     if !text.contains('\0') {
         return part(text);
@@ -37,8 +36,7 @@ pub(super) fn concatenated(text: &str, nul: &str, join: &str, part: fn(&str) -> 
     format!("({})", parts.join(&format!(" {join} {nul} {join} ")))
 }
 
-/// Whether a text could be that of a number or boolean, so that a database might take one for the
-/// other.
+/// Whether a string could be a number or boolean, so that a database might confuse the two.
 pub(super) fn is_ambiguous(text: &str) -> bool {
     let lower = text.trim().to_ascii_lowercase();
     let words = ["true", "false", "yes", "no", "on", "off"];

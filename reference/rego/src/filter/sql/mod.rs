@@ -1,8 +1,8 @@
 //! SQL WHERE clauses.
 //!
-//! Negations are moved to the tests first, which Rego's total order allows: what is not less is
-//! greater or equal. So a test only has to be true for exactly the right rows; where it is not,
-//! SQL may say false or NULL.
+//! Negations are moved to the tests first, which Rego's total order allows: a value that is not
+//! less is greater or equal. So a test only has to be true for exactly the right rows; elsewhere,
+//! SQL may evaluate it to false or NULL.
 
 mod literal;
 mod mysql;
@@ -25,56 +25,55 @@ use super::target::Dialect;
 use crate::Value;
 use crate::value::Number;
 
-/// How one database writes tests. Columns come as they are written. An answer that is no lone
-/// comparison or call stands in parentheses.
+/// SQL generator for the tests of one database. Columns are passed as they are written. A result
+/// that is not a single comparison or call is in parentheses.
 trait Writer {
-    /// What always holds, or never.
+    /// Returns a condition that is always or never true.
     fn constant(&self, holds: bool) -> &'static str {
         if holds { "1 = 1" } else { "1 = 0" }
     }
 
-    /// How a name is written between quotes.
+    /// Quotes a name.
     fn quoted(&self, name: &str) -> String {
         names::doubled(name, '"')
     }
 
-    /// A comparison with a boolean, a number or a string.
+    /// Compares a column with a boolean, a number or a string.
     fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered;
 
-    /// A comparison of two columns, where two without values are equal.
+    /// Compares two columns, where two without values are equal.
     fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String;
 
     /// Whether a column is one of these values, of which there is at least one; all are
     /// booleans, all numbers or all strings.
     fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered;
 
-    /// Whether a column is a string that has a text somewhere.
+    /// Whether a column is a string that contains a string at a position.
     fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered;
 
-    /// A constant that is compared with a column of its type; absent if the database does not
-    /// have exactly this value, or does not tell it from all others.
+    /// Returns a constant that is compared with a column of its type; `None` if the database cannot
+    /// represent exactly this value, or cannot distinguish it from all others.
     fn exact(&self, value: &Scalar) -> Option<String>;
 
-    /// Whether a column of strings has a text, which is not empty, somewhere; absent as in
-    /// [`Writer::exact`].
+    /// Whether a column of strings contains a string, which is not empty, at a position; `None` as
+    /// in [`Writer::exact`].
     fn search(&self, column: &str, place: MatchPosition, text: &str) -> Option<String>;
 }
 
-/// A test, or why the database cannot say it.
+/// A test, or the reason why the database cannot express it.
 type Rendered = Result<String, String>;
 
-/// A column and what is known of it.
+/// Column and what is known about it.
 struct Subject {
     /// Its name as it is written.
     name: String,
-    /// Whether the condition compares it to values of several kinds, so that it is unknown which
-    /// it has.
+    /// Whether the condition compares it to values of several types, so that its type is unknown.
     mixed: bool,
-    /// The type that the request tells.
+    /// Type according to the request.
     of: Option<ColumnType>,
 }
 
-/// A constant that is compared with columns.
+/// Constant that is compared with columns.
 #[derive(Debug, Clone, PartialEq)]
 enum Scalar {
     Bool(bool),
@@ -109,7 +108,7 @@ impl Scalar {
     }
 }
 
-/// The clause, empty if the condition always holds; absent if it never does.
+/// Returns the clause; empty if the condition is always true, `None` if it never is.
 pub(super) fn write(
     condition: &Condition,
     dialect: Dialect,
@@ -140,13 +139,13 @@ pub(super) fn write(
     Ok(Some(text))
 }
 
-/// A clause in the making.
+/// Generator of a clause.
 struct Clause<'c> {
     writer: &'c dyn Writer,
     dialect: Dialect,
     mappings: &'c Mappings,
     types: &'c ColumnTypes,
-    /// The kinds of values that columns are compared with, as sets of [`Scalar::kind`].
+    /// Types of values that columns are compared with, as sets of [`Scalar::kind`].
     kinds: BTreeMap<&'c Column, u8>,
 }
 
@@ -261,7 +260,7 @@ impl Clause<'_> {
             names.push(if names::is_plain(name) {
                 name.clone()
             } else if place.table.is_empty() && self.dialect == Dialect::Sqlite {
-                // SQLite takes a lone name between double quotes that it does not know as a string.
+                // SQLite reads an unknown unqualified name between double quotes as a string.
                 names::doubled(name, '`')
             } else {
                 self.writer.quoted(name)
@@ -271,7 +270,7 @@ impl Clause<'_> {
     }
 }
 
-/// Where a test does not hold that says NULL only for a column without a value.
+/// Negates a test that is NULL only for a column without a value.
 fn otherwise(column: &str, holds: &str) -> String {
     format!("({column} IS NULL OR {})", not(holds))
 }
@@ -284,13 +283,13 @@ fn not(test: &str) -> String {
     }
 }
 
-/// Whether parentheses stand around all of a test.
+/// Whether one pair of parentheses encloses a whole test.
 fn is_group(test: &str) -> bool {
     let mut quote = None;
     let mut open = 0_usize;
     for (at, c) in test.char_indices() {
         match (quote, c) {
-            // A quote inside quotes is doubled, which closes and opens again.
+            // A quote inside quotes is doubled, which closes and reopens the string.
             (Some(end), c) if c == end => quote = None,
             (Some(_), _) => {}
             (None, '\'' | '"' | '`') => quote = Some(c),
@@ -305,7 +304,7 @@ fn is_group(test: &str) -> bool {
     false
 }
 
-/// How a column compares to null, the least of all values.
+/// Compares a column to null, the least of all values.
 fn null_test(writer: &dyn Writer, column: &str, comparison: Comparison) -> String {
     match comparison {
         Comparison::Equal | Comparison::LessOrEqual => format!("{column} IS NULL"),
@@ -315,7 +314,7 @@ fn null_test(writer: &dyn Writer, column: &str, comparison: Comparison) -> Strin
     }
 }
 
-/// Comparisons with null that always or never hold.
+/// Folds comparisons with null that are always or never true.
 fn nulls(test: &Test) -> Condition {
     match &test.ask {
         Predicate::Compare(Comparison::Less, Value::Null) => Condition::Constant(false),
@@ -324,7 +323,7 @@ fn nulls(test: &Test) -> Condition {
     }
 }
 
-/// The kinds of values that each column is compared with.
+/// Returns the types of values that each column is compared with.
 fn kinds_of_columns(condition: &Condition) -> BTreeMap<&Column, u8> {
     let mut kinds: BTreeMap<&Column, u8> = BTreeMap::new();
     condition.visit(&mut |part| {

@@ -1,12 +1,12 @@
-//! MySQL and MariaDB. Collations there fold case and accents and ignore spaces at the end, so
-//! that strings are compared by their bytes in UTF-8; the comparison beside that is for an index.
+//! MySQL and MariaDB. Collations there fold case and accents and ignore trailing spaces, so that
+//! strings are compared by their bytes in UTF-8; the additional plain comparison is for an index.
 
 use super::type_guards::TypeGuards;
 use super::{MatchPosition, Rendered, Scalar, literal, names, number, pattern};
 
 pub(super) struct MySql;
 
-/// Decimal numbers have so many digits.
+/// Maximum number of digits of a decimal number.
 const MOST_DIGITS: usize = 65;
 
 impl TypeGuards for MySql {
@@ -63,8 +63,8 @@ impl TypeGuards for MySql {
     }
 }
 
-/// A string, so that it means the same whatever the server takes a backslash for, and whatever
-/// characters it takes two bytes for: in GBK and Shift JIS, the second of them may be a backslash.
+/// Formats a string so that it does not depend on how the server reads a backslash, nor on its
+/// double-byte characters: in GBK and Shift JIS, the second byte may be a backslash.
 fn string(text: &str) -> String {
     let is_special = |c: char| c == '\\' || c.is_ascii_control();
     if !text.contains(is_special) {

@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use crate::hash::HashSet;
 
-/// A name between quotes, those inside doubled.
+/// Quotes a name, with the quotes inside doubled.
 pub(super) fn doubled(name: &str, quote: char) -> String {
     let inner = name.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{inner}{quote}")
 }
 
-/// Whether a name is taken as one without quotes by every database.
+/// Whether every database accepts a name without quotes.
 pub(super) fn is_plain(name: &str) -> bool {
     let mut characters = name.chars();
     characters
@@ -20,7 +20,7 @@ pub(super) fn is_plain(name: &str) -> bool {
         && !RESERVED.contains(name.to_ascii_lowercase().as_str())
 }
 
-/// The words that some of the databases reserve.
+/// Words that some of the databases reserve.
 static RESERVED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("reserved.txt")
         .split_ascii_whitespace()

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use super::Comparison;
 use crate::value::Number;
 
-/// A number in digits, without an exponent.
+/// Formats a number in digits, without an exponent.
 ///
 /// # Errors
-/// When it needs more digits than the database keeps.
+/// If it needs more digits than the database stores.
 pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
     let text = number.text();
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -55,8 +55,8 @@ pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
     })
 }
 
-/// A number that a database of 64-bit integers and floats can have, with a comparison to it that
-/// holds for the same columns; the answer of the comparison if it is always the same.
+/// Returns a number that a database of 64-bit integers and floats can represent, and an equivalent
+/// comparison with it; `Err` with the result of the comparison if that is constant.
 pub(super) fn nearest(
     number: &Number,
     comparison: Comparison,
@@ -69,7 +69,7 @@ pub(super) fn nearest(
             (Ordering::Equal, comparison) => comparison,
             (_, Equal) => return Err(false),
             (_, NotEqual) => return Err(true),
-            // The nearest is less: what is less than the number is at most the nearest.
+            // The nearest is less: anything below the number is at most the nearest.
             (Ordering::Less, Less | LessOrEqual) => LessOrEqual,
             (Ordering::Less, Greater | GreaterOrEqual) => Greater,
             (Ordering::Greater, Less | LessOrEqual) => Less,
@@ -78,7 +78,7 @@ pub(super) fn nearest(
     ))
 }
 
-/// The nearest number that can be had, and how it compares to the number itself.
+/// Returns the nearest representable number, and how it compares to the number itself.
 fn near(number: &Number) -> (String, Ordering) {
     if let Some(integer) = integer(number) {
         return (integer.to_string(), Ordering::Equal);
@@ -94,7 +94,7 @@ fn near(number: &Number) -> (String, Ordering) {
         };
         return (text.to_owned(), order);
     }
-    // Between 2^53 and 2^63 integers are nearer to each other than floats are.
+    // Between 2^53 and 2^63 integers are denser than floats.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     const TOP: f64 = 9_223_372_036_854_775_808.0;
     // The shortest digits of this float are below the least integer, which is the same number.
@@ -119,13 +119,13 @@ fn near(number: &Number) -> (String, Ordering) {
     (text, order)
 }
 
-/// Whether a float is exactly this number.
+/// Whether a float can represent this number exactly.
 pub(super) fn is_float(number: &Number) -> bool {
     let float = number.as_f64();
     float.is_finite() && Number::parse(&format!("{float:e}")).as_ref() == Some(number)
 }
 
-/// The number, if it is an integer of 64 bits, however it is written.
+/// Returns the number if it is a 64-bit integer, in any notation.
 fn integer(number: &Number) -> Option<i64> {
     if let Some(integer) = number.as_i64() {
         return Some(integer);

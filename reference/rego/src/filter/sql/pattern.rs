@@ -2,12 +2,11 @@
 
 use super::MatchPosition;
 
-/// The character that takes the meaning of the next one away. A backslash would be doubled in
-/// strings of some databases.
+/// Escape character. A backslash would be doubled in strings of some databases.
 const ESCAPE: char = '!';
 
-/// A pattern for a text at a place, and the clause behind it, which is empty where nothing is
-/// escaped. `special` are the characters with a meaning beside `%` and `_`.
+/// Returns a pattern for a string at a position, and the `ESCAPE` clause that follows it, which is
+/// empty if nothing is escaped. `special` are additional characters with a meaning.
 pub(super) fn like(place: MatchPosition, text: &str, special: &[char]) -> (String, &'static str) {
     let is_special = |c: char| matches!(c, '%' | '_' | '\\' | ESCAPE) || special.contains(&c);
     let mut pattern = String::new();
@@ -18,7 +17,7 @@ pub(super) fn like(place: MatchPosition, text: &str, special: &[char]) -> (Strin
     for c in text.chars() {
         if is_special(c) {
             escapes = true;
-            // A backslash has a meaning only where no other escape is given.
+            // A backslash has a meaning only if no other escape is specified.
             if c != '\\' {
                 pattern.push(ESCAPE);
             }

@@ -1,7 +1,7 @@
 //! PostgreSQL. It refuses to compare a column with a number that is not of its type, which is why
-//! those are compared as they are, for an index. A string takes the type of its column instead, so
-//! that one which could be a number or boolean is compared with the column's text, and its kind
-//! is looked at. Where a condition compares a column with several kinds, it becomes JSON first.
+//! those are compared unchanged, for an index. A string takes the type of its column instead, so
+//! that one that could be a number or boolean is compared with the column's text, and its type is
+//! tested. A column that is compared with several types is converted to JSON first.
 
 use super::{
     Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number, pattern,
@@ -9,7 +9,7 @@ use super::{
 
 pub(super) struct PostgreSql;
 
-/// Literals may have more digits than that, but no column has.
+/// Maximum number of digits of a column. Literals may have more.
 const MOST_DIGITS: usize = 1_000;
 
 impl Writer for PostgreSql {
@@ -18,8 +18,8 @@ impl Writer for PostgreSql {
         if let Scalar::Text(text) = value {
             return Ok(match text.split_once('\0') {
                 None => compare_text(column, comparison, text),
-                // No column has a NUL, so that none is equal, and all that begin with what
-                // stands before it and go on are greater.
+                // A column cannot contain a NUL, so that none is equal, and all that continue the
+                // part before the NUL are greater.
                 Some((before, _)) => match comparison {
                     Comparison::Equal => self.constant(false).to_owned(),
                     Comparison::NotEqual => self.constant(true).to_owned(),
@@ -50,7 +50,7 @@ impl Writer for PostgreSql {
 
     fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String {
         let (left_json, right_json) = (json(left), json(right));
-        // JSON orders the kinds the other way round.
+        // JSON orders the types in reverse.
         let ordered = |operator: &str, across: &str| {
             format!(
                 "CASE WHEN jsonb_typeof({left_json}) <> jsonb_typeof({right_json}) \
@@ -180,8 +180,8 @@ fn compare_text(column: &Subject, comparison: Comparison, value: &str) -> String
     }
 }
 
-/// Whether a comparison would not be exact, or not be possible, with the column as it is: a number
-/// that floats cannot have would be rounded for them, and what is not true need be no boolean.
+/// Whether a comparison would be inexact or impossible with the unchanged column: a number that
+/// floats cannot represent would be rounded, and a value that is not true need not be a boolean.
 fn needs_json(comparison: Comparison, value: &Scalar) -> bool {
     match value {
         Scalar::Bool(value) => !value || comparison != Comparison::Equal,
@@ -190,7 +190,7 @@ fn needs_json(comparison: Comparison, value: &Scalar) -> bool {
     }
 }
 
-/// A comparison with a boolean or number in the order of all kinds.
+/// Compares a column with a boolean or number in the order of all types.
 fn compare_json(name: &str, comparison: Comparison, value: &Scalar) -> Rendered {
     let (same, below, above) = match value {
         Scalar::Bool(_) => ("= 'boolean'", None, "IN ('number', 'string')"),
@@ -217,12 +217,12 @@ fn json(value: &str) -> String {
     format!("to_jsonb({value})")
 }
 
-/// What kind of value a column has.
+/// Tests the type of a column's value.
 fn kind(column: &str, test: &str) -> String {
     format!("jsonb_typeof(to_jsonb({column})) {test}")
 }
 
-/// The text of a string, in the order of its bytes.
+/// Returns the text of a string, in the order of its bytes.
 fn text(column: &str) -> String {
     format!("(to_jsonb({column}) #>> '{{}}') COLLATE \"C\"")
 }

@@ -1,9 +1,9 @@
-//! SQLite, whose order of kinds is Rego's: numbers before strings. Booleans are the numbers 0
-//! and 1 there.
+//! SQLite, whose order of types is Rego's: numbers precede strings. Booleans are the numbers 0 and
+//! 1 there.
 //!
-//! A comparison takes the type of its column into account, so that the string `'1'` is the number
-//! 1 in a numeric column; a `+` before the column's name prevents that. `typeof` does the same
-//! and leaves the comparison to an index.
+//! A comparison applies the type of its column, so that the string `'1'` is the number 1 in a
+//! numeric column; a `+` that precedes the column's name prevents that. `typeof` does the same and
+//! permits the use of an index.
 
 use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number};
 
@@ -28,7 +28,7 @@ impl Writer for Sqlite {
         Ok(match comparison {
             Comparison::Equal if as_it_is => format!("{column} = {value}"),
             Comparison::Equal => format!("({column} = {value} AND {})", kind(column, is_text)),
-            // `IS NOT TRUE` would ask for the truth of any number.
+            // `IS NOT TRUE` would test the truth of any number.
             Comparison::NotEqual if is_boolean => {
                 format!("({plus}{column} <> {value} OR {column} IS NULL)")
             }
@@ -94,10 +94,10 @@ impl Writer for Sqlite {
     }
 }
 
-/// Whether a column's text has a text somewhere.
+/// Whether a column's text contains a string at a position.
 fn find(column: &str, place: MatchPosition, text: &str) -> String {
     let value = string(text);
-    // Behind a NUL the functions for strings see nothing, those for bytes do.
+    // String functions stop at a NUL, those for bytes do not.
     let bytes = text.contains('\0');
     let of = if bytes {
         format!("CAST({column} AS BLOB)")
@@ -134,7 +134,7 @@ fn boolean(value: bool) -> &'static str {
     if value { "TRUE" } else { "FALSE" }
 }
 
-/// A value in a list, unless no column can be equal to it.
+/// Returns a value for a list, unless no column can be equal to it.
 fn item(value: &Scalar) -> Option<String> {
     match value {
         Scalar::Number(value) => {

@@ -1,25 +1,25 @@
-//! SQL Server. Its collations usually fold case, and its `=` ignores spaces at the end, so that
-//! strings are compared in a binary collation with a full stop behind both.
+//! SQL Server. Its collations usually fold case, and its `=` ignores trailing spaces, so that
+//! strings are compared in a binary collation with a full stop appended to both.
 
 use super::type_guards::TypeGuards;
 use super::{MatchPosition, Rendered, Scalar, literal, number, pattern};
 
 pub(super) struct SqlServer;
 
-/// Decimal numbers have so many digits.
+/// Maximum number of digits of a decimal number.
 const MOST_DIGITS: usize = 38;
 
-/// Compares by code points.
+/// Collation that compares by code points.
 const EXACT: &str = "COLLATE Latin1_General_100_BIN2";
 
-/// Keeps strings in UTF-8.
+/// Collation that encodes strings in UTF-8.
 const UTF8: &str = "COLLATE Latin1_General_100_BIN2_UTF8";
 
 impl TypeGuards for SqlServer {
     fn is_text(&self, column: &str, expected: bool) -> String {
         let operator = if expected { "LIKE" } else { "NOT LIKE" };
         let json = format!("SELECT {column} AS v FOR JSON PATH, WITHOUT_ARRAY_WRAPPER");
-        // An object without members stands for a column without a value.
+        // An object without members represents a column without a value.
         format!("COALESCE(({json}), N'{{}}') {operator} N'{{\"v\":\"%'")
     }
 
@@ -69,8 +69,8 @@ impl TypeGuards for SqlServer {
     }
 }
 
-/// A backslash before the end of a line joins it with the next, also inside of quotes, so that the
-/// two stand in strings of their own.
+/// Formats a string. A backslash at the end of a line joins it with the next, also inside of
+/// quotes, so that the two are in separate literals.
 fn string(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = text;
@@ -89,7 +89,7 @@ fn string(text: &str) -> String {
     }
 }
 
-/// Whether a line ends at this place.
+/// Whether a line ends at this position.
 fn is_end_of_line(text: &str, at: usize) -> bool {
     text.get(at..)
         .is_some_and(|rest| rest.starts_with(['\n', '\r']))

@@ -1,45 +1,45 @@
 //! Type guards for MySQL and SQL Server, which convert between strings and numbers in comparisons.
-//! The type of a column is tested beside each comparison, by its text in JSON; booleans are the
+//! The type of a column is tested along with each comparison, by its text in JSON; booleans are the
 //! numbers 0 and 1.
 
 use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, names};
 
-/// How such a database says what the comparisons need.
+/// Database-specific SQL for the comparisons.
 pub(super) trait TypeGuards {
-    /// Whether a column has a string, or has none; NULL is none.
+    /// Whether a column contains a string, or not; NULL is not a string.
     fn is_text(&self, column: &str, expected: bool) -> String;
 
-    /// The bytes of a column's text, to be put in order.
+    /// Returns the bytes of a column's text, for ordering.
     fn bytes(&self, column: &str) -> String;
 
-    /// A string as a constant that is compared with bytes.
+    /// Returns a string as a constant that is compared with bytes.
     fn bytes_of(&self, text: &str) -> String;
 
-    /// Whether a column has exactly this text, apart from its kind.
+    /// Whether a column has exactly this text, regardless of its type.
     fn same_text(&self, column: &str, text: &str) -> String;
 
-    /// Whether a column has exactly one of these texts, apart from its kind.
+    /// Whether a column has exactly one of these texts, regardless of its type.
     fn one_of_texts(&self, column: &str, texts: &[&str]) -> String;
 
-    /// The text of a column, in a collation that tells all texts apart.
+    /// Returns the text of a column, in a collation that distinguishes all strings.
     fn exact_text(&self, column: &str) -> String;
 
-    /// What follows `LIKE` to find a text somewhere.
+    /// Returns the operand of `LIKE` that finds a string at a position.
     fn pattern(&self, place: MatchPosition, text: &str) -> String;
 
     /// Whether two columns are equal by the database's own rules.
     fn equal(&self, left: &str, right: &str) -> String;
 
-    /// A boolean or number.
+    /// Formats a boolean or number.
     fn constant(&self, value: &Scalar) -> Rendered;
 
-    /// How a name is written between quotes.
+    /// Quotes a name.
     fn quoted(&self, name: &str) -> String {
         names::doubled(name, '"')
     }
 }
 
-/// Writes tests with a look at the kinds of the columns.
+/// Generates tests that check the types of the columns.
 pub(super) struct ByKinds<K>(pub(super) K);
 
 impl<K: TypeGuards> Writer for ByKinds<K> {
@@ -149,7 +149,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
 
     fn exact(&self, value: &Scalar) -> Option<String> {
         match value {
-            // Without the spaces, it may be what a column has.
+            // Without the trailing spaces, it may equal the value of a column.
             Scalar::Text(text) if text.ends_with(' ') => None,
             value => self.0.constant(value).ok(),
         }

@@ -3,8 +3,8 @@
 use super::super::column_types::ColumnType;
 use super::{Comparison, MatchPosition, Scalar, Subject, Writer};
 
-/// A comparison with a boolean, a number or a string; absent if the type is not told, or the
-/// database cannot have the value exactly.
+/// Compares with a boolean, a number or a string; `None` if the type is not known, or the database
+/// cannot represent the value exactly.
 pub(super) fn compare(
     writer: &dyn Writer,
     column: &Subject,
@@ -25,7 +25,7 @@ pub(super) fn compare(
     })
 }
 
-/// A comparison with a value of another type, which the order of types decides.
+/// Compares with a value of another type, which the order of types decides.
 fn compare_types(
     writer: &dyn Writer,
     name: &str,
@@ -44,8 +44,8 @@ fn compare_types(
     }
 }
 
-/// A comparison of two columns, where two without values are equal; absent unless both are told
-/// to have the same type.
+/// Compares two columns, where two without values are equal; `None` unless both are known to have
+/// the same type.
 pub(super) fn columns(left: &Subject, comparison: Comparison, right: &Subject) -> Option<String> {
     if left.of? != right.of? {
         return None;
@@ -66,7 +66,7 @@ pub(super) fn columns(left: &Subject, comparison: Comparison, right: &Subject) -
 }
 
 /// Whether a column is one of these values, of which there is at least one and all have one type;
-/// absent as in [`compare`].
+/// `None` as in [`compare`].
 pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -> Option<String> {
     let own = column.of?;
     if values.iter().any(|value| value.column_type() != own) {
@@ -77,7 +77,7 @@ pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -
     Some(format!("{} IN ({values})", column.name))
 }
 
-/// Whether a column has a text somewhere; absent as in [`compare`].
+/// Whether a column contains a string at a position; `None` as in [`compare`].
 pub(super) fn text(
     writer: &dyn Writer,
     column: &Subject,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::value::from_json;
 
-/// The column of a condition for a target with these mappings.
+/// Checks the column of a condition for a target with these mappings.
 #[track_caller]
 fn check(column: &str, mappings: &str, target: Target, expected: &str) {
     let all = from_json(mappings.as_bytes()).unwrap();

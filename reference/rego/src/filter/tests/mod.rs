@@ -1,4 +1,4 @@
-//! Residual queries and what becomes of them.
+//! Tests of the translation of residual queries to filters.
 
 #![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
 
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use super::{ColumnTypes, Dialect, Filter, Mappings, Target, Unsupported, Variant};
 use crate::syntax::{Module, parse_module, parse_query};
 
-/// The filter of queries, one on each line, and of a support module.
+/// Returns the filter for queries, one on each line, and a support module.
 fn filter_with(queries: &str, support: &str) -> Result<Filter, Vec<Unsupported>> {
     let queries: Vec<_> = queries
         .lines()

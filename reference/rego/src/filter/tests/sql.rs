@@ -1,6 +1,6 @@
 use super::*;
 
-/// What the query is for SQLite, PostgreSQL, MySQL and SQL Server.
+/// Checks the clauses for SQLite, PostgreSQL, MySQL and SQL Server.
 #[track_caller]
 fn check(queries: &str, expected: [&str; 4]) {
     let dialects = [

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a query is with the rules of a support module.
+/// Checks the translation of a query with the rules of a support module.
 #[track_caller]
 fn check(query: &str, rules: &str, expected: &str) {
     let module = format!("package partial.t\n\n{rules}\n");

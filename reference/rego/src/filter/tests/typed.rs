@@ -6,7 +6,7 @@ const TYPES: &str = r#"{
     "short": "string"
 }"#;
 
-/// What the query is for SQLite, PostgreSQL, MySQL and SQL Server with the types of columns.
+/// Checks the clauses for SQLite, PostgreSQL, MySQL and SQL Server with column types.
 #[track_caller]
 fn check(query: &str, expected: [&str; 4]) {
     let dialects = [

@@ -19,7 +19,7 @@ fn writes_objects() {
         Variant::All,
         r#"{"operator":"or","type":"compound","value":[{"field":"t.a","operator":"eq","type":"field","value":{"field":"u.b"}},{"field":"t.c","operator":"ne","type":"field","value":false}]}"#,
     );
-    // A reader of conditions can read this one, too.
+    // This condition also suits consumers with fewer capabilities.
     check(
         "input.t.a in []",
         Variant::Prisma,
@@ -58,7 +58,7 @@ fn variants_are_narrower() {
         Variant::All,
         "existence of field: unsupported feature \"existence-ref\" for UCAST (all)",
     );
-    // More is asked of the column, so that nothing has to say that it is there.
+    // Another test of the column makes the test of its existence redundant.
     check(
         r#"_ = input.t.a; not startswith(input.t.a, "x")"#,
         Variant::All,

@@ -9,14 +9,14 @@ use crate::syntax::terms::{self, dotted};
 use crate::syntax::{Location, Term, TermValue};
 use crate::value::Text;
 
-/// The answer of a call that is true or false where it is defined.
+/// Result of a boolean call.
 struct Verdict {
     holds: Condition,
     defined: Condition,
 }
 
 impl Verdict {
-    /// The answer as what a variable or another call gets.
+    /// Converts the result to an operand of an equation or another call.
     fn operand(self, location: &Location) -> Operand {
         let fails = Condition::all([self.defined, self.holds.clone().negated(location)]);
         Operand::Choice(vec![
@@ -26,14 +26,14 @@ impl Verdict {
     }
 }
 
-/// The name of the function of a call.
+/// Returns the name of the function of a call.
 fn function(call: &[Term]) -> Option<Text> {
     terms::operator(call).and_then(dotted)
 }
 
 impl Translator<'_> {
-    /// When a call is neither undefined nor false; its last operand may be unified with what it
-    /// answers.
+    /// Returns the condition that a call is neither undefined nor false. Its last operand may be
+    /// unified with its result.
     pub(super) fn call(
         &mut self,
         call: &[Term],
@@ -67,7 +67,7 @@ impl Translator<'_> {
         self.unify(verdict.operand(location), result, scope, location)
     }
 
-    /// What a nested call answers; absent if it is no call that is true or false.
+    /// Returns the result of a nested call; `None` if it is not a boolean call.
     pub(super) fn value(
         &mut self,
         call: &[Term],
@@ -82,7 +82,7 @@ impl Translator<'_> {
         Ok(verdict.map(|verdict| verdict.operand(location)))
     }
 
-    /// What a call of this function says; absent if that is not understood.
+    /// Translates a call of a boolean function; `None` if the function is not supported.
     fn verdict(
         &mut self,
         name: &str,
@@ -114,7 +114,7 @@ impl Translator<'_> {
         Ok(None)
     }
 
-    /// When an operand is in a collection that is written out.
+    /// Returns the condition that an operand is in a literal collection.
     fn membership(
         &mut self,
         member: &Operand,
@@ -142,7 +142,7 @@ impl Translator<'_> {
                     let message = "invalid use of \"... in ...\"";
                     return Err(Unsupported::at(location, message));
                 }
-                // Nothing is in a scalar.
+                // A scalar has no members.
                 Operand::Constant(_) => Vec::new(),
                 _ => return Err(unknown()),
             },
@@ -154,8 +154,8 @@ impl Translator<'_> {
             };
             let scalars: Option<Vec<Value>> = members.iter().map(scalar).collect();
             if let Some(scalars) = scalars {
-                // None at all remain a condition, so that clients, which build their queries of
-                // it, get the same form and the same masks whatever the input lists.
+                // An empty list remains a condition, so that clients, which build their queries
+                // from it, get the same form and the same masks whatever the input lists.
                 return Ok(test(column, Predicate::Among(scalars), location));
             }
         }
@@ -165,7 +165,7 @@ impl Translator<'_> {
         Ok(Condition::any(equal.collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// When two operands are equal; a variable without a value gets that of the other side.
+    /// Returns the condition that two operands are equal; binds unbound variables.
     fn unify(
         &mut self,
         left: Operand,
@@ -211,7 +211,7 @@ impl Translator<'_> {
         }
         let mut conditions = Vec::new();
         for (left, right) in left.into_iter().zip(right) {
-            // A variable that is in the list twice has its value by now.
+            // A variable that is in the list twice is bound by now.
             let left = current(left, scope);
             let right = current(right, scope);
             conditions.push(self.unify(left, right, scope, location)?);
@@ -220,7 +220,7 @@ impl Translator<'_> {
     }
 }
 
-/// An operand, if it is a variable what that stands for now.
+/// Resolves an operand that is a variable to its current binding.
 fn current(operand: Operand, scope: &Scope) -> Operand {
     match operand {
         Operand::Free(name) => scope.get(&name).cloned().unwrap_or(Operand::Free(name)),
@@ -228,7 +228,7 @@ fn current(operand: Operand, scope: &Scope) -> Operand {
     }
 }
 
-/// A call that is no condition.
+/// Returns the error for a call that is not a condition.
 fn unknown(call: &[Term], location: &Location) -> Unsupported {
     let name = call.first().map(Term::to_string).unwrap_or_default();
     match function(call) {
@@ -248,7 +248,7 @@ fn is_scalar(value: &Value) -> bool {
     !value.is_composite()
 }
 
-/// When a comparison holds.
+/// Returns the condition that a comparison holds.
 fn compare(
     left: &Operand,
     comparison: Comparison,
@@ -295,7 +295,7 @@ fn columns(
     location: &Location,
 ) -> Condition {
     if column == other {
-        // Whatever the value is, it is equal to itself.
+        // Any value is equal to itself.
         return Condition::Constant(comparison.holds(&Value::Null, &Value::Null));
     }
     test(
@@ -305,7 +305,7 @@ fn columns(
     )
 }
 
-/// When two arrays are equal, or are not.
+/// Returns the condition that two arrays are equal, or are not.
 fn items(
     left: &[Operand],
     comparison: Comparison,
@@ -333,7 +333,7 @@ fn items(
     }
 }
 
-/// When a string has a text somewhere. What is no string makes the call undefined.
+/// Tests whether a string contains another. An operand of another type makes the call undefined.
 fn text_test(
     place: MatchPosition,
     text: &Operand,

@@ -1,8 +1,8 @@
 //! Translation of residual queries to conditions on columns.
 //!
-//! An expression that does not become a condition exactly is refused with its place. Variables
-//! are followed to what they are unified with; rules of support modules are put where they are
-//! referred to, with their defaults and `else` branches.
+//! An expression that is not exactly a condition is rejected with its location. Variables are
+//! resolved to the terms that they are unified with; rules of support modules are inlined where
+//! they are referred to, with their defaults and `else` branches.
 
 mod calls;
 mod operand;
@@ -22,25 +22,25 @@ use crate::syntax::{
 use crate::syntax::{format::Conjunction, terms};
 use operand::Operand;
 
-/// A condition may have this many parts.
+/// Maximum number of parts of a condition.
 const MAX_PARTS: usize = 20_000;
 
-/// Rules of support modules and terms may be nested this deep.
+/// Maximum nesting depth of rules of support modules and terms.
 const MAX_DEPTH: usize = 64;
 
-/// What the variables of a body stand for.
+/// Bindings of the variables of a body.
 type Scope = HashMap<Var, Operand>;
 
-/// What residual queries refer to.
+/// State of the translation.
 pub(super) struct Translator<'r> {
-    /// The rules of the support modules by their paths below `data`.
+    /// Rules of the support modules by their paths below `data`.
     rules: BTreeMap<Path, Vec<&'r Rule>>,
     short_names: &'r BTreeSet<Arc<str>>,
-    /// How many rules and terms are open.
+    /// Nesting depth of rules and terms.
     depth: usize,
 }
 
-/// The condition that residual queries make.
+/// Translates residual queries to a condition.
 pub(super) fn queries(
     queries: &[Body],
     support: &[Module],
@@ -84,9 +84,9 @@ pub(super) fn queries(
 }
 
 impl Translator<'_> {
-    /// The condition of a body, whose variables get their values in the scope.
+    /// Translates a body, whose variables are bound in the scope.
     fn body(&mut self, body: &[Expr], scope: &mut Scope) -> Result<Condition, Vec<Unsupported>> {
-        // What gives variables their values comes first, wherever it stands.
+        // Equations that bind variables are translated first, wherever they occur.
         let gives = |expr: &Expr| !expr.negated && expr.with.is_empty() && is_equality(expr);
         let (first, then): (Vec<&Expr>, Vec<&Expr>) = body.iter().partition(|expr| gives(expr));
         let mut conditions = Vec::new();
@@ -114,12 +114,12 @@ impl Translator<'_> {
         if !expr.negated {
             return self.holds(expr, scope);
         }
-        // Variables that only a negation has do not leave it.
+        // Variables that occur only in a negation stay local to it.
         let condition = self.holds(expr, &mut scope.clone())?;
         Ok(condition.negated(&expr.location))
     }
 
-    /// When an expression is neither undefined nor false.
+    /// Returns the condition that an expression is neither undefined nor false.
     fn holds(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Unsupported> {
         let location = &expr.location;
         let condition = match &expr.terms {
@@ -155,7 +155,7 @@ impl Translator<'_> {
         Ok(condition)
     }
 
-    /// When the bodies of `and`, `or` or `not { … }` hold.
+    /// Returns the condition for the bodies of `and`, `or` or `not { … }`.
     fn logic(
         &mut self,
         logic: &Logic,
@@ -177,7 +177,7 @@ impl Translator<'_> {
         })
     }
 
-    /// Does something one level deeper.
+    /// Calls a function one nesting level deeper.
     fn deeper<T>(
         &mut self,
         location: &Location,
@@ -213,7 +213,7 @@ fn test(column: &super::Column, ask: Predicate, location: &Location) -> Conditio
     })
 }
 
-/// When an operand has a value that is not false; absent for a variable without a value.
+/// Returns the condition that an operand is defined and not false; `None` for an unbound variable.
 fn truthy(operand: &Operand, location: &Location) -> Option<Condition> {
     Some(match operand {
         Operand::Constant(value) => Condition::Constant(*value != Value::Bool(false)),
@@ -233,7 +233,7 @@ fn truthy(operand: &Operand, location: &Location) -> Option<Condition> {
     })
 }
 
-/// When an operand has a value, where every column has one.
+/// Returns the condition that an operand is defined, assuming that every column has a value.
 fn present(operand: &Operand) -> Condition {
     match operand {
         Operand::Constant(_) | Operand::Free(_) | Operand::Column(_) => Condition::Constant(true),
@@ -246,7 +246,7 @@ fn present(operand: &Operand) -> Condition {
     }
 }
 
-/// The same, with the question whether there is such a column.
+/// Returns the condition that an operand is defined, with tests that its columns exist.
 fn defined(operand: &Operand, location: &Location) -> Condition {
     match operand {
         Operand::Constant(_) | Operand::Free(_) => Condition::Constant(true),
@@ -260,7 +260,7 @@ fn defined(operand: &Operand, location: &Location) -> Condition {
     }
 }
 
-/// A call as it is shown in messages.
+/// Formats a call for messages.
 fn shown(call: &[crate::syntax::Term]) -> String {
     match call.first() {
         Some(first) => crate::syntax::Term {

@@ -10,23 +10,23 @@ use crate::syntax::format::Reference;
 use crate::syntax::terms::{constant, data_path, is_var};
 use crate::syntax::{Location, Term, TermValue, Var};
 
-/// What a term stands for.
+/// Translated term.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
-    /// A value of the row.
+    /// Column of the row.
     Column(Column),
-    /// A value that is known.
+    /// Known value.
     Constant(Value),
-    /// One of several, of which at most one is meant for a row; undefined if none is.
+    /// One of several alternatives, at most one of which applies to a row; undefined if none does.
     Choice(Vec<(Operand, Condition)>),
-    /// An array, of which some items are not known.
+    /// Array with unknown items.
     List(Vec<Operand>),
-    /// A variable that has no value yet.
+    /// Unbound variable.
     Free(Var),
 }
 
 impl Translator<'_> {
-    /// What a term stands for, as an operand of the function of this name, if there is one.
+    /// Translates a term, as an operand of the function of this name, if there is one.
     pub(super) fn operand(
         &mut self,
         term: &Term,
@@ -99,7 +99,7 @@ impl Translator<'_> {
         })
     }
 
-    /// The column that a reference names.
+    /// Returns the column that a reference names.
     fn column(&self, reference: &[Term]) -> Option<Column> {
         let name = |term: &Term| match &term.value {
             TermValue::String(name) => Some(name.clone()),
@@ -125,10 +125,10 @@ fn is_root(name: &Var) -> bool {
     matches!(&*name.0, "input" | "data")
 }
 
-/// What a variable stands for.
+/// Resolves a variable.
 fn follow(name: &Var, scope: &Scope) -> Operand {
     let mut name = name;
-    // A variable is bound only while it is free, so that no way leads back.
+    // A variable is bound only while it is free, so that there are no cycles.
     while let Some(found) = scope.get(name) {
         match found {
             Operand::Free(next) => name = next,

@@ -9,11 +9,11 @@ use super::{Scope, Translator};
 use crate::Value;
 use crate::syntax::{Location, Rule};
 
-/// A branch of a rule: what it gives, and when.
+/// Branch of a rule: its value, and the condition for it.
 type Branch = (Operand, Condition);
 
 impl Translator<'_> {
-    /// What the rules at a path give; absent if there are none.
+    /// Returns the value of the rules at a path; `None` if there are none.
     pub(super) fn rule(
         &mut self,
         path: &[Value],
@@ -57,7 +57,7 @@ impl Translator<'_> {
         })
     }
 
-    /// The branches of a rule, of which each holds where none before it does.
+    /// Returns the branches of a rule, each of which applies if none of the preceding ones does.
     fn chain(&mut self, rule: &Rule, location: &Location) -> Result<Vec<Branch>, Unsupported> {
         let mut chain = Vec::new();
         let mut before = Vec::new();
@@ -76,13 +76,13 @@ impl Translator<'_> {
         Ok(chain)
     }
 
-    /// What a rule gives, and when its body holds, whatever its other branches do.
+    /// Returns the value and the condition of a rule, regardless of its other branches.
     fn branch(&mut self, rule: &Rule, location: &Location) -> Result<Branch, Unsupported> {
         let mut scope = Scope::default();
         let mut holds = Condition::Constant(true);
         if !rule.default {
             let body = self.body(&rule.body, &mut scope);
-            // One place cannot show more than one reason.
+            // Only one reason is reported per location.
             holds = body.map_err(|refused| match refused.into_iter().next() {
                 Some(refusal) => refusal,
                 None => super::too_large(location),
@@ -96,8 +96,8 @@ impl Translator<'_> {
     }
 }
 
-/// Rules beside each other: where they give different values, there is none. Absent if some
-/// value is not known.
+/// Joins rules of one path: where they have different values, there is none. `None` if some value
+/// is not known.
 fn join(chains: Vec<Vec<Branch>>, location: &Location) -> Option<Vec<Branch>> {
     let mut by_value: BTreeMap<Value, Vec<Condition>> = BTreeMap::new();
     for (value, when) in chains.into_iter().flatten() {

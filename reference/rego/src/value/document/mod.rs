@@ -1,8 +1,8 @@
 //! Parsing of JSON documents for storage.
 //!
-//! What is read is written down at once as values are written, each object in the order of its
-//! keys. Of long lists and objects only that text is kept ([`super::lazy_chunk`]), in parts of a few
-//! kilobytes, so that who looks for one item has one of them read.
+//! Values are written to a buffer in output format as they are parsed, with each object in the
+//! order of its keys. Long lists and objects are stored only as that text ([`super::lazy_chunk`]),
+//! in chunks of a few kilobytes, so that a lookup of one item parses one chunk.
 
 mod parallel_parse;
 
@@ -20,20 +20,20 @@ use super::write::escape_into;
 use super::{Array, Object, SyntaxError, Value, from_json};
 use parallel_parse::{Helpers, Parts, Speculative};
 
-/// What is shorter than this is no part of its own.
+/// Minimum length of a text, in bytes, to be stored as a separate chunk.
 const SHORT: usize = 4 << 10;
 
-/// A part is not longer than this, unless it is one item.
+/// Maximum length of a chunk in bytes, unless it is one item.
 const LONG: usize = 16 << 10;
 
-/// When so much of a list is written down, parts are made of it.
+/// Number of buffered bytes of a list from which chunks are created.
 const ENOUGH: usize = 64 << 10;
 
-/// A text that is shorter is read by one thread.
+/// Minimum length of a text, in bytes, that another thread parses.
 const WORTH_THREADS: usize = 8 << 20;
 
-/// Reads a text as [`from_json`] does, with all processors if it is long. It takes about as much
-/// memory as the text, until items of arrays and members of objects are looked at.
+/// Parses a text like [`from_json`], with all processors if it is long. The result takes about as
+/// much memory as the text, until items of arrays and members of objects are accessed.
 ///
 /// # Errors
 /// As [`from_json`].
@@ -48,7 +48,7 @@ pub fn document_from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     read(text, threads, WORTH_THREADS)
 }
 
-/// Reads a text with so many threads, if it is worth it.
+/// Parses a text with at most this many threads. `worth` is the minimum length for each.
 fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError> {
     let ordered = thread::scope(|scope| {
         let helpers = Helpers {
@@ -65,18 +65,18 @@ fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError>
             match Documents::new(Reader::new(text)?, None, Arc::default()).whole() {
                 Ok(value) => Ok(value),
                 Err(Stop::Syntax(error)) => Err(*error),
-                // Parts of an object are not made before its end.
+                // Without helpers, chunks of an object are not created before its end.
                 Err(Stop::Disorder) => from_json(text),
             }
         }
     }
 }
 
-/// Why reading has ended early. Every value that is read hands one on or a value, so that both are
+/// Reason for an early end of parsing. Every parse function returns it or a value, so that both are
 /// small.
 enum Stop {
     Syntax(Box<SyntaxError>),
-    /// A key belongs before others of which parts were made.
+    /// A key precedes others of which chunks were already created.
     Disorder,
 }
 
@@ -88,52 +88,52 @@ impl From<SyntaxError> for Stop {
 
 struct Documents<'s, 't> {
     reader: Reader<'t>,
-    /// Who can help; without them, no parts of an object are made before its end is read.
+    /// Helpers; without them, no chunks of an object are created before its end is parsed.
     helpers: Option<Helpers<'s, 't>>,
-    /// What is read meanwhile.
+    /// Result of a speculative parse in another thread.
     ahead: Option<Speculative<'s>>,
-    /// The place of the last guess; until it is reached there is no other.
+    /// Position of the last guess; there is no further guess before it is reached.
     guessed: usize,
-    /// Whether nobody waits for this any more.
+    /// Whether the result is not needed any more.
     useless: Arc<AtomicBool>,
-    /// What was read and belongs to no part yet, as values are written.
+    /// Parsed values that do not belong to a chunk yet, in output format.
     written: String,
-    /// The items and members of all that has begun.
+    /// Items and members of all open arrays and objects.
     entries: Vec<Entry>,
     shapes: Shapes,
-    /// The places of the members of an object in the order of their keys, of the last one that was
-    /// in another order.
+    /// Positions of the members of an object in the order of their keys, from the last object that
+    /// was not sorted.
     order: Vec<usize>,
-    /// Room for a text that is put in order.
+    /// Buffer for reordered text.
     spare: String,
 }
 
-/// An item, or a member.
+/// An item or a member.
 struct Entry {
-    /// Where its text begins and ends.
+    /// Start and end of its text.
     start: usize,
     end: usize,
-    /// The length of a key that is written as it is, behind the first quote of the text.
+    /// Length of a key that is written unescaped, after the first quote of the text.
     key: usize,
-    /// The key of a member, if it is written with escapes or stands in no text.
+    /// Key of a member, if it is written with escapes or there is no text.
     name: Option<Box<str>>,
-    /// The value, if there is no text because it has parts.
+    /// The value, if there is no text because it has chunks.
     value: Option<Box<Value>>,
 }
 
-/// An array or an object that has begun.
+/// An open array or object.
 struct List<T: Kind> {
-    /// Where its text begins.
+    /// Start of its text.
     start: usize,
-    /// The number of entries that belong to what is around it.
+    /// Number of entries that belong to the enclosing lists.
     behind: usize,
-    /// The parts that are made.
+    /// Chunks created so far.
     parts: Vec<Part<T>>,
-    /// Whether the keys were in their order so far.
+    /// Whether the keys were sorted so far.
     is_ordered: bool,
 }
 
-/// What a list holds.
+/// Kind of a list: array or object.
 trait Kind: Item {
     const OPEN: char;
     const CLOSE: char;
@@ -143,12 +143,12 @@ trait Kind: Item {
 
     fn mark_of(key: &str) -> Self::Mark;
 
-    /// What there is if no list of it is kept as text.
+    /// Creates the value of a list without chunks.
     fn short(items: Vec<Self>, shapes: &mut Shapes) -> Value;
 
     fn long(tree: Tree<Self>) -> Value;
 
-    /// Whether something may stand behind a key.
+    /// Whether a part with this mark may follow a key.
     fn follows(mark: &Self::Mark, key: &str) -> bool;
 
     fn to_rest(parts: Vec<Part<Self>>) -> Parts;
@@ -253,7 +253,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Reads a value and writes it down, unless it has parts.
+    /// Parses a value and writes it to the buffer, unless it has chunks.
     fn value(&mut self, depth: usize) -> Result<Option<Box<Value>>, Stop> {
         self.reader.skip_space();
         match self.reader.peek() {
@@ -278,7 +278,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Reads a string and writes it down; the answer is the string, if it is written with escapes.
+    /// Parses a string and writes it to the buffer. Returns it if it is written with escapes.
     fn string(&mut self) -> Result<Option<Box<str>>, Stop> {
         self.reader.at += 1;
         let plain = self.reader.plain();
@@ -297,7 +297,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Ok(Some(text.as_str().into()))
     }
 
-    /// Reads a key and its colon, and writes them down.
+    /// Parses a key and its colon, and writes them to the buffer.
     fn key(&mut self, entry: &mut Entry) -> Result<(), Stop> {
         self.reader.skip_space();
         if self.reader.peek() != Some(b'"') {
@@ -312,7 +312,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Ok(())
     }
 
-    /// Reads an array or an object.
+    /// Parses an array or an object.
     fn list<T: Kind>(&mut self, depth: usize) -> Result<Option<Box<Value>>, Stop> {
         let depth = self.reader.enter(depth)?;
         let mut list = self.begin::<T>();
@@ -333,7 +333,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Reads items or members, and the bracket behind them.
+    /// Parses items or members, and the closing bracket.
     fn entries<T: Kind>(&mut self, list: &mut List<T>, depth: usize) -> Result<(), Stop> {
         loop {
             self.entry(list, depth)?;
@@ -353,7 +353,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Reads an item or a member.
+    /// Parses an item or a member.
     fn entry<T: Kind>(&mut self, list: &mut List<T>, depth: usize) -> Result<(), Stop> {
         let before = self.written.len();
         if before > list.start + 1 {
@@ -397,7 +397,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Ok(())
     }
 
-    /// Makes parts of the first entries, and leaves some, of which the last has the highest key.
+    /// Creates chunks of the first entries, except some, the last of which has the highest key.
     fn part<T: Kind>(&mut self, list: &mut List<T>) {
         let mut own = self.entries.split_off(list.behind);
         let mut rest = own.as_mut_slice();
@@ -417,7 +417,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// A list of entries.
+    /// Creates a chunk of entries.
     fn leaf<T: Kind>(&self, entries: &mut [Entry]) -> Option<Part<T>> {
         let mark = T::mark_of(entries.first()?.name(&self.written));
         let length: usize = entries.iter().map(Entry::length).sum();
@@ -428,7 +428,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Some(Part::of_leaf(mark, leaf))
     }
 
-    /// The text of entries, with commas between them.
+    /// Returns the text of entries, with commas between them.
     fn text(&self, entries: &[Entry]) -> Cow<'_, str> {
         let follows = |two: &[Entry]| matches!(two, [one, next] if next.start == one.end + 1);
         match (entries.first(), entries.last()) {
@@ -459,7 +459,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         items
     }
 
-    /// All parts of a list, those of its last entries among them.
+    /// Returns all chunks of a list, including those of its last entries.
     fn parts<T: Kind>(&mut self, list: &mut List<T>) -> Vec<Part<T>> {
         let mut own = self.entries.split_off(list.behind);
         let mut rest = own.as_mut_slice();
@@ -501,8 +501,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Some(Box::new(value))
     }
 
-    /// Finds the order of members; of those with the same key the last one stays. Most objects
-    /// have the keys of the one before, in the same places.
+    /// Determines the order of members; of those with the same key the last one is retained. Most
+    /// objects have the same keys as the preceding one, in the same positions.
     fn order<T: Kind>(&mut self, list: &List<T>) {
         let own = self.entries.get(list.behind..).unwrap_or_default();
         let written = self.written.as_str();
@@ -543,7 +543,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         self.spare = text;
     }
 
-    /// Puts members in their order.
+    /// Sorts the entries of members.
     fn arrange<T: Kind>(&mut self, list: &List<T>) {
         let own = self.entries.drain(list.behind..);
         let mut own: Vec<Option<Entry>> = own.map(Some).collect();
@@ -552,8 +552,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
     }
 }
 
-/// How many of the first entries become one list: they are all text, and not too long, or all have
-/// parts of their own.
+/// Returns the number of leading entries that become one chunk: they are all text, and not too
+/// long, or all have chunks.
 fn group(entries: &[Entry]) -> usize {
     let mut length = 0;
     let is_text = entries.first().is_some_and(Entry::is_text);
@@ -566,7 +566,7 @@ fn group(entries: &[Entry]) -> usize {
 }
 
 impl Entry {
-    /// The key of a member.
+    /// Returns the key of a member.
     fn name<'e>(&'e self, written: &'e str) -> &'e str {
         match &self.name {
             Some(name) => name,
@@ -582,7 +582,7 @@ impl Entry {
         self.value.is_none()
     }
 
-    /// The length of its text and of a comma, 0 if there is none.
+    /// Returns the length of its text and a comma, 0 if there is no text.
     fn length(&self) -> usize {
         match self.is_text() {
             true => self.end - self.start + 1,

@@ -11,42 +11,42 @@ use crate::value::json::Reader;
 use crate::value::object::Member;
 use crate::value::tree::Part;
 
-/// So many bytes are looked at to find where a text can be cut.
+/// Number of bytes that are searched for a position to split the text.
 const WINDOW: usize = 256 << 10;
 
-/// Threads that read what comes later in a text.
+/// Threads that parse later parts of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Helpers<'s, 't> {
     pub(super) scope: &'s Scope<'s, 't>,
-    /// As many may be started.
+    /// Number of further threads that may be started.
     pub(super) left: usize,
-    /// Less than this is not worth another one, in bytes.
+    /// Minimum number of bytes for a further thread.
     pub(super) worth: usize,
 }
 
-/// The rest of a list, which another thread reads: of one that is of the same kind and nested as deep
-/// as the list that was long enough to guess where it goes on.
+/// Speculative parse of the rest of a list in another thread: a list of the same kind and nesting
+/// depth as the one that was long enough for a guess.
 pub(super) struct Speculative<'s> {
-    /// Where it begins, behind a comma.
+    /// Start position, after a comma.
     pub(super) at: usize,
     depth: usize,
-    /// The bracket that opens a list of its kind.
+    /// Opening bracket of its kind of list.
     open: char,
     read: ScopedJoinHandle<'s, Result<Rest, Stop>>,
     _told: CancelOnDrop,
 }
 
-/// Tells the thread that nobody waits for it any more, when this is dropped.
+/// Cancels the thread when dropped.
 struct CancelOnDrop(Arc<AtomicBool>);
 
-/// The rest of a list that was read ahead.
+/// Parsed rest of a list.
 struct Rest {
     parts: Parts,
-    /// Where it ends, behind the bracket.
+    /// End position, after the bracket.
     end: usize,
 }
 
-/// Parts of an array or an object.
+/// Chunks of an array or an object.
 pub(super) enum Parts {
     Items(Vec<Part<Value>>),
     Members(Vec<Part<Member>>),
@@ -59,7 +59,7 @@ impl Drop for CancelOnDrop {
 }
 
 impl<'s, 't: 's> Documents<'s, 't> {
-    /// Has another thread read what comes later, if there is much of it.
+    /// Starts another thread for later text, if there is enough of it.
     pub(super) fn read_ahead<T: Kind>(&mut self, depth: usize) {
         let Some(helpers) = self.helpers.filter(|helpers| helpers.left > 0) else {
             return;
@@ -90,7 +90,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         });
     }
 
-    /// Reads the rest of a list.
+    /// Parses the rest of a list.
     fn rest<T: Kind>(mut self, depth: usize) -> Result<Rest, Stop> {
         let mut list = self.begin::<T>();
         self.entries(&mut list, depth)?;
@@ -103,15 +103,15 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Takes the rest of a list from the thread that has read it, unless that is another list's.
+    /// Adds the rest of a list from the thread that parsed it, unless it is that of another list.
     pub(super) fn join<T: Kind>(
         &mut self,
         list: &mut List<T>,
         depth: usize,
         ahead: Speculative<'s>,
     ) -> Result<bool, Stop> {
-        // What is wrong with an array is not wrong with an object, so the error of another kind of
-        // list says nothing.
+        // Errors of a list of another kind do not count: an error in an array need not be one in an
+        // object.
         if ahead.at != self.reader.at || ahead.depth != depth || ahead.open != T::OPEN {
             return Ok(false);
         }
@@ -137,8 +137,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
     }
 }
 
-/// A place behind a comma of the outermost list that has one near a place in the middle of a JSON
-/// text. It is a guess: the place in the middle may stand in a string.
+/// Finds the position after a comma of the outermost list near a position in the middle of a JSON
+/// text. It is a guess: the middle may be inside of a string.
 fn boundary(text: &str, middle: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(middle..)?;
     let bytes = bytes.get(..WINDOW).unwrap_or(bytes);
@@ -175,8 +175,8 @@ mod tests {
     use crate::value::document::read;
     use crate::value::from_json;
 
-    /// Texts in which guesses are right, wrong, or right for another list, and texts of which one
-    /// thread alone cannot say what is wrong.
+    /// Texts in which guesses are right, wrong, or right for another list, and texts with errors
+    /// that one thread alone cannot report.
     fn texts() -> Vec<String> {
         let user = |at: usize| format!(r#""user-{at:05}": {{"n": {at}, "s": "}},\"{{["}}"#);
         let object = |from: usize, to: usize| {
@@ -191,7 +191,7 @@ mod tests {
             format!(r#"{{"a": {users}}}"#),
             format!(r#"{{"a": {users}, "b": {{"c": {list}, "d": {small}}}}}"#),
             format!("[{users}, {list}, {users}]"),
-            // The guess of one kind of list lies in the other, which is nested as deep.
+            // The guess for one kind of list is in the other, which has the same nesting depth.
             format!(r#"{{"a": [{}1], "b": {users}}}"#, "1, ".repeat(30_000)),
             format!(r#"{{"a": {small}, "b": [{}1]}}"#, "1, ".repeat(100_000)),
             format!("[{list}, {small}]"),
@@ -200,7 +200,7 @@ mod tests {
             format!(r#"[{pairs}"{}", {pairs}[]]"#, "},{".repeat(100_000)),
             format!("[{}1]", "1, ".repeat(50_000)),
             format!("[{}[]]", "[[],[[{}]],{}],".repeat(8_000)),
-            // In no order, and with a name twice, where threads meet or anywhere.
+            // Unsorted, and with a duplicate name, where threads meet or anywhere.
             format!("{}, {}", object(3_000, 6_000), object(0, 3_000)).replace("}, {", ", "),
             format!("{}, {}", object(0, 3_000), object(2_999, 6_000)).replace("}, {", ", "),
             users.replace("user-05000", "user-04000"),
@@ -218,7 +218,7 @@ mod tests {
     fn many_threads_read_what_one_does() {
         for text in texts() {
             let expected = from_json(text.as_bytes());
-            // Every text is worth a few threads.
+            // Every text is long enough for a few threads.
             let worth = 100_000.min(text.len() / 3);
             for threads in 1..5 {
                 let found = read(text.as_bytes(), threads, worth);
@@ -228,8 +228,8 @@ mod tests {
         }
     }
 
-    /// What becomes of what is read ahead in an object, when the list comes there with its first
-    /// member alone: the place of the guess, whether the rest is taken, and the members of it.
+    /// Returns the outcome of a speculative parse in an object whose list arrives there with its
+    /// first member only: the position of the guess, whether the rest is used, and its members.
     fn joined(text: &str) -> (usize, Option<bool>, usize) {
         thread::scope(|scope| {
             let helpers = Helpers {

@@ -8,10 +8,10 @@ use rego::{Module, Query, Version};
 use super::mount::{self, Mount};
 use super::reference_walk;
 
-/// A module of a version that a mount has moved; `None` if the mount does not select its package.
+/// Rewrites a module for a mount; `None` if the mount does not select its package.
 ///
 /// # Errors
-/// When it cannot be moved without changing what it means.
+/// When it cannot be moved without changing its meaning.
 pub(super) fn rewrite(
     module: Module,
     version: Version,
@@ -43,12 +43,12 @@ pub(super) fn rewrite(
     rewriter.check(&text, &moved).map(Some)
 }
 
-/// The path of a module's package below `data`.
+/// Returns the path of a module's package below `data`.
 pub(super) fn package(module: &Module) -> Vec<String> {
     path(module.package.path.iter().skip(1))
 }
 
-/// The steps that are constant strings, up to the first that is not.
+/// Returns the leading segments that are constant strings.
 fn path<'t>(steps: impl Iterator<Item = &'t Term>) -> Vec<String> {
     let names = steps.map_while(|step| match &step.value {
         TermValue::String(name) => Some(name.to_string()),
@@ -57,7 +57,7 @@ fn path<'t>(steps: impl Iterator<Item = &'t Term>) -> Vec<String> {
     names.collect()
 }
 
-/// The name that a reference begins with.
+/// Returns the name that a reference begins with.
 fn head(reference: &Ref) -> Option<&str> {
     match &reference.first()?.value {
         TermValue::Var(name) => Some(&name.0),
@@ -75,15 +75,15 @@ fn references(module: &Module) -> Vec<&Ref> {
     found
 }
 
-/// Collects what changes of a module's text.
+/// Collects edits of a module's source text.
 #[derive(Debug)]
 struct Rewriter<'m> {
     module: &'m Module,
     version: Version,
     mount: &'m Mount,
-    /// The names of imports of documents above what is moved, and their paths.
+    /// Names and paths of imports of documents above the moved path.
     above: HashMap<String, Vec<String>>,
-    /// New texts by the first byte that they replace, with the byte behind the last one.
+    /// Replacements by the start offset of the replaced range, with its end offset.
     edits: BTreeMap<usize, (usize, String)>,
 }
 
@@ -99,7 +99,7 @@ impl<'m> Rewriter<'m> {
                 above.insert(name, path);
             }
         }
-        // A name that is used by itself may be a variable that hides the import somewhere.
+        // A bare name may be a variable that shadows the import.
         let mut alone = None;
         reference_walk::terms(module, |term| {
             if let TermValue::Var(name) = &term.value
@@ -135,7 +135,7 @@ impl<'m> Rewriter<'m> {
         Ok(())
     }
 
-    /// An import that would get another name keeps its own.
+    /// Rewrites an import. If its name would change, it gets an alias.
     fn import(&mut self, import: &Import) -> Result<(), String> {
         let (Some(path), TermValue::Ref(reference)) = (imported(import), &import.path.value) else {
             return Ok(());
@@ -147,7 +147,7 @@ impl<'m> Rewriter<'m> {
         let renamed = import.alias.is_none() && moved.last() != last;
         let alias = last.filter(|last| renamed && mount::is_name(last));
         if path.is_empty() {
-            // `import data` gives no name that is not there without it.
+            // `import data` introduces no new name.
             return Ok(());
         }
         let mut text = mount::display(&moved);
@@ -164,13 +164,13 @@ impl<'m> Rewriter<'m> {
         Ok(())
     }
 
-    /// The bodies that the parser gives no places of their own are read again by themselves.
+    /// Parses bodies without locations separately, to rewrite their references.
     fn bare_branches(&mut self) -> Result<(), String> {
         for (start, end) in reference_walk::bare_branches(self.module) {
             let text = self.module.text.get(start..end).unwrap_or_default();
             let body = text.trim_start().strip_prefix("if").unwrap_or_default();
-            // Only with the keywords of version 1 are there such bodies, whatever the module's is.
-            // What cannot be read like this is missed, which the check at the end finds.
+            // Such bodies only exist with the keywords of version 1, whatever the module's version
+            // is. A body that does not parse like this is missed, which the final check detects.
             let Ok(read) = Query::read(body) else {
                 continue;
             };
@@ -188,7 +188,7 @@ impl<'m> Rewriter<'m> {
         Ok(())
     }
 
-    /// Places of the reference count from the byte `base` of the text.
+    /// Rewrites a reference whose locations are relative to the offset `base`.
     fn reference(&mut self, reference: &Ref, base: usize) -> Result<(), String> {
         let Some((moved, taken)) = self.moved(reference) else {
             return Ok(());
@@ -196,7 +196,7 @@ impl<'m> Rewriter<'m> {
         let Some(first) = reference.first() else {
             return Ok(());
         };
-        // The parser copies some nodes and gives the copies the place of what they stand for;
+        // The parser copies some nodes and gives the copies the location of what they represent;
         // the originals have their own.
         let start = base + first.location.offset as usize;
         let begins = self.module.text.get(start..).unwrap_or_default();
@@ -212,7 +212,7 @@ impl<'m> Rewriter<'m> {
         Ok(())
     }
 
-    /// What takes the place of the beginning of a reference, and how many steps that has.
+    /// Returns the replacement for the prefix of a reference, and the number of segments replaced.
     fn moved(&self, reference: &Ref) -> Option<(Vec<String>, usize)> {
         let head = head(reference)?;
         let above = match head {
@@ -225,7 +225,7 @@ impl<'m> Rewriter<'m> {
         Some((moved, taken))
     }
 
-    /// The byte behind a step, its bracket included.
+    /// Returns the offset after a segment, including its closing bracket.
     fn end(&self, step: &Term, base: usize) -> Result<usize, String> {
         let start = base + step.location.offset as usize;
         let end = start + step.location.length as usize;
@@ -250,7 +250,7 @@ impl<'m> Rewriter<'m> {
         format!("{at:?}: what stands here cannot be moved; write it without comments and brackets")
     }
 
-    /// The new text.
+    /// Applies the edits.
     fn text(&self) -> Result<String, String> {
         let old = &self.module.text;
         let mut text = String::with_capacity(old.len() + 64 * self.edits.len());
@@ -265,7 +265,7 @@ impl<'m> Rewriter<'m> {
         Ok(text)
     }
 
-    /// The module of the new text, which refers to what the old one did, but for what was moved.
+    /// Parses the new source, and checks that only the moved references have changed.
     fn check(&self, text: &str, package: &[String]) -> Result<Module, String> {
         let id = &self.module.file;
         let module = Module::parse_as(id, text, self.version);
@@ -300,7 +300,7 @@ impl<'m> Rewriter<'m> {
     }
 }
 
-/// The path below `data` that an import names.
+/// Returns the path below `data` that an import names.
 fn imported(import: &Import) -> Option<Vec<String>> {
     match &import.path.value {
         TermValue::Ref(reference) if head(reference) == Some("data") => {
@@ -310,7 +310,7 @@ fn imported(import: &Import) -> Option<Vec<String>> {
     }
 }
 
-/// The name that an import gives to a document below `data`.
+/// Returns the name that an import introduces for a document below `data`.
 fn name(import: &Import) -> Option<String> {
     match &import.alias {
         Some(alias) => Some(alias.0.to_string()),

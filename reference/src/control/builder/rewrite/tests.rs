@@ -25,12 +25,12 @@ fn modules_are_moved() {
             "package a",
             "package v[\"w-x\"][\"in\"].a",
         ),
-        // A part, to another place or to the top.
+        // A part, to another path or to the root.
         ("a", "v", "package a.b", "package v.b"),
         ("a", "", "package a.b", "package b"),
         ("data.a.b", "data.v", "package a.b # why", "package v # why"),
         ("a[\"b-c\"]", "v", "package a[\"b-c\"].d", "package v.d"),
-        // References in every place; what lies elsewhere stays.
+        // References in every position; other references stay.
         (
             "a",
             "v.w",
@@ -259,7 +259,7 @@ fn modules_are_moved() {
             "package a\np.q[data.a.x].r[data.a.y] contains 1\n",
             "package v\np.q[data.v.x].r[data.v.y] contains 1\n",
         ),
-        // Chained bodies and heads are copied by the parser.
+        // The parser copies chained bodies and heads.
         (
             "a",
             "v",
@@ -272,7 +272,7 @@ fn modules_are_moved() {
             "package a\np := $\"x {data.a.t} {1} {data.b}\"\n",
             "package v\np := $\"x {data.v.t} {1} {data.b}\"\n",
         ),
-        // Steps that are not constant move with all, and stay with a part.
+        // Non-constant segments move if everything is moved, and stay otherwise.
         (
             "",
             "v",
@@ -291,7 +291,7 @@ fn modules_are_moved() {
             "package a\np := data\n",
             "package v.a\np := data.v\n",
         ),
-        // Imports, and the names that they give.
+        // Imports, and the names that they introduce.
         (
             "",
             "v",

@@ -1,8 +1,8 @@
-//! Bundles during whose builds processes have ended, and whose turn it is.
+//! Bundles during whose builds processes crashed, and the order of owners.
 
 use super::*;
 
-/// The state of the one bundle there is: what is claimed of it by a process with this name.
+/// Claims the only bundle, which is suspected; returns its number of crashes.
 async fn suspect(store: &Store, owner: &str) -> Tested<Option<u32>> {
     assert!(store.waiting(Queue::Due).await?.is_empty(), "not suspected");
     let claim = store.claim_suspect(owner, Duration::ZERO).await?;
@@ -13,7 +13,7 @@ async fn condemn(store: &Store) -> Tested {
     change(store, "source s {}").await?;
     change(store, "bundle b {\"requirements\":[{\"source\":\"s\"}]}").await?;
     while store.pass_on_changes().await? {}
-    // Each of the processes ends.
+    // Each of the processes crashes.
     let first = claim(store, "first", Duration::ZERO).await?;
     assert_eq!(first.map(|claim| claim.deaths), Some(0));
     assert_eq!(suspect(store, "second").await?, Some(1));
@@ -29,7 +29,7 @@ async fn condemn(store: &Store) -> Tested {
     Ok(())
 }
 
-/// What happens to a bundle that is not built any more, and what its next claim says then.
+/// Events for a bundle that is not built any more, and the crashes in its next claim.
 #[tokio::test]
 async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
     for (at, (happens, deaths)) in [
@@ -63,7 +63,7 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
         let store = world.store().await?;
         change(&store, "bundle b {}").await?;
         store.pass_on_changes().await?;
-        // Who gives a bundle back, or comes to an end with it, has not ended with it.
+        // A process that releases a bundle, or finishes it, has not crashed.
         for _ in 0..3 {
             let given = claim(&store, "one", LEASE).await?.ok_or("not due")?;
             store.release(&given).await?;
@@ -73,7 +73,7 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
             let failed = finish("", BuildResult::BuildFailed, again);
             assert!(store.finish(&built, &failed).await?);
         }
-        // Nor has a process that takes up its own, or says that it lives.
+        // Nor has a process that claims its own bundle again, or reports that it is alive.
         for _ in 0..3 {
             let own = claim(&store, "three", Duration::ZERO).await?;
             assert_eq!(own.map(|claim| claim.deaths), Some(0));
@@ -89,7 +89,7 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
     Ok(())
 }
 
-/// Owners take turns: each is there once, with its oldest, and without what is suspected.
+/// Owners take turns: each is listed once, with its oldest bundle, without suspected ones.
 #[tokio::test]
 async fn owners_wait_with_their_oldest_bundle() -> Tested {
     for world in TestDatabase::all("turns").await? {
@@ -104,7 +104,7 @@ async fn owners_wait_with_their_oldest_bundle() -> Tested {
             let who = who.ok_or("the key is not known")?;
             store.put(&who, &entry(Kind::Bundle, bundle, "{}")?).await?;
             while store.pass_on_changes().await? {}
-            // The clock of the database has to go on.
+            // The clock of the database has to advance.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         for queue in [Queue::Changed, Queue::Due] {

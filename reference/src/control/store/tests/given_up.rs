@@ -1,4 +1,4 @@
-//! Transactions that nobody waits for any more.
+//! Cancelled transactions.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -8,7 +8,7 @@ use sqlx::Executor as _;
 
 use super::*;
 
-/// What a future comes to, or `None` when it is dropped after it was polled so often.
+/// Returns the result of a future, or `None` when it is dropped after a number of polls.
 async fn given_up_after<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     let mut left = times;
@@ -34,7 +34,7 @@ async fn what_is_given_up_leaves_no_transaction_open() -> Tested {
             let begun = given_up_after(times, store.begin()).await;
             dropped += usize::from(begun.is_none());
             drop(begun);
-            // Where that transaction is still open, no other kind of one can begin after a query.
+            // If that transaction is still open, a different kind cannot begin after a query.
             let mut connections = Vec::new();
             for _ in 0..store.reader().options().get_max_connections() {
                 connections.push(store.reader().acquire().await?);

@@ -24,14 +24,14 @@ type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const LEASE: Duration = Duration::from_secs(3600);
 
-/// An empty database of a kind.
+/// Empty database of a kind.
 struct TestDatabase {
     url: DatabaseUrl,
     _folder: Option<TempDir>,
 }
 
 impl TestDatabase {
-    /// The databases that are there, each with nothing in it but the schema.
+    /// Returns the available databases, each with nothing but the schema.
     async fn all(test: &str) -> Tested<Vec<Self>> {
         let folder = TempDir::new()?;
         let file = format!("sqlite:{}", folder.path().join("store.db").display());
@@ -91,8 +91,8 @@ fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
     }
 }
 
-/// Makes a change: `KIND NAME BODY` stores, `data SOURCE DOCUMENT` stores source data,
-/// `delete KIND NAME` deletes, and `delete data SOURCE` its data.
+/// Applies a change: `KIND NAME BODY` stores, `data SOURCE DOCUMENT` stores source data, `delete
+/// KIND NAME` deletes, and `delete data SOURCE` its data.
 async fn change(store: &Store, line: &str) -> Tested {
     let who = administrator()?;
     let kind = |word: &str| match word {
@@ -116,7 +116,7 @@ async fn change(store: &Store, line: &str) -> Tested {
     Ok(())
 }
 
-/// Claims one bundle that is due, whatever for.
+/// Claims any due bundle.
 async fn claim(store: &Store, owner: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
     for waiting in store.waiting(Queue::Due).await? {
         let claimed = store.claim(Queue::Due, &waiting.tenant, owner, lease);
@@ -127,7 +127,7 @@ async fn claim(store: &Store, owner: &str, lease: Duration) -> Result<Option<Cla
     store.claim_suspect(owner, lease).await
 }
 
-/// Claims up to so many bundles of a queue.
+/// Claims at most `most` bundles of a queue.
 async fn claims(store: &Store, queue: Queue, most: usize) -> Result<Vec<Claim>, StoreError> {
     let mut claims = Vec::new();
     for waiting in store.waiting(queue).await? {
@@ -156,7 +156,7 @@ fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finis
     }
 }
 
-/// The names of the bundles that are due; afterwards none is.
+/// Returns the names of the due bundles, and finishes their builds.
 async fn due(store: &Store) -> Tested<BTreeSet<String>> {
     while store.pass_on_changes().await? {}
     let mut names = BTreeSet::new();
@@ -202,7 +202,7 @@ async fn changes_make_the_bundles_due_that_they_concern() -> Tested {
         ("stack g {\"selector\":{}}", &["b", "d", "p"]),
         ("stack g {\"selector\":{\"team\":[]}}", &["b", "d", "p"]),
         ("delete stack g", &[]),
-        // What a bundle no longer requires concerns it no more.
+        // A source that the bundle no longer requires does not affect it.
         ("bundle b {}", &["b"]),
         ("data lib 3", &[]),
         ("delete bundle b", &[]),
@@ -233,11 +233,11 @@ async fn many_changes_are_passed_on_whole() -> Tested {
         while store.pass_on_changes().await? {
             rounds += 1;
         }
-        // A few at a time.
+        // In small batches.
         assert_eq!(rounds, 27);
         change(&store, "stack s {\"selector\":{}}").await?;
         assert!(!store.pass_on_changes().await?);
-        // Once for itself, and once for each time that the stack changed.
+        // Once for itself, and once for each change of the stack.
         let count = "SELECT COUNT(*) FROM builds WHERE wanted = 3";
         let row = sqlx::query(count).fetch_one(store.reader()).await?;
         assert_eq!(row.try_get::<i64, _>(0)?, 1300);
@@ -245,7 +245,7 @@ async fn many_changes_are_passed_on_whole() -> Tested {
     Ok(())
 }
 
-/// A start declares all that it declared before.
+/// A start declares the same definitions again.
 #[tokio::test]
 async fn what_is_declared_again_is_no_change() -> Tested {
     for world in TestDatabase::all("declared").await? {
@@ -269,7 +269,7 @@ async fn what_is_declared_again_is_no_change() -> Tested {
             store.declare(&declared(body)?).await?;
             assert_eq!(due(&store).await?, expected, "{body}");
         }
-        // What an administrator has made of it is changed back.
+        // A change by an administrator is reverted.
         change(&store, "source s {}").await?;
         due(&store).await?;
         store.declare(&declared("{\"directory\":\"d\"}")?).await?;
@@ -284,12 +284,12 @@ async fn a_bundle_has_one_owner() -> Tested {
         let (old, new) = (world.store().await?, world.store().await?);
         change(&old, "bundle b {}").await?;
         old.pass_on_changes().await?;
-        // The lease of an owner that is gone ends.
+        // The lease of a crashed owner expires.
         let lost = claim(&old, "old", Duration::ZERO).await?.ok_or("not due")?;
         let held = claim(&new, "new", LEASE).await?.ok_or("not taken over")?;
         assert_eq!(lost.bundle, held.bundle);
         assert_eq!(claim(&old, "old", LEASE).await?, None);
-        // Whoever has lost it changes nothing any more.
+        // An owner that has lost the bundle changes nothing any more.
         assert!(!old.renew(&lost, LEASE).await?);
         assert!(
             !old.finish(&lost, &finish("x", BuildResult::Success, None))
@@ -298,7 +298,7 @@ async fn a_bundle_has_one_owner() -> Tested {
         old.release(&lost).await?;
         assert!(new.renew(&held, LEASE).await?);
         assert_eq!(claim(&old, "old", LEASE).await?, None);
-        // A change during a build calls for another build.
+        // A change during a build requires another build.
         change(&old, "bundle b {}").await?;
         old.pass_on_changes().await?;
         assert_eq!(claim(&old, "old", LEASE).await?, None);
@@ -310,7 +310,7 @@ async fn a_bundle_has_one_owner() -> Tested {
             .await?
             .ok_or("the change is lost")?;
         assert_eq!(next.published, "digest of r");
-        // What may have been overwritten is written once more.
+        // A possibly overwritten object is written once more.
         new.publish_again(next.bundle).await?;
         assert!(
             old.finish(&next, &finish("s", BuildResult::Success, None))
@@ -319,7 +319,7 @@ async fn a_bundle_has_one_owner() -> Tested {
         let again = claim(&old, "old", LEASE)
             .await?
             .ok_or("not written again")?;
-        // A claim that is given back is taken at once; failures are counted.
+        // A released bundle is claimed at once; failures are counted.
         old.release(&again).await?;
         let again = claim(&new, "new", LEASE).await?.ok_or("not given back")?;
         let failed = finish("", BuildResult::SyncFailed, Some(Duration::ZERO));
@@ -329,7 +329,7 @@ async fn a_bundle_has_one_owner() -> Tested {
             (again.failures, again.published.as_str()),
             (1, "digest of s")
         );
-        // A deleted bundle is nobody's.
+        // A deleted bundle has no owner.
         change(&old, "delete bundle b").await?;
         assert!(!new.renew(&again, LEASE).await?);
         assert!(
@@ -368,11 +368,11 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
         };
         let inputs = store.inputs(changed.bundle, u64::MAX).await?;
         assert_eq!(inputs.map(|inputs| inputs.name).as_deref(), Some("b7"));
-        // No more are claimed than are asked for, and none twice.
+        // No more are claimed than requested, and none twice.
         let due = claims(&store, Queue::Due, 9).await?;
         assert_eq!(due.len(), 9);
         assert!(due.iter().all(|claim| claim.bundle != changed.bundle));
-        // A build that fails is tried again, and no longer comes first.
+        // A failed build is retried, and no longer comes first.
         let failed = finish("", BuildResult::SyncFailed, Some(Duration::ZERO));
         assert!(store.finish(changed, &failed).await?);
         assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
@@ -380,7 +380,7 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
     Ok(())
 }
 
-/// Databases that were made before bundles had two queues.
+/// Databases created before bundles had two queues.
 #[tokio::test]
 async fn what_older_programs_have_built_is_no_change() -> Tested {
     for world in TestDatabase::all("older").await? {
@@ -461,7 +461,7 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
                     .join(", ")
                     .replace('"', ""),
             );
-            // The clock of the database has to go on.
+            // The clock of the database has to advance.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         assert_eq!(
@@ -494,8 +494,8 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
     Ok(())
 }
 
-/// What the owners of a crowd see of each other: who builds what, and the document that the last
-/// build of a bundle saw.
+/// State shared by the owners of a crowd: which bundles are being built, and the document that the
+/// last build of a bundle saw.
 #[derive(Debug, Default)]
 struct Board {
     building: BTreeSet<i64>,
@@ -552,7 +552,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
     Ok(())
 }
 
-/// Builds whatever is due, for ever; sometimes gives a bundle back instead.
+/// Builds due bundles forever; sometimes releases a claim instead.
 async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
     for turn in 0_u32.. {
         store.pass_on_changes().await?;

@@ -1,4 +1,4 @@
-//! Places, and references that are older than their rights.
+//! Storage locations, and references that predate rights.
 
 use super::*;
 use crate::control::model::ObjectStorage;
@@ -66,7 +66,7 @@ async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
                 ]
             );
         }
-        // What was there is followed; what comes later is not.
+        // An existing target is followed; a later one is not.
         let select = sqlx::query("SELECT id FROM resources WHERE name = 'old'");
         let id: i64 = select.fetch_one(store.reader()).await?.try_get(0)?;
         change(&store, "secret late {}").await?;
@@ -75,7 +75,7 @@ async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
         let own = inputs.sources.get("own").ok_or("not followed")?;
         let names: Vec<&str> = own.secrets.keys().map(String::as_str).collect();
         assert_eq!(names, ["key"]);
-        // The place is the older bundle's.
+        // The older bundle has the location.
         let select =
             sqlx::query("SELECT r.name FROM places p JOIN resources r ON r.id = p.bundle_id");
         let holders = select.fetch_all(store.reader()).await?;
@@ -113,7 +113,7 @@ async fn builds_take_places_and_leave_them() -> Tested {
                     .await?,
             )
         };
-        // Links may lead both to one place, which the first that is built has.
+        // Links may resolve both to one location, which the first one built gets.
         assert_eq!(take(a, "x", "z").await?, ClaimOutcome::Own);
         assert_eq!(take(a, "x", "z").await?, ClaimOutcome::Own);
         assert_eq!(
@@ -121,12 +121,12 @@ async fn builds_take_places_and_leave_them() -> Tested {
             ClaimOutcome::Foreign("a".to_owned())
         );
         assert_eq!(take(b, "y", "y").await?, ClaimOutcome::Own);
-        // A build that knows an older definition takes nothing.
+        // A build with an outdated definition claims nothing.
         put("a", "w").await?;
         assert_eq!(take(a, "x", "v").await?, ClaimOutcome::Changed);
         assert_eq!(take(b, "y", "v").await?, ClaimOutcome::Own);
         assert_eq!(take(i64::MAX, "y", "u").await?, ClaimOutcome::Changed);
-        // Who has the place of a late build by now is written again.
+        // The current holder of a late build's location is written again.
         put("b", "x").await?;
         due(&store).await?;
         store
