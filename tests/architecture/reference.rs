@@ -64,19 +64,24 @@ const CONTROL: &[(&str, &[&str])] = &[
     ("cipher", &[]),
     ("allowed_hosts", &[]),
     ("blocking", &[]),
-    ("storage", &[]),
+    ("storage_client", &[]),
     ("model", &["allowed_hosts"]),
     ("secret_allowlist", &["allowed_hosts", "model"]),
     ("page", &["model"]),
     ("principal", &["model"]),
     ("redact", &["model"]),
     (
-        "destination",
-        &["secret_allowlist", "allowed_hosts", "model", "storage"],
+        "storage",
+        &[
+            "secret_allowlist",
+            "allowed_hosts",
+            "model",
+            "storage_client",
+        ],
     ),
     (
         "storage_location",
-        &["blocking", "destination", "allowed_hosts", "model"],
+        &["blocking", "storage", "allowed_hosts", "model"],
     ),
     (
         "builder",
@@ -86,7 +91,7 @@ const CONTROL: &[(&str, &[&str])] = &[
             "allowed_hosts",
             "model",
             "redact",
-            "storage",
+            "storage_client",
         ],
     ),
     (

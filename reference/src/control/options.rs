@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 use super::allowed_hosts::AllowedHosts;
 use super::builder::{Access, EvaluationBounds, Limits};
 use super::cipher::{Cipher, CipherError};
-use super::destination::AllowedDestinations;
 use super::keyring::Keyring;
+use super::storage::AllowedStorages;
 use super::store::{Contents, Database, DatabaseUrl, tighten};
 use super::worker::Settings;
 use crate::StartError;
@@ -149,7 +149,7 @@ impl Options {
                     ..Limits::default()
                 },
             },
-            destinations: AllowedDestinations {
+            destinations: AllowedStorages {
                 roots: self.bundle_root.clone(),
                 hosts: self.allow_host.clone(),
                 secrets_over_http: self.allow_secrets_over_http,

@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 
 use super::allowed_hosts;
 use super::blocking::{self, Lost};
-use super::destination::Target;
 use super::model::{Aws, Azure, ObjectStorage, Places};
+use super::storage::Target;
 
 /// Host of Google Cloud Storage, which supports the S3 protocol as well.
 const GOOGLE: &str = "storage.googleapis.com";

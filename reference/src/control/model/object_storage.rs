@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ValidationError, limits};
 
-/// Destination that a bundle is written to: exactly one kind.
+/// Storage that a bundle is written to: exactly one kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ObjectStorage {

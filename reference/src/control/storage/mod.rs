@@ -1,53 +1,262 @@
-//! Clients of object storage, for bundles that are written and documents that are fetched.
+//! Destinations that bundles are written to.
+//!
+//! A write replaces the object as a whole: readers see the old bundle or the new one. It replaces
+//! the version that was seen before, and nothing newer, so that a replica that stalled in the
+//! middle of its write does no harm: storages get a precondition, and a staged file is removed once
+//! another replica has the bundle. The destination of a definition is checked before it is
+//! accessed: a file must be below a folder that the operator configures, a server must be one of
+//! the providers' or one that the operator allows, and the credentials are those of the named
+//! secret, never the machine's own.
 
-mod bounded;
+mod aws;
+mod azure;
+mod error_context;
+mod filesystem;
+mod gcp;
+mod host;
+mod object_store;
+mod stored_object;
+#[cfg(test)]
+mod tests;
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use object_store::client::{HttpClient, HttpConnector};
-use object_store::{ClientOptions, Error, RetryConfig};
-use reqwest::redirect::Policy;
+use ::object_store::path::Path;
+use bytes::Bytes;
+use reqwest::Url;
+use serde::de::DeserializeOwned;
 
-use self::bounded::Bounded;
+use self::filesystem::Partial;
+pub(crate) use self::filesystem::Target;
+use self::object_store::{Condition, Object};
+pub(crate) use self::stored_object::{Identity, StoredObject};
+use super::model::{ObjectStorage, Secret};
+use super::secret_allowlist::SecretAllowlist;
+use super::storage_client::is_plain;
 
-/// Timeout for connecting.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Allowed destinations.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AllowedStorages {
+    /// Folders below which files may be written; a relative path is below the first.
+    pub(crate) roots: Vec<PathBuf>,
+    /// Patterns `HOST` or `HOST:PORT` for the hosts of custom URLs.
+    pub(crate) hosts: Vec<String>,
+    /// Whether secrets may be sent over plain http.
+    pub(crate) secrets_over_http: bool,
+}
 
-/// Timeout for one request, with its body.
-pub(super) const REQUEST: Duration = Duration::from_secs(120);
+/// Reason why a bundle cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StorageError {
+    /// The definition, its secret or the operator does not allow it.
+    #[error("{0}")]
+    Config(String),
+    /// The storage refused it or does not respond.
+    #[error("{0}")]
+    Push(String),
+}
 
-/// Connector for clients that follow no redirects: a redirect could lead to a host that is not
-/// allowed.
+impl StorageError {
+    fn config(message: impl Into<String>) -> Self {
+        Self::Config(message.into())
+    }
+}
+
+/// Storage of a bundle.
 #[derive(Debug)]
-pub(super) struct NoRedirects;
+pub(crate) enum Storage {
+    /// Object of a storage.
+    Object(Object),
+    /// File below a folder of the operator.
+    File(Target),
+}
 
-impl HttpConnector for NoRedirects {
-    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        crate::crypto::install();
-        let client = reqwest::Client::builder()
-            .redirect(Policy::none())
-            .connect_timeout(CONNECT)
-            .timeout(REQUEST)
-            .build();
-        let client = client.map_err(|failure| Error::Generic {
-            store: "HTTP",
-            source: Box::new(failure),
-        })?;
-        Ok(HttpClient::new(Bounded(client)))
+/// Bundle prepared for a write. Dropping it removes the staged file.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    archive: Bytes,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Object(Object),
+    File(Target, Partial),
+}
+
+impl Storage {
+    /// Opens the destination of a definition; `secrets` contains at least its credentials.
+    ///
+    /// # Errors
+    /// `Config` when the definition cannot be used or is not allowed.
+    pub(crate) fn open(
+        storage: &ObjectStorage,
+        secrets: &BTreeMap<String, Secret>,
+        destinations: &AllowedStorages,
+    ) -> Result<Self, StorageError> {
+        let secret = match storage.credentials().filter(|name| !name.is_empty()) {
+            None => None,
+            Some(name) => match secrets.get(name) {
+                Some(secret) => Some((name, secret)),
+                None => {
+                    let message = format!("secret `{name}` does not exist");
+                    return Err(StorageError::Config(message));
+                }
+            },
+        };
+        let (store, path, condition) = if let Some(aws) = &storage.aws {
+            (
+                aws::open(aws, secret, destinations)?,
+                &aws.key,
+                Condition::ETag,
+            )
+        } else if let Some(gcp) = &storage.gcp {
+            let store = gcp::open(gcp, secret, destinations)?;
+            (store, &gcp.object, Condition::Generation)
+        } else if let Some(azure) = &storage.azure {
+            let store = azure::open(azure, secret, destinations)?;
+            (store, &azure.path, Condition::ETag)
+        } else if let Some(filesystem) = &storage.filesystem {
+            let target = Target::new(&filesystem.path, &destinations.roots)?;
+            return Ok(Self::File(target));
+        } else {
+            return Err(StorageError::config("object_storage names no storage"));
+        };
+        let path = match Path::parse(path) {
+            Ok(path) if !path.is_root() => path,
+            _ => {
+                let message = format!("`{path}` cannot be the name of an object");
+                return Err(StorageError::Config(message));
+            }
+        };
+        Ok(Self::Object(Object {
+            store,
+            path,
+            condition,
+        }))
+    }
+
+    /// Compares the stored object with an archive. An object whose metadata matches the recorded
+    /// identity is not read.
+    ///
+    /// # Errors
+    /// When the path is not allowed, or the storage does not respond.
+    pub(crate) async fn compare(
+        &self,
+        archive: &Bytes,
+        known: Option<&Identity>,
+    ) -> Result<StoredObject, StorageError> {
+        match self {
+            Self::Object(object) => object.compare(archive, known).await,
+            Self::File(target) => {
+                let (target, archive) = (target.clone(), archive.clone());
+                blocking(move || target.compare(&archive)).await
+            }
+        }
+    }
+
+    /// Whether a written archive is still there, by its digest and recorded identity. `false` when
+    /// this is unknown.
+    pub(crate) async fn holds(&self, digest: &str, known: &Identity) -> bool {
+        let held = match self {
+            Self::Object(object) => object.holds(known).await,
+            Self::File(target) => {
+                let (target, digest) = (target.clone(), digest.to_owned());
+                blocking(move || target.holds(&digest)).await
+            }
+        };
+        held.unwrap_or(false)
+    }
+
+    /// Prepares a write as far as possible without making it visible: a file is complete on the
+    /// disk then. After this and before placing it, the caller must check that it still owns the
+    /// bundle.
+    ///
+    /// # Errors
+    /// When the path is not allowed, or the disk refuses the write.
+    pub(crate) async fn stage(&self, archive: &Bytes) -> Result<Staged, StorageError> {
+        let to = match self {
+            Self::Object(object) => To::Object(object.clone()),
+            Self::File(target) => {
+                let (target, archive) = (target.clone(), archive.clone());
+                let staged = blocking(move || {
+                    let partial = target.stage(&archive)?;
+                    Ok(To::File(target, partial))
+                });
+                staged.await?
+            }
+        };
+        let archive = archive.clone();
+        Ok(Staged { archive, to })
     }
 }
 
-/// Returns the retry policy: a few retries; the build is tried again later anyway.
-pub(super) fn retries() -> RetryConfig {
-    RetryConfig {
-        max_retries: 2,
-        retry_timeout: Duration::from_secs(30),
-        ..RetryConfig::default()
+impl Staged {
+    /// Replaces the object seen before; `None`, and nothing is replaced, when there is a newer one.
+    /// If this future is dropped, the write has happened completely or not at all, or a storage
+    /// completes it later, subject to its precondition.
+    ///
+    /// # Errors
+    /// When the storage refuses it, cannot be reached, or takes too long.
+    pub(crate) async fn place(self, seen: &StoredObject) -> Result<Option<Identity>, StorageError> {
+        let Self { archive, to } = self;
+        match to {
+            To::Object(object) => object.write(&archive, seen).await,
+            To::File(target, partial) => {
+                let placed = blocking(move || target.place(partial)).await?;
+                Ok(placed.then(Identity::default))
+            }
+        }
     }
 }
 
-/// Whether a name cannot change the host or path of the URL built from it.
-pub(super) fn is_plain(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
-    !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits)
+/// Runs file system work on a blocking thread.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
+) -> Result<T, StorageError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|failure| Err(StorageError::Push(failure.to_string())))
+}
+
+/// Checks whether a secret may be sent to the host of a URL.
+fn guarded(
+    secret: Option<(&str, &Secret)>,
+    url: &Url,
+    destinations: &AllowedStorages,
+) -> Result<(), StorageError> {
+    let Some((name, secret)) = secret else {
+        return Ok(());
+    };
+    let guard = SecretAllowlist::of(name, secret, destinations.secrets_over_http);
+    let checked = guard.and_then(|guard| guard.check_url(url));
+    checked.map_err(StorageError::Config)
+}
+
+/// Parses the credentials of a secret, which must have a type.
+fn credentials<T: DeserializeOwned>(
+    (name, secret): (&str, &Secret),
+    kind: &str,
+) -> Result<T, StorageError> {
+    // No part of the secret may be shown, so the parser's error is dropped.
+    let unfit = || {
+        let message = format!("invalid secret `{name}`: expected type {kind}");
+        StorageError::Config(message)
+    };
+    let value: serde_json::Value = serde_json::from_slice(secret.expose()).map_err(|_| unfit())?;
+    let given = value.get("type").and_then(serde_json::Value::as_str);
+    if given != Some(kind) {
+        return Err(unfit());
+    }
+    T::deserialize(value).map_err(|_| unfit())
+}
+
+/// Refuses a name that could change the host or path of the URL built from it.
+fn plain(name: &str, what: &str) -> Result<(), StorageError> {
+    if is_plain(name) {
+        Ok(())
+    } else {
+        let message = format!("`{name}` cannot be the name of a {what}");
+        Err(StorageError::Config(message))
+    }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::control::builder::Access;
-use crate::control::destination::Identity;
+use crate::control::storage::Identity;
 use crate::control::store::Claim;
 
 /// Record of a written bundle. Records of older programs lack members.

@@ -33,8 +33,8 @@ use self::trial::{Next, Trials};
 use self::turns::Turns;
 use super::Control;
 use super::builder::Access;
-use super::destination::AllowedDestinations;
 use super::model::{Bundle, Kind};
+use super::storage::AllowedStorages;
 use super::store::{Queue, StoreError};
 use crate::StartError;
 
@@ -81,7 +81,7 @@ pub(crate) struct Settings {
     /// Resources that builds may access.
     pub(crate) access: Access,
     /// Allowed destinations.
-    pub(crate) destinations: AllowedDestinations,
+    pub(crate) destinations: AllowedStorages,
     /// Folder that contains the bundles of owners, each in a folder of the owner's name.
     pub(crate) owner_prefix: Option<String>,
     /// Folder that stores repositories; `None` means a temporary one.

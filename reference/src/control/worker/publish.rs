@@ -7,8 +7,8 @@ use super::Shared;
 use super::build_cache::{Origin, Record, digest};
 use super::permits::Permit;
 use crate::control::builder::Job;
-use crate::control::destination::{Destination, DestinationError, Identity, StoredObject};
 use crate::control::metrics::Upload;
+use crate::control::storage::{Identity, Storage, StorageError, StoredObject};
 use crate::control::store::{Claim, StoreError};
 
 /// Maximum number of write attempts when concurrent writes change the object.
@@ -21,7 +21,7 @@ pub(super) enum PublishError {
     #[error("the bundle is no longer this replica's")]
     Lost,
     #[error(transparent)]
-    Destination(#[from] DestinationError),
+    Storage(#[from] StorageError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -54,7 +54,7 @@ impl Shared {
         claim: &Claim,
         made: &BuiltBundle,
         place: String,
-        destination: &Destination,
+        destination: &Storage,
     ) -> Result<Published, PublishError> {
         let archive = &made.archive;
         let metrics = &self.control.metrics;
@@ -100,7 +100,7 @@ impl Shared {
         claim: &Claim,
         archive: &Bytes,
         mut seen: StoredObject,
-        destination: &Destination,
+        destination: &Storage,
     ) -> Result<Identity, PublishError> {
         for _ in 0..ATTEMPTS {
             let staged = destination.stage(archive).await?;
@@ -116,7 +116,7 @@ impl Shared {
                 (StoredObject::Unknown, Some(identity)) => return Ok(identity),
                 (_, Some(_)) => {
                     let message = "the storage took the bundle and does not hold it";
-                    return Err(DestinationError::Push(message.to_owned()).into());
+                    return Err(StorageError::Push(message.to_owned()).into());
                 }
                 // A storage that refuses a satisfied condition does not support conditions.
                 (held, None) if held == seen => {
@@ -130,7 +130,7 @@ impl Shared {
             }
         }
         let message = "somebody else writes to the same place all the time";
-        Err(DestinationError::Push(message.to_owned()).into())
+        Err(StorageError::Push(message.to_owned()).into())
     }
 
     /// Checks that this process still owns the bundle.

@@ -18,10 +18,10 @@ use super::permits::Permit;
 use super::publish::{BuiltBundle, PublishError, Published};
 use super::{DATABASE_PAUSE, LEASE, Shared, answered};
 use crate::control::builder::{self, BuildError, Job};
-use crate::control::destination::{Destination, DestinationError};
 use crate::control::metrics::Upload;
 use crate::control::model::{BuildOptions, BuildResult, Phase};
 use crate::control::redact::{redact, shorten};
+use crate::control::storage::{Storage, StorageError};
 use crate::control::store::{Claim, ClaimOutcome, Finish, MOST_DEATHS, Status, StoreError};
 use crate::units::milliseconds;
 
@@ -222,7 +222,7 @@ impl Shared {
             finish.again = None;
             return Ended::Done(finish);
         };
-        let opened = Destination::open(&storage, &job.secrets, &self.settings.destinations);
+        let opened = Storage::open(&storage, &job.secrets, &self.settings.destinations);
         let destination = match opened {
             Ok(destination) => destination,
             Err(failure) => return Ended::Done(self.not_pushed(claim, job, "", &failure)),
@@ -265,7 +265,7 @@ impl Shared {
         let published = self.publish(claim, &made, place, &destination);
         Ended::Done(match published.await {
             Ok(published) => self.pushed(claim, job, published),
-            Err(PublishError::Destination(failure)) => {
+            Err(PublishError::Storage(failure)) => {
                 self.not_pushed(claim, job, &made.revision, &failure)
             }
             Err(PublishError::Store(failure)) => self.broken(claim, Phase::Push, &failure),
@@ -281,7 +281,7 @@ impl Shared {
         mut slot: Permit,
         mut read: LoadedInputs,
         mut record: Option<Record>,
-        destination: &Destination,
+        destination: &Storage,
     ) -> Result<BuiltBundle, Ended> {
         let access = &self.settings.access;
         let folder = self.work.of_bundle(claim.bundle);
@@ -412,11 +412,11 @@ impl Shared {
         claim: &Claim,
         job: &Job,
         revision: &str,
-        failure: &DestinationError,
+        failure: &StorageError,
     ) -> Finish {
         let result = match failure {
-            DestinationError::Config(_) => BuildResult::ConfigError,
-            DestinationError::Push(_) => BuildResult::PushFailed,
+            StorageError::Config(_) => BuildResult::ConfigError,
+            StorageError::Push(_) => BuildResult::PushFailed,
         };
         // Responses of storages may repeat parts of the request.
         let message = redact(failure.to_string(), job.all_secrets());

@@ -9,7 +9,7 @@ use super::credentials::{Credentials, ResolvedCredentials};
 use super::datasource::Config;
 use super::{FetchError, http, with_causes};
 use crate::control::allowed_hosts::AllowedHosts;
-use crate::control::storage::{NoRedirects, is_plain, retries};
+use crate::control::storage_client::{NoRedirects, is_plain, retries};
 
 /// Default region.
 const REGION: &str = "us-east-1";

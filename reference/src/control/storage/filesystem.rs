@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
 use super::super::model::check_storage_path;
-use super::{DestinationError, Identity, StoredObject};
+use super::{Identity, StorageError, StoredObject};
 
 /// Folder, next to a bundle, for incomplete files.
 const STAGING: &str = ".partial-bundles";
@@ -41,14 +41,14 @@ impl Target {
     ///
     /// # Errors
     /// `Config` when there are no roots, or the path leaves them or does not name a file.
-    pub(crate) fn new(path: &str, roots: &[PathBuf]) -> Result<Self, DestinationError> {
+    pub(crate) fn new(path: &str, roots: &[PathBuf]) -> Result<Self, StorageError> {
         let Some(first) = roots.first() else {
             let message = "the server writes no files: its operator names no --bundle-root";
-            return Err(DestinationError::config(message));
+            return Err(StorageError::config(message));
         };
         // Definitions may predate the limit.
         check_storage_path(path)
-            .map_err(|invalid| DestinationError::Config(format!("path: {invalid}")))?;
+            .map_err(|invalid| StorageError::Config(format!("path: {invalid}")))?;
         let given = Path::new(path);
         let below = roots
             .iter()
@@ -58,7 +58,7 @@ impl Target {
             None if given.is_relative() => (first, given),
             None => {
                 let message = format!("`{path}` is not below a folder that the operator allows");
-                return Err(DestinationError::Config(message));
+                return Err(StorageError::Config(message));
             }
         };
         let mut folders = Vec::new();
@@ -66,13 +66,13 @@ impl Target {
             match component {
                 Component::Normal(name) if name == STAGING => {
                     let message = format!("`{path}` must not hold `{STAGING}`");
-                    return Err(DestinationError::Config(message));
+                    return Err(StorageError::Config(message));
                 }
                 Component::Normal(name) => folders.push(PathBuf::from(name)),
                 Component::CurDir => {}
                 Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
                     let message = format!("`{path}` must not hold `..`");
-                    return Err(DestinationError::Config(message));
+                    return Err(StorageError::Config(message));
                 }
             }
         }
@@ -82,7 +82,7 @@ impl Target {
                 folders,
                 name,
             }),
-            _ => Err(DestinationError::Config(format!("`{path}` names no file"))),
+            _ => Err(StorageError::Config(format!("`{path}` names no file"))),
         }
     }
 
@@ -106,7 +106,7 @@ impl Target {
     ///
     /// # Errors
     /// `Config` when a link leads out of the root, `Push` when the folder cannot be used.
-    pub(super) fn compare(&self, archive: &[u8]) -> Result<StoredObject, DestinationError> {
+    pub(super) fn compare(&self, archive: &[u8]) -> Result<StoredObject, StorageError> {
         let folder = self.folder()?;
         let path = folder.join(&self.name);
         self.revoke(&folder.join(STAGING), None)
@@ -135,7 +135,7 @@ impl Target {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn holds(&self, digest: &str) -> Result<bool, DestinationError> {
+    pub(super) fn holds(&self, digest: &str) -> Result<bool, StorageError> {
         let folder = self.folder()?;
         let path = folder.join(&self.name);
         let failed = |failure| refused(&path, failure);
@@ -159,7 +159,7 @@ impl Target {
     ///
     /// # Errors
     /// `Config` when a link leads out of the root, `Push` when it cannot be written.
-    pub(super) fn stage(&self, archive: &[u8]) -> Result<Partial, DestinationError> {
+    pub(super) fn stage(&self, archive: &[u8]) -> Result<Partial, StorageError> {
         let folder = self.folder()?;
         let target = folder.join(&self.name);
         let written = self
@@ -187,7 +187,7 @@ impl Target {
     ///
     /// # Errors
     /// `Push` when it cannot be renamed.
-    pub(super) fn place(&self, partial: Partial) -> Result<bool, DestinationError> {
+    pub(super) fn place(&self, partial: Partial) -> Result<bool, StorageError> {
         let Partial { path, target } = partial;
         let failed = |failure| refused(&target, failure);
         let staging = path.parent().map(Path::to_owned).unwrap_or_default();
@@ -278,7 +278,7 @@ impl Target {
     }
 
     /// Returns the folder of the file, created if necessary. No segment may leave the root.
-    fn folder(&self) -> Result<PathBuf, DestinationError> {
+    fn folder(&self) -> Result<PathBuf, StorageError> {
         let real = self.root.canonicalize();
         let root = real.map_err(|failure| refused(&self.root, failure))?;
         let mut folder = root.clone();
@@ -292,7 +292,7 @@ impl Target {
             folder = followed(next.clone());
             if !folder.starts_with(&root) {
                 let message = format!("`{}` leads out of the operator's folder", next.display());
-                return Err(DestinationError::Config(message));
+                return Err(StorageError::Config(message));
             }
         }
         Ok(folder)
@@ -316,8 +316,8 @@ fn followed(path: PathBuf) -> PathBuf {
     real.unwrap_or(path)
 }
 
-fn refused(path: &Path, failure: io::Error) -> DestinationError {
-    DestinationError::Push(format!("`{}`: {failure}", path.display()))
+fn refused(path: &Path, failure: io::Error) -> StorageError {
+    StorageError::Push(format!("`{}`: {failure}", path.display()))
 }
 
 /// Whether a file contains exactly these bytes.
@@ -391,13 +391,13 @@ mod tests {
         let took = begun.elapsed();
         assert!(took < Duration::from_secs(5), "{took:?}");
         let deeper = Target::new(&format!("d/{deepest}"), &roots);
-        let refused = matches!(&deeper, Err(DestinationError::Config(why)) if why.contains("32"));
+        let refused = matches!(&deeper, Err(StorageError::Config(why)) if why.contains("32"));
         assert!(refused, "{deeper:?}");
         Ok(())
     }
 
     /// Writes like a replica that owns the bundle all the time.
-    fn write(target: &Target, bytes: &[u8]) -> Result<bool, DestinationError> {
+    fn write(target: &Target, bytes: &[u8]) -> Result<bool, StorageError> {
         target.place(target.stage(bytes)?)
     }
 
@@ -430,10 +430,7 @@ mod tests {
         fs::create_dir(&file)?;
         assert!(matches!(target.compare(b"three")?, StoredObject::Other(_)));
         let written = write(&target, b"three");
-        assert!(
-            matches!(written, Err(DestinationError::Push(_))),
-            "{written:?}"
-        );
+        assert!(matches!(written, Err(StorageError::Push(_))), "{written:?}");
         let names = fs::read_dir(root.path().join("p/q"))?.count();
         assert_eq!(names, 1, "nothing incomplete is left of a failed write");
         Ok(())
@@ -475,10 +472,7 @@ mod tests {
         let roots = [root.path().to_owned()];
         for path in ["folder/victim", "folder/new/x"] {
             let written = write(&Target::new(path, &roots)?, b"bundle");
-            assert!(
-                matches!(written, Err(DestinationError::Config(_))),
-                "{path}"
-            );
+            assert!(matches!(written, Err(StorageError::Config(_))), "{path}");
         }
         let target = Target::new("file", &roots)?;
         assert!(matches!(target.compare(b"kept")?, StoredObject::Other(_)));

@@ -7,9 +7,9 @@ use object_store::aws::AmazonS3Builder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{AllowedDestinations, DestinationError, credentials, guarded, host, plain};
+use super::{AllowedStorages, StorageError, credentials, guarded, host, plain};
 use crate::control::model::{Aws, Secret};
-use crate::control::storage::{NoRedirects, retries};
+use crate::control::storage_client::{NoRedirects, retries};
 
 /// Secret of type `aws_auth`.
 #[derive(Deserialize)]
@@ -23,8 +23,8 @@ struct Keys {
 pub(super) fn open(
     aws: &Aws,
     secret: Option<(&str, &Secret)>,
-    destinations: &AllowedDestinations,
-) -> Result<Arc<dyn ObjectStore>, DestinationError> {
+    destinations: &AllowedStorages,
+) -> Result<Arc<dyn ObjectStore>, StorageError> {
     plain(&aws.bucket, "bucket")?;
     plain(&aws.region, "region")?;
     let mut builder = AmazonS3Builder::new()
@@ -49,7 +49,7 @@ pub(super) fn open(
             };
             let url = format!("https://{bucket}s3.{}.amazonaws.com", aws.region);
             let url = Url::parse(&url);
-            let url = url.map_err(|failure| DestinationError::Config(failure.to_string()))?;
+            let url = url.map_err(|failure| StorageError::Config(failure.to_string()))?;
             guarded(secret, &url, destinations)?;
             builder.with_virtual_hosted_style_request(is_in_host)
         }
@@ -69,6 +69,6 @@ pub(super) fn open(
     };
     match builder.build() {
         Ok(store) => Ok(Arc::new(store)),
-        Err(failure) => Err(DestinationError::Config(failure.to_string())),
+        Err(failure) => Err(StorageError::Config(failure.to_string())),
     }
 }

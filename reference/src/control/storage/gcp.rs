@@ -7,9 +7,9 @@ use object_store::{ObjectStore, StaticCredentialProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{AllowedDestinations, DestinationError, credentials, guarded, host, plain};
+use super::{AllowedStorages, StorageError, credentials, guarded, host, plain};
 use crate::control::model::{Gcp, Secret};
-use crate::control::storage::{NoRedirects, retries};
+use crate::control::storage_client::{NoRedirects, retries};
 
 /// Default server of Google Cloud Storage.
 const SERVER: &str = "https://storage.googleapis.com";
@@ -26,10 +26,10 @@ struct Keys {
 pub(super) fn open(
     gcp: &Gcp,
     secret: Option<(&str, &Secret)>,
-    destinations: &AllowedDestinations,
-) -> Result<Arc<dyn ObjectStore>, DestinationError> {
+    destinations: &AllowedStorages,
+) -> Result<Arc<dyn ObjectStore>, StorageError> {
     plain(&gcp.bucket, "bucket")?;
-    let unfit = || DestinationError::config("gcp_auth needs the key of a service account");
+    let unfit = || StorageError::config("gcp_auth needs the key of a service account");
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&gcp.bucket)
         .with_retry(retries())

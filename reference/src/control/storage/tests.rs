@@ -7,7 +7,7 @@ use test_server::{Response, TestServer, always, empty, respond, text};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zeroize::Zeroizing;
 
-use super::{AllowedDestinations, Destination, DestinationError, Identity, StoredObject};
+use super::{AllowedStorages, Identity, Storage, StorageError, StoredObject};
 use crate::control::model::{ObjectStorage, Secret};
 
 type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -33,18 +33,18 @@ const SECRETS: &[(&str, &str)] = &[
     ),
 ];
 
-fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, DestinationError>> {
+fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Storage, StorageError>> {
     let storage: ObjectStorage = serde_json::from_str(&storage.replace("URL", url))?;
     let secrets = SECRETS.iter().map(|(name, text)| {
         let text = text.replace("URL", url).into_bytes();
         ((*name).to_owned(), Secret::opened(Zeroizing::new(text)))
     });
-    let destinations = AllowedDestinations {
+    let destinations = AllowedStorages {
         roots: Vec::new(),
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         secrets_over_http: true,
     };
-    Ok(Destination::open(
+    Ok(Storage::open(
         &storage,
         &secrets.collect::<BTreeMap<_, _>>(),
         &destinations,
@@ -53,9 +53,9 @@ fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, 
 
 /// Writes an archive unconditionally.
 async fn write(
-    destination: &Destination,
+    destination: &Storage,
     archive: &'static [u8],
-) -> Result<Option<Identity>, DestinationError> {
+) -> Result<Option<Identity>, StorageError> {
     let staged = destination.stage(&Bytes::from_static(archive)).await?;
     staged.place(&StoredObject::Unknown).await
 }

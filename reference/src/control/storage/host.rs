@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::{AllowedDestinations, DestinationError};
+use super::{AllowedStorages, StorageError};
 use crate::control::allowed_hosts::AllowedHosts;
 
 /// Parses the URL of a storage, whose host must be one of the provider's (it ends in `own`) and use
@@ -13,9 +13,9 @@ use crate::control::allowed_hosts::AllowedHosts;
 pub(super) fn check_url(
     text: &str,
     own: &[&str],
-    destinations: &AllowedDestinations,
-) -> Result<Url, DestinationError> {
-    let refused = |why: &str| DestinationError::Config(format!("URL of the storage: {why}"));
+    destinations: &AllowedStorages,
+) -> Result<Url, StorageError> {
+    let refused = |why: &str| StorageError::Config(format!("URL of the storage: {why}"));
     let url = Url::parse(text).map_err(|failure| refused(&failure.to_string()))?;
     let plain = url.username().is_empty()
         && url.password().is_none()

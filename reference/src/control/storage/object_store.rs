@@ -10,8 +10,8 @@ use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutResult, UpdateVersion};
 
 use super::error_context::{self, Operation};
-use super::{DestinationError, Identity, StoredObject};
-use crate::control::storage::REQUEST;
+use super::{Identity, StorageError, StoredObject};
+use crate::control::storage_client::REQUEST;
 
 /// Timeout of metadata requests, and of the start of a response.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
@@ -46,7 +46,7 @@ impl Object {
         &self,
         archive: &[u8],
         known: Option<&Identity>,
-    ) -> Result<StoredObject, DestinationError> {
+    ) -> Result<StoredObject, StorageError> {
         let found = match in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await? {
             Ok(found) => Identity::of(&found),
             Err(failure) => return hidden(&failure),
@@ -62,7 +62,7 @@ impl Object {
     }
 
     /// Reads the whole object and compares it with an archive.
-    async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, DestinationError> {
+    async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, StorageError> {
         let got = match in_time(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
             Ok(got) => got,
             Err(failure) => return hidden(&failure),
@@ -87,7 +87,7 @@ impl Object {
     ///
     /// # Errors
     /// `Push` when the storage does not report the metadata.
-    pub(super) async fn holds(&self, known: &Identity) -> Result<bool, DestinationError> {
+    pub(super) async fn holds(&self, known: &Identity) -> Result<bool, StorageError> {
         let found = in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
             .map(|found| known.is_of(&Identity::of(&found)))
@@ -103,7 +103,7 @@ impl Object {
         &self,
         archive: &Bytes,
         seen: &StoredObject,
-    ) -> Result<Option<Identity>, DestinationError> {
+    ) -> Result<Option<Identity>, StorageError> {
         let conditional = match self.mode(seen) {
             PutMode::Overwrite => None,
             mode => Some(self.put(archive, mode).await),
@@ -120,7 +120,7 @@ impl Object {
             Ok(put) => Ok(Some(Identity::told(put, archive.len()))),
             Err(failure) => {
                 let message = error_context::explain(&failure, Operation::Write);
-                Err(DestinationError::Push(message))
+                Err(StorageError::Push(message))
             }
         }
     }
@@ -154,7 +154,7 @@ impl Object {
 }
 
 /// Interprets an error of a metadata or read request.
-fn hidden(failure: &Error) -> Result<StoredObject, DestinationError> {
+fn hidden(failure: &Error) -> Result<StoredObject, StorageError> {
     match failure {
         Error::NotFound { .. } => Ok(StoredObject::Nothing),
         // Credentials may only permit writes, and some storages also respond like this for missing
@@ -170,18 +170,15 @@ fn hidden(failure: &Error) -> Result<StoredObject, DestinationError> {
     }
 }
 
-fn read(failure: &Error) -> DestinationError {
-    DestinationError::Push(error_context::explain(failure, Operation::Read))
+fn read(failure: &Error) -> StorageError {
+    StorageError::Push(error_context::explain(failure, Operation::Read))
 }
 
 /// Awaits a response, if it arrives in time.
-async fn in_time<T>(
-    time: Duration,
-    answer: impl Future<Output = T>,
-) -> Result<T, DestinationError> {
+async fn in_time<T>(time: Duration, answer: impl Future<Output = T>) -> Result<T, StorageError> {
     let answer = tokio::time::timeout(time, answer).await;
     answer.map_err(|_| {
         let seconds = time.as_secs();
-        DestinationError::Push(format!("the storage does not answer within {seconds} s"))
+        StorageError::Push(format!("the storage does not answer within {seconds} s"))
     })
 }

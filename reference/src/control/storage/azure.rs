@@ -7,9 +7,9 @@ use object_store::azure::MicrosoftAzureBuilder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{AllowedDestinations, DestinationError, credentials, guarded, host, plain};
+use super::{AllowedStorages, StorageError, credentials, guarded, host, plain};
 use crate::control::model::{Azure, Secret};
-use crate::control::storage::{NoRedirects, retries};
+use crate::control::storage_client::{NoRedirects, retries};
 
 /// Domain suffixes of storage account hosts.
 const HOSTS: &[&str] = &[
@@ -29,8 +29,8 @@ struct Keys {
 pub(super) fn open(
     azure: &Azure,
     secret: Option<(&str, &Secret)>,
-    destinations: &AllowedDestinations,
-) -> Result<Arc<dyn ObjectStore>, DestinationError> {
+    destinations: &AllowedStorages,
+) -> Result<Arc<dyn ObjectStore>, StorageError> {
     plain(&azure.container, "container")?;
     let url = host::check_url(&azure.account_url, HOSTS, destinations)?;
     guarded(secret, &url, destinations)?;
@@ -55,7 +55,7 @@ pub(super) fn open(
     match builder.build() {
         Ok(store) => Ok(Arc::new(store)),
         // The error could contain the key that cannot be decoded.
-        Err(_) => Err(DestinationError::config("the account key is not base64")),
+        Err(_) => Err(StorageError::config("the account key is not base64")),
     }
 }
 
