@@ -213,7 +213,7 @@ mod tests {
         suite.run(|event| match event {
             Event::Judged(judged) => match judged.verdict {
                 Verdict::Pass => proven += 1,
-                // What the documents leave open is recorded, not judged.
+                // Behaviour that the documents leave open is recorded, not judged.
                 Verdict::Recorded => {}
                 // Rules that need policies, for example.
                 Verdict::NotRun(Reason::NotClaimed(_)) => {}

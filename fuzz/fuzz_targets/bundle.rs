@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(["snapshot", "delta"].contains(&bundle.kind()));
         }
     };
-    // What is an archive, or most of one, is no list of files.
+    // An archive, or most of one, is not a list of files.
     if bytes.starts_with(&[0x1f, 0x8b]) {
         read(bytes, Version::V1, None);
     } else if bytes.get(257..262) == Some(b"ustar") {

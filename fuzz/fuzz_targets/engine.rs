@@ -123,7 +123,7 @@ const TABLE: Table = Table {
     ],
 };
 
-/// What every engine is started with: nothing takes long or much, and decisions are made ready
+/// Flags of every engine: nothing takes long or much memory, and decisions are made ready
 /// for the log, by the policies that inputs bring.
 const ARGUMENTS: &[&str] = &[
     "engine",
@@ -218,7 +218,7 @@ fn ids(listed: &Answer) -> Vec<String> {
         .collect()
 }
 
-/// What is documented to be answered with 500: what policies do wrong or take too long for, health
+/// Documented responses with status 500: errors and timeouts of policies, health
 /// rules that do not hold, and a few requests of which the real OPA answers so, too.
 const DOCUMENTED: &[&str] = &[
     "\"eval_conflict_error\"",
@@ -271,7 +271,7 @@ fn check(sent: &Connection, answers: &[Answer]) {
 }
 
 fuzz_target!(|input: &[u8]| {
-    // What leads to other servers is no part of the input.
+    // References to other servers are not part of the input.
     let calls = |name: &[u8]| input.windows(name.len()).any(|part| part == name);
     if !calls(b"http.send") && !calls(b"net.lookup") {
         play(input);

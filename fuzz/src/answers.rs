@@ -1,4 +1,4 @@
-//! The answers on one connection, as far as they are told apart.
+//! Splits the bytes of one connection into responses.
 
 use std::io::Read;
 
@@ -43,7 +43,7 @@ fn answer(bytes: &[u8]) -> Answer {
     let (head, body) = bytes.split_at(end.map_or(bytes.len(), |end| end + 4));
     let mut text = String::from_utf8_lossy(head).into_owned();
     let mut plain = Vec::new();
-    // What ends early is shown as far as it goes.
+    // A truncated response is shown up to its end.
     if body.starts_with(&[0x1f, 0x8b]) {
         let _ = GzDecoder::new(body).read_to_end(&mut plain);
     } else {

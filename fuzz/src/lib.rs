@@ -1,4 +1,4 @@
-//! What the targets share: servers, and requests and archives made of bytes.
+//! Shared parts of the targets: servers, and requests and archives made from bytes.
 
 mod answers;
 mod archive;

@@ -5,12 +5,12 @@ use rego_generate::Choices;
 
 use crate::script::{Part, input, parts, split};
 
-/// What the endpoints of a server take.
+/// Endpoints of a server with their methods.
 #[derive(Debug)]
 pub struct Table {
     /// Methods with paths, in which `*` stands for a segment that is chosen.
     pub endpoints: &'static [&'static str],
-    /// What comes behind a path.
+    /// Suffixes of a path.
     pub queries: &'static [&'static str],
     /// Bodies that mean something to some endpoint.
     pub bodies: &'static [&'static str],

@@ -55,7 +55,7 @@ pub fn input(parts: &[Part]) -> Vec<u8> {
     input
 }
 
-/// What is sent on one connection.
+/// Requests on one connection.
 #[derive(Debug, Default)]
 pub struct Connection {
     /// All of it.
@@ -66,7 +66,7 @@ pub struct Connection {
     pub open: bool,
 }
 
-/// What is sent, connection by connection.
+/// Requests by connection.
 pub fn connections(input: &[u8]) -> Vec<Connection> {
     let mut connections = Vec::new();
     let mut connection = Connection::default();

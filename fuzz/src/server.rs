@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A connection that is served no answer for so long hangs.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The file that is told which statuses each endpoint answered, every thousand connections.
+/// File that records, every thousand connections, the statuses of each endpoint.
 const STATUSES: &str = "FUZZ_STATUSES";
 
 /// A server that keeps its state from one connection to the next.
@@ -104,7 +104,7 @@ fn read(stream: &mut TcpStream, timeout: Duration, bytes: &mut Vec<u8>) -> bool 
     !read.is_err_and(|failure| failure.kind() == std::io::ErrorKind::WouldBlock)
 }
 
-/// The method, and the beginning of the path by which endpoints are told apart.
+/// Method, and the prefix of the path that identifies endpoints.
 fn endpoint(line: &str) -> String {
     let (method, target) = line.split_once(' ').unwrap_or((line, ""));
     let path = target.split('?').next().unwrap_or_default();

@@ -16,7 +16,7 @@ const PHRASES: &[(&str, &str)] = &[
     (" is none ", "is not"),
 ];
 
-/// Begins a comment without a noun to describe, such as the former first words of this one.
+/// First word of a comment that names nothing.
 const HEADLESS: &str = "What ";
 
 /// Returns the refused phrases in the comments of a file.
@@ -37,6 +37,9 @@ fn refused(source: &Source) -> Vec<String> {
             ));
         }
         let padded = format!(" {} ", comment.replace([',', '.', ';', ':'], " "));
+        let padded = padded
+            .replace(" there is none ", " ")
+            .replace(" there are none ", " ");
         let phrases = PHRASES.iter().filter(|(phrase, _)| padded.contains(phrase));
         found.extend(phrases.map(|(phrase, better)| {
             format!(
@@ -58,8 +61,11 @@ fn comments_are_plain_english() {
         }
         sources
     });
-    // This file names the phrases.
-    let others = all.filter(|source| source.path != "tests/architecture/prose.rs");
+    // This file names the phrases. A section of the documents has the title "What the service does".
+    let is_exempt = |path: &str| {
+        path == "tests/architecture/prose.rs" || path.ends_with("rules/control/common/service.rs")
+    };
+    let others = all.filter(|source| !is_exempt(&source.path));
     let found: Vec<String> = others.flat_map(|source| refused(&source)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -71,6 +77,7 @@ fn refused_phrases_are_found() {
         ("//! What collections come to", 2),
         ("/// Signs messages.\n/// What follows is checked.", 0),
         ("/// It is none, but for this.", 1),
+        ("/// Empty if there is none.", 0),
         ("let text = \"told\"; // told", 0),
         ("// An event that is told", 1),
     ] {

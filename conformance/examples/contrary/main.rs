@@ -151,8 +151,8 @@ mod tests {
             Event::Judged(judged) => match judged.verdict {
                 Verdict::Pass => proven += 1,
                 Verdict::Recorded => {}
-                // What is not claimed, what is open, and what only a server shows that the suite
-                // starts and configures.
+                // Unclaimed rules, open clauses, and rules that need a server that the suite starts
+                // and configures.
                 Verdict::NotRun(
                     Reason::NotClaimed(_)
                     | Reason::NoScenario

@@ -18,7 +18,7 @@ pub(crate) struct Module {
 impl Module {
     /// # Errors
     ///
-    /// A line is none of the language, a name has two values, or nothing is there.
+    /// A line outside the language, a name with two values, or an empty module.
     fn parse(raw: &str) -> Result<Self, Failure> {
         let lines = raw.lines().zip(1..).map(|(line, row)| (line.trim(), row));
         let mut lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));

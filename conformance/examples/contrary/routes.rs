@@ -94,7 +94,7 @@ impl<'r> Call<'r> {
 
 /// # Errors
 ///
-/// There is nothing at the path, the method is none of its methods, or the handler refuses.
+/// There is nothing at the path, the path does not have the method, or the handler refuses.
 pub(crate) fn route(state: &mut State, call: &Call<'_>) -> Result<Answer, Failure> {
     let segments: Vec<&str> = call.segments.iter().map(String::as_str).collect();
     let method = match call.head.method.as_str() {

@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     what: What,
 }
 
-/// What has a schema.
+/// Formats with a schema.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum What {
     /// The report that `--report json=PATH` writes

@@ -37,7 +37,7 @@ pub struct Failure {
     /// Whether the request is only a precondition, so that the rule itself was not checked.
     #[serde(default)]
     pub blocked: bool,
-    /// What is not as expected, in the order of the step's facts.
+    /// Deviations from the expectations, in the order of the facts of the step.
     pub differences: Vec<Difference>,
     /// Shell commands that repeat the scenario up to the step, one per request; tokens are written
     /// as `$CONFORMANCE_TOKEN`.

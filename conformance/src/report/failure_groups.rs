@@ -26,7 +26,7 @@ pub(super) struct Cause<'a> {
     /// Common part of the responses: their message, or what differs. Differing parts are replaced
     /// by `…`.
     pub(super) message: String,
-    /// What to check, if known.
+    /// Advice on what to check, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
     /// The rules, in the order of the report.

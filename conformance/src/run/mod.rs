@@ -71,7 +71,7 @@ struct Inner {
     profile: Option<&'static Profile>,
     seed: u64,
     jobs: usize,
-    /// What scenarios may do to the target; without it, that depends on the target's address.
+    /// Permitted effects of scenarios on the target; by default they depend on the target's address.
     mode: Option<Mode>,
     /// Whether scenarios may affect what others see although the target is not on loopback.
     own_target: bool,

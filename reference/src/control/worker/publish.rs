@@ -42,7 +42,7 @@ pub(super) struct BuiltBundle {
 pub(super) struct Published {
     /// Record for the next build.
     pub(super) record: Record,
-    /// What was wrong with the stored object, if it had to be written again.
+    /// Defect of the stored object, if it had to be written again.
     pub(super) repaired: Option<&'static str>,
 }
 

@@ -29,7 +29,7 @@ use scenarios::{Attack, SCENARIOS, When};
 /// Maximum duration of an attack.
 const ATTACK_TIMEOUT: Duration = Duration::from_secs(1_800);
 
-/// What is played, and on what.
+/// Command-line options of `attack`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Options {
     /// Play longer, more of each, and what takes long

@@ -27,7 +27,7 @@ const BUILT: &[usize] = &[100, 10_000];
 /// Default numbers of bundles for the comparison with OPA Control Plane.
 const BESIDE_OCP: &[usize] = &[10_000];
 
-/// What is measured of the control plane, and at which numbers of bundles.
+/// Command-line options of `bench control`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Choice {
     /// Numbers of bundles, the one that the others are compared with first.

@@ -19,7 +19,7 @@ use crate::servers::Client;
 /// API key of an administrator of the measured control planes.
 const KEY: &str = "bench-administrator-key";
 
-/// What is measured.
+/// Command-line options of `bench`.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Bench {
     /// Create, get, list-page and in-use delete of the control plane at growing sizes; or how long

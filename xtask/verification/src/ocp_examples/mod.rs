@@ -25,7 +25,7 @@ const EXPECTED: &str = "xtask/verification/ocp-examples.toml";
 /// Sorted file names of each bundle, by the path of the bundle.
 type Bundles = BTreeMap<String, Vec<String>>;
 
-/// What the command line says.
+/// Command-line options of `ocp-examples`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// A checkout of the repository of OPA Control Plane

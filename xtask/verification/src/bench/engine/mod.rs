@@ -23,7 +23,7 @@ pub(super) use side_by_side::{Programs, SideBySide};
 
 pub(super) type Outcome = Result<(), Box<dyn Error>>;
 
-/// What is measured.
+/// Command-line options of `bench engine`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Choice {
     /// Only the evaluator beside regorus, which builds and starts no server.

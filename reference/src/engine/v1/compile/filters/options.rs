@@ -86,8 +86,8 @@ impl FilterOptions {
         Ok(read)
     }
 
-    /// What the decision log records of the request in addition to its input: the unknowns and the
-    /// mask rule, of the policy if the request has none, and the options.
+    /// Members of the request that the decision log records in addition to its input: the unknowns
+    /// and the mask rule, of the policy if the request has none, and the options.
     pub(super) fn for_the_log(&self, declared: &FilterAnnotations) -> Value {
         let unknowns = match self
             .sent
