@@ -1,7 +1,7 @@
-//! What built-in functions need of the world: servers, names, files, the environment.
+//! Host environment of built-in functions: servers, names, files, environment variables.
 //!
-//! The crate reaches nothing of it by itself. Whoever evaluates gives the evaluation a [`Host`],
-//! or none; what the host does not do is refused.
+//! The crate accesses none of it by itself. The caller passes a [`Host`] to the evaluation, or
+//! none; operations that the host does not implement are refused.
 
 use std::fmt::{self, Debug};
 use std::io;
@@ -14,23 +14,23 @@ use http::{HeaderMap, Method};
 use crate::Value;
 use crate::meter::Ended;
 
-/// Says whether the evaluation still wants what it waits for. Whoever waits asks this often.
+/// Checks whether the evaluation should continue. Callers that wait call it often.
 pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), Ended>;
 
-/// How often a pause looks whether it is still wanted.
+/// Interval of cancellation checks during a pause.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// The world as built-in functions see it.
+/// Environment of built-in functions.
 ///
-/// A method that an implementation leaves out refuses, as for a policy that may not do this. Which
-/// hosts an evaluation may reach is checked before a method is called, and again for each
+/// Methods that are not implemented refuse, as for a policy that lacks the permission. The hosts
+/// that an evaluation may reach are checked before a method is called, and again for each
 /// redirection.
 pub trait Host: Debug + Send + Sync {
-    /// Sends one request and waits for the whole response. Redirections are not followed, nor is
-    /// anything sent again.
+    /// Sends one request and waits for the whole response. Redirections are not followed, and
+    /// requests are not repeated.
     ///
     /// # Errors
-    /// When there is no response.
+    /// If there is no response.
     fn send(
         &self,
         request: HttpRequest,
@@ -40,39 +40,39 @@ pub trait Host: Debug + Send + Sync {
         Err(HostError::Disallowed)
     }
 
-    /// The addresses of a name.
+    /// Returns the addresses of a host name.
     ///
     /// # Errors
-    /// When there are none.
+    /// If there are none.
     fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
         let _ = (name, wanted);
         Err(HostError::Disallowed)
     }
 
-    /// The text of a file.
+    /// Returns the content of a text file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     fn file(&self, path: &str) -> io::Result<String> {
         let _ = path;
         Err(io::ErrorKind::PermissionDenied.into())
     }
 
-    /// A variable of the environment.
+    /// Returns an environment variable.
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// What `opa.runtime` answers, but for the secrets in its `config`; an empty object if absent.
+    /// Returns the result of `opa.runtime`, except secrets in its `config`; `None` if it is empty.
     fn runtime(&self) -> Option<Value> {
         None
     }
 
-    /// Lets some time pass.
+    /// Waits for a duration.
     ///
     /// # Errors
-    /// When the evaluation has to end.
+    /// If the evaluation has to end.
     fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
         let begun = Instant::now();
         while begun.elapsed() < time {
@@ -83,30 +83,30 @@ pub trait Host: Debug + Send + Sync {
     }
 }
 
-/// The host of evaluations that have none: it refuses everything.
+/// Host of evaluations without one: it refuses everything.
 #[derive(Debug)]
 pub(crate) struct NoHost;
 
 impl Host for NoHost {}
 
-/// Why a host does not give what it was asked for.
+/// Reason why a host operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostError {
     /// The evaluation has to end.
     Ended(Ended),
-    /// Policies may not reach this.
+    /// Policies must not access this.
     Disallowed,
-    /// The request is not one that can be sent, for this reason.
+    /// The request cannot be sent, for this reason.
     Refused(String),
-    /// There was no response within the time of the request.
+    /// There was no response within the timeout of the request.
     TimedOut,
     /// The name has no addresses.
     NoSuchHost,
-    /// Nobody takes connections there.
+    /// The server does not accept connections.
     ConnectionRefused,
-    /// The response is longer than it may be.
+    /// The response is longer than permitted.
     TooLong,
-    /// Something else went wrong on the way.
+    /// Another error in the communication.
     Broken(String),
 }
 
@@ -116,61 +116,61 @@ impl From<Ended> for HostError {
     }
 }
 
-/// A request that is to be sent as it stands.
+/// A request that is sent unchanged.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
     /// The method.
     pub method: Method,
-    /// The absolute URL, of the scheme `http` or `https`, or any that the host knows.
+    /// Absolute URL with the scheme `http` or `https`, or any other that the host supports.
     pub url: Url,
-    /// The headers. `Host` is the one of the URL if absent.
+    /// Headers. If absent, `Host` is that of the URL.
     pub headers: HeaderMap,
     /// The body; none is sent if absent.
     pub body: Option<Vec<u8>>,
-    /// How long it may take until the response is complete; for ever if absent.
+    /// Maximum duration until the response is complete; unlimited if absent.
     pub timeout: Option<Duration>,
-    /// How many bytes the body of the response may have.
+    /// Maximum number of bytes of the response body.
     pub max_body: usize,
-    /// The path of the socket in the file system that the server listens on, if it is one.
+    /// Path of the Unix domain socket that the server listens on, if it uses one.
     pub socket: Option<String>,
-    /// What the connection demands; what is usual, if absent.
+    /// TLS options; the defaults if absent.
     pub tls: Option<Tls>,
-    /// The name that the certificate of the server is for, with or without a port, if it is not
-    /// that of the URL.
+    /// Name that the certificate of the server is for, with or without a port, if it is not that of
+    /// the URL.
     pub server_name: Option<String>,
 }
 
-/// What a connection demands of the certificate of the server, and shows of its own.
+/// TLS options of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// Which certificates it takes.
+    /// Trusted certificates.
     pub trust: Trust,
-    /// The certificate that it shows, if any.
+    /// Client certificate, if any.
     pub identity: Option<Identity>,
 }
 
-/// Which certificates a connection takes. Those of authorities are X.509 in DER.
+/// Trusted server certificates. Certificates of authorities are X.509 in DER.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Any.
+    /// All certificates.
     Any,
-    /// Those of these authorities alone.
+    /// Certificates of these authorities only.
     Authorities(Vec<Vec<u8>>),
-    /// Those of the system's authorities, and of these.
+    /// Certificates of the system's authorities, and of these.
     System(Vec<Vec<u8>>),
 }
 
-/// A certificate and its key.
+/// Certificate and private key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The certificate and those above it, in DER.
+    /// The certificate and its chain, in DER.
     pub chain: Vec<Vec<u8>>,
     /// The private key in DER: PKCS #8, PKCS #1 or SEC 1.
     pub key: Vec<u8>,
 }
 
 impl Debug for Identity {
-    /// Shows nothing of the key.
+    /// Formats the identity without its key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity")
             .field("chain", &self.chain.len())
@@ -181,12 +181,12 @@ impl Debug for Identity {
 /// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// The status code.
+    /// Status code.
     pub code: u16,
-    /// What follows the code.
+    /// Reason phrase.
     pub reason: String,
-    /// With names in lower case.
+    /// Headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body as it came.
+    /// The unprocessed body.
     pub body: Vec<u8>,
 }
