@@ -1,3 +1,3 @@
-//! Signatures of AWS, version 4, outside of policies: those of requests that a server sends.
+//! AWS signatures, version 4, outside of policies: for requests that a server sends.
 
 pub use crate::builtins::aws::{Signer, UnsignedRequest};

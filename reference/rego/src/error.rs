@@ -1,11 +1,11 @@
-//! What can be wrong with a policy or query, and what can fail while it is evaluated.
+//! Errors in policies and queries, and errors of their evaluation.
 
 use std::fmt;
 
 use crate::Value;
 use crate::location::Location;
 
-/// The kinds of mistakes in a text.
+/// Error codes of the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
     /// `rego_parse_error`
@@ -21,7 +21,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The name that clients see.
+    /// Returns the name in responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Parse => "rego_parse_error",
@@ -33,21 +33,21 @@ impl Code {
     }
 }
 
-/// One mistake in a module or query.
+/// One error in a module or query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LanguageError {
-    /// Its kind.
+    /// Error code.
     pub code: Code,
-    /// What is wrong, for people.
+    /// Human-readable message.
     pub message: String,
-    /// Where; absent where no place is to blame.
+    /// Location; absent if the error has none.
     pub location: Option<Location>,
-    /// More about it: `line` and `idx` of a parse error, `have` and `want` of a type error.
+    /// Details: `line` and `idx` of a parse error, `have` and `want` of a type error.
     pub details: Option<Value>,
 }
 
 impl LanguageError {
-    /// A mistake at a place.
+    /// Creates an error at a location.
     pub fn at(code: Code, location: &Location, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -71,7 +71,7 @@ impl fmt::Display for LanguageError {
     }
 }
 
-/// All mistakes that were found in one step, at least one; at most ten and then one that says so.
+/// All errors of one stage, at least one; at most ten, and then one that reports the limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Errors(pub Vec<LanguageError>);
 
@@ -89,10 +89,10 @@ impl fmt::Display for Errors {
 
 impl std::error::Error for Errors {}
 
-/// The kinds of failures while a query is evaluated.
+/// Error codes of the evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvalCode {
-    /// `eval_conflict_error`: two rules give one document different values.
+    /// `eval_conflict_error`: two rules define different values for one document.
     Conflict,
     /// `eval_builtin_error`: a built-in function failed.
     Builtin,
@@ -100,18 +100,18 @@ pub enum EvalCode {
     Type,
     /// `eval_with_merge_error`: a `with` modifier does not fit the document it changes.
     WithMerge,
-    /// `eval_cancel_error`: whoever asked is gone, or the time is over.
+    /// `eval_cancel_error`: the evaluation was cancelled, or its time is over.
     Cancelled,
     /// `eval_internal_error`: a limit of the evaluator was reached.
     Internal,
-    /// `eval_memory_error`: all evaluations together have no memory left for now.
+    /// `eval_memory_error`: all evaluations together have no memory left.
     Memory,
     /// `eval_trial_error`: a trial has to be repeated where it may take longer.
     Trial,
 }
 
 impl EvalCode {
-    /// The name that clients see.
+    /// Returns the name in responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Conflict => "eval_conflict_error",
@@ -126,16 +126,16 @@ impl EvalCode {
     }
 }
 
-/// A failure while a query is evaluated.
+/// Error of the evaluation of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvalError {
-    /// Its kind.
+    /// Error code.
     pub code: EvalCode,
-    /// What failed, for people.
+    /// Human-readable message.
     pub message: String,
-    /// Where.
+    /// Source location.
     pub location: Option<Location>,
-    /// The queries that were open, innermost first: their ids and the places they had reached.
+    /// Open queries, innermost first: their ids and their current locations.
     pub stack: Vec<(u64, Location)>,
 }
 

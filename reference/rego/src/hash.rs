@@ -1,11 +1,10 @@
-//! Maps and sets that are not in order.
+//! Unordered maps and sets.
 
 use foldhash::fast::RandomState;
 
-/// A map by the hashes of its keys. A short name is hashed in a fraction of the time that the
-/// standard library's maps take; the seed of a process keeps names that collide from being known
-/// beforehand.
+/// A hash map. A short name is hashed in a fraction of the time that the standard library's maps
+/// take; a seed per process makes colliding names unpredictable.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
-/// A set, in the same way.
+/// A hash set with the same hasher.
 pub(crate) type HashSet<T> = std::collections::HashSet<T, RandomState>;

@@ -1,4 +1,4 @@
-//! The syntax tree as JSON, as the Policy API and the Compile API answer with it.
+//! JSON form of the syntax tree, for responses of the Policy API and the Compile API.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use crate::syntax::{
 use crate::value::{JsonSink, Object, ValueSink};
 
 impl Module {
-    /// The module: `package`, and `imports`, `annotations`, `rules` and `comments` if it has any.
+    /// Converts the module: `package`, and nonempty `imports`, `annotations`, `rules`, `comments`.
     pub fn to_json(&self) -> Value {
         ValueSink::filled(|out| self.write(out))
     }
@@ -34,7 +34,7 @@ impl Module {
 }
 
 impl Rule {
-    /// The rule: `head` and `body`, and `default`, `else` and `annotations` if it has them.
+    /// Converts the rule: `head`, `body`, and `default`, `else` and `annotations` if present.
     pub fn to_json(&self) -> Value {
         ValueSink::filled(|out| self.write(out))
     }
@@ -60,7 +60,7 @@ impl Rule {
 }
 
 impl Annotations {
-    /// The block: its `scope`, and what it says, with references as lists of terms.
+    /// Converts the block: its `scope` and its members, with references as lists of terms.
     pub fn to_json(&self) -> Value {
         let mut block = self.value.as_object().cloned().unwrap_or_default();
         block.insert("scope", Value::from(self.scope.clone()));
@@ -89,14 +89,14 @@ impl Annotations {
     }
 }
 
-/// An author, with a name even if it is empty.
+/// Returns an author with a name, even if it is empty.
 fn named(author: &Value) -> Value {
     let mut author = author.as_object().cloned().unwrap_or_default();
     author.insert_if_missing("name", || Value::from(""));
     author.into()
 }
 
-/// An object with some paths as lists of terms.
+/// Converts an object, with some paths as lists of terms.
 fn with_terms(object: &Value, names: &[&str]) -> Value {
     let mut object = object.as_object().cloned().unwrap_or_default();
     for name in names {
@@ -116,7 +116,7 @@ fn path_terms(path: &Value) -> Value {
     terms.collect::<Vec<_>>().into()
 }
 
-/// A body: the list of its expressions.
+/// Converts a body to the list of its expressions.
 pub fn body_to_json(body: &[Expr]) -> Value {
     ValueSink::filled(|out| self::body(out, body))
 }
@@ -130,7 +130,7 @@ pub(crate) fn body(out: &mut impl JsonSink, body: &[Expr]) {
 }
 
 impl Expr {
-    /// The expression: `index` and `terms`, and `negated`, `generated` and `with` if it has them.
+    /// Converts the expression: `index`, `terms`, and `negated`, `generated` and `with` if present.
     pub fn to_json(&self) -> Value {
         ValueSink::filled(|out| self.write(out))
     }
@@ -168,8 +168,8 @@ impl Expr {
 }
 
 impl Logic {
-    /// The connective as `type`, and `body` and `explicit_body`, or `lhs` and `rhs` with
-    /// `explicit_lhs` and `explicit_rhs` where those are written in braces.
+    /// Writes `body` and `explicit_body`, or `lhs` and `rhs` with `explicit_lhs` and `explicit_rhs`
+    /// for operands in braces, and the connective as `type`.
     fn write(&self, out: &mut impl JsonSink) {
         out.object(|out| {
             if let [negated] = self.operands.as_slice() {
@@ -193,7 +193,7 @@ impl Logic {
 }
 
 impl Term {
-    /// The term: its `type` and `value`.
+    /// Converts the term: its `type` and `value`.
     pub fn to_json(&self) -> Value {
         ValueSink::filled(|out| self.write(out))
     }
@@ -216,7 +216,7 @@ impl Term {
         }
     }
 
-    /// The value of a term that has other terms in it.
+    /// Writes the value of a term that contains other terms.
     fn write_parts(&self, out: &mut impl JsonSink) {
         match &self.value {
             TermValue::Ref(parts)
@@ -255,7 +255,7 @@ impl Term {
     }
 }
 
-/// The parts, or `null` without any, and whether it was written between backquotes.
+/// Writes the parts, or `null` if there are none, and whether it was written between backquotes.
 fn write_template(template: &Template, out: &mut impl JsonSink) {
     out.name("multi_line");
     out.value(&Value::Bool(template.multi_line));
@@ -273,10 +273,10 @@ fn write_template(template: &Template, out: &mut impl JsonSink) {
     });
 }
 
-/// A value as the term that it would be in a policy: its `type` and `value`.
+/// Converts a value to the JSON form of the equivalent term: its `type` and `value`.
 pub fn value_to_json(value: &Value) -> Value {
     let inner = match value {
-        // A null has an object without members in the place of its value.
+        // The value of null is an object without members.
         Value::Null => Object::new().into(),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Bytes(_) => value.clone(),
         Value::Array(items) => items.iter().map(value_to_json).collect::<Vec<_>>().into(),
@@ -338,7 +338,7 @@ fn head(out: &mut impl JsonSink, head: &Head) {
     });
 }
 
-/// A comment. Its members are written in capitals, and its text in Base64.
+/// Writes a comment. Its members have capitalized names, and its text is in Base64.
 fn comment(out: &mut impl JsonSink, comment: &Comment) {
     let place = &comment.location;
     out.object(|out| {

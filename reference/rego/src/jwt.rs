@@ -1,4 +1,4 @@
-//! JSON Web Tokens outside of policies: those that sign bundles, and those that prove to others who
-//! a server is.
+//! JSON Web Tokens outside of policies: for signatures of bundles, and for the authentication of a
+//! server to others.
 
 pub use crate::builtins::jwt::signed::{sign, unverified, verify};

@@ -4,23 +4,23 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The id of a module. All places in the module share it, and as every node of a tree has one, it
-/// takes the room of one pointer.
+/// Id of a module. All locations in the module share it, and as every node of a tree has one, it
+/// has the size of one pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(Arc<Box<str>>);
 
-/// A place in a module or query, and how much of its text the node there takes.
+/// Location in a module or query, and the length of the node's source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
-    /// The id of the module; empty for queries.
+    /// Id of the module; empty for queries.
     pub file: FileId,
-    /// The line, from 1.
+    /// Line, from 1.
     pub row: u32,
-    /// The column in characters, from 1.
+    /// Column in characters, from 1.
     pub col: u32,
-    /// The first byte of the node's text.
+    /// Byte offset of the node's source.
     pub offset: u32,
-    /// The number of bytes of the node's text.
+    /// Length of the node's source in bytes.
     pub length: u32,
 }
 

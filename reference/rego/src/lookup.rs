@@ -1,17 +1,17 @@
-//! Finds items of long lists by what they contain, once it pays to remember where they are.
+//! Lookup of items of long lists by their members, with an index once it pays to build one.
 
 use crate::Value;
 use crate::meter::{Ended, Meter};
 use crate::value::{Entry, Known};
 
-/// A trial looks for no longer texts.
+/// Maximum length of a string that a trial looks up.
 const SHORT: usize = 256;
 
-/// The only places in an array or object at which the members at a path can be equal to a value;
-/// nothing if that is not known.
+/// Returns the only positions in an array or object at which the members at a path can be equal to
+/// a value; `None` if they are not known.
 ///
 /// # Errors
-/// When the evaluation has to end.
+/// If the evaluation has to end.
 pub(crate) fn places<'v, 'k>(
     meter: &Meter,
     list: &'v Value,
@@ -37,7 +37,7 @@ pub(crate) fn places<'v, 'k>(
     })
 }
 
-/// The item of an array or object at a place.
+/// Returns the item of an array or object at a position.
 pub(crate) fn item(list: &Value, place: usize) -> Option<&Value> {
     match list {
         Value::Array(items) => items.get(place),
@@ -46,7 +46,7 @@ pub(crate) fn item(list: &Value, place: usize) -> Option<&Value> {
     }
 }
 
-/// The member that a name means to anyone: base documents have items of arrays by their names.
+/// Returns the member with a name, in any document: base documents have array items by name.
 fn step<'v>(value: &'v Value, name: &Value) -> Option<&'v Value> {
     match value {
         Value::Array(items) => items.get(name.as_str()?.parse().ok()?),

@@ -1,14 +1,14 @@
-//! What an evaluation uses, and the limits at which it ends.
+//! Resource usage of an evaluation, and its limits.
 //!
-//! Everything that can take long counts what it does in *units*, each of which takes well under a
-//! microsecond. Whenever so many are done, the evaluation looks whether anyone still wants its
-//! answer, at the clock, and at what it has made. A look costs about as much as a few units.
+//! Every operation that can take long counts its work in *units*, each of which takes well under a
+//! microsecond. After a number of units, the evaluation checks for cancellation, the clock, and the
+//! memory that it has allocated. A check costs about as much as a few units.
 //!
 //! A *trial* is an evaluation on a thread that others wait for. It has no effects, so that it can
-//! be given up at any time and repeated elsewhere. It looks at the clock often, and does nothing
-//! that could take long between two looks: operands are weighed before they are compared or given
-//! to a function. Where nothing can fail at once, the trial is *spoiled*: what it finds from then
-//! on counts for nothing, and it ends at its next look.
+//! be abandoned at any time and repeated elsewhere. It checks the clock often, and does nothing
+//! that could take long between two checks: operands are weighed before they are compared or passed
+//! to a function. Where an operation cannot fail at once, the trial is *spoiled*: its results from
+//! then on are invalid, and it ends at its next check.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -19,57 +19,57 @@ use std::time::Instant;
 use crate::Value;
 use crate::error::{EvalCode, EvalError};
 
-/// Units from one look to the next.
+/// Number of units between checks.
 const INTERVAL: i64 = 1024;
 
-/// The same in a trial.
+/// Number of units between checks in a trial.
 const TRIAL_INTERVAL: i64 = 64;
 
-/// Values that a trial compares or gives to functions weigh at most this much, in units.
+/// Maximum weight, in units, of values that a trial compares or passes to functions.
 pub(crate) const LIGHT: usize = 2048;
 
-/// As many bytes of a text weigh as much as a value.
+/// Number of bytes of a string that weigh as much as a value.
 const TEXT_UNIT: usize = 16;
 
-/// The memory that a value takes, on average with what belongs to it.
+/// Average memory of a value in bytes, including its allocations.
 pub const VALUE_BYTES: u64 = 56;
 
-/// The limits of an evaluation. By default there are none.
+/// Limits of an evaluation. By default there are none.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    /// When it has to end.
+    /// Time at which it has to end.
     pub deadline: Option<Instant>,
-    /// How many values it may make: items of collections, members, and pieces of texts. What it
-    /// makes and no longer needs counts, too.
+    /// Maximum number of values that it may allocate: items of collections, members, and pieces of
+    /// strings. Values that are no longer needed count, too.
     pub values: Option<u64>,
     /// Whether it is a trial, which ends as soon as it is not certain to be quick.
     pub trial: bool,
-    /// Whoever shares threads and memory among evaluations.
+    /// Scheduler that shares threads and memory among evaluations.
     pub governor: Option<Arc<dyn Governor>>,
 }
 
 /// Shares threads and memory among evaluations.
 pub trait Governor: Debug + Send + Sync {
-    /// Takes note of a running evaluation, and of the bytes that it has made since the last time.
-    /// It may be made to wait; `wanted` says meanwhile whether it still should go on.
+    /// Reports a running evaluation, and the bytes that it has allocated since the last time. The
+    /// call may block; `wanted` checks meanwhile whether the evaluation should continue.
     ///
     /// # Errors
-    /// When it cannot go on.
+    /// If it cannot continue.
     fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended>;
 
-    /// Takes note that an evaluation waits for something else, and needs no thread until its next
+    /// Reports that an evaluation waits for something else, and needs no thread until its next
     /// checkpoint.
     fn rest(&self);
 }
 
-/// Why an evaluation ends before it has an answer.
+/// Reason why an evaluation ends without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Nobody wants the answer any more.
+    /// The evaluation was cancelled.
     Cancelled,
-    /// Its time is over.
+    /// The deadline has passed.
     TimedOut,
-    /// It has made too many values.
+    /// It has allocated too many values.
     Values,
     /// All evaluations together have no memory left.
     Memory,
@@ -77,27 +77,27 @@ pub enum Ended {
     Trial,
 }
 
-/// What one evaluation uses.
+/// Resource usage of one evaluation.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// Units until the next look.
+    /// Units until the next check.
     left: Cell<i64>,
-    /// Values made since the last look.
+    /// Values allocated since the last check.
     made: Cell<u64>,
-    /// Values made before.
+    /// Values allocated before the last check.
     total: Cell<u64>,
-    /// Whether it has looked before.
+    /// Whether there has been a check before.
     looked: Cell<bool>,
-    /// Whether it is a trial whose result counts for nothing.
+    /// Whether it is a trial whose result is invalid.
     spoiled: Cell<bool>,
-    /// Why the evaluation has to end, noted where nothing can fail.
+    /// Reason to end, recorded by an operation that cannot fail.
     overdrawn: Cell<Option<Ended>>,
     cancelled: Option<Arc<AtomicBool>>,
     limits: Limits,
 }
 
 impl Ended {
-    /// The failure that tells of it.
+    /// Returns the corresponding error.
     pub(crate) fn error(self) -> EvalError {
         let (code, message) = match self {
             Self::Cancelled => (EvalCode::Cancelled, "caller cancelled query execution"),
@@ -116,7 +116,7 @@ impl Ended {
 }
 
 impl Meter {
-    /// Shorter texts are compared without a look at the meter.
+    /// Length in bytes below which strings are compared without a charge.
     pub(crate) const SHORT_TEXT: usize = TEXT_UNIT;
 
     pub(crate) fn new(cancelled: Option<Arc<AtomicBool>>, limits: Limits) -> Self {
@@ -127,19 +127,19 @@ impl Meter {
         }
     }
 
-    /// Counts a unit.
+    /// Charges a unit.
     ///
     /// # Errors
-    /// When the evaluation has to end.
+    /// If the evaluation has to end.
     #[inline]
     pub(crate) fn tick(&self) -> Result<(), Ended> {
         self.spend(1)
     }
 
-    /// Counts units before they are done.
+    /// Charges units before the work is done.
     ///
     /// # Errors
-    /// When the evaluation has to end.
+    /// If the evaluation has to end.
     #[inline]
     pub(crate) fn spend(&self, units: usize) -> Result<(), Ended> {
         let left = self.left.get().saturating_sub_unsigned(units as u64);
@@ -147,14 +147,14 @@ impl Meter {
         if left >= 0 { Ok(()) } else { self.look() }
     }
 
-    /// Counts units that were done.
+    /// Charges units of work that is done.
     #[inline]
     pub(crate) fn count(&self, units: usize) {
         self.left
             .set(self.left.get().saturating_sub_unsigned(units as u64));
     }
 
-    /// Counts values that are made.
+    /// Charges allocated values.
     #[inline]
     pub(crate) fn make(&self, values: usize) {
         let values = values as u64;
@@ -163,7 +163,7 @@ impl Meter {
             .set(self.left.get().saturating_sub_unsigned(values));
     }
 
-    /// Counts a value that was made, without what is in its parts.
+    /// Charges an allocated value, without the contents of its parts.
     #[inline]
     pub(crate) fn make_value(&self, value: &Value) {
         self.make(match value {
@@ -176,7 +176,7 @@ impl Meter {
         });
     }
 
-    /// Fails when so many values more would be too many.
+    /// Fails if the given number of further values would exceed the limit.
     pub(crate) fn foresee(&self, values: usize) -> Result<(), Ended> {
         let made = self.total.get().saturating_add(self.made.get());
         let would = made.saturating_add(values as u64);
@@ -186,7 +186,7 @@ impl Meter {
         }
     }
 
-    /// What a set of so many members comes to: it takes more memory than its members.
+    /// Returns the charge for a set: it takes more memory than its members.
     pub(crate) fn set(members: usize) -> usize {
         12 + 2 * members
     }
@@ -197,13 +197,13 @@ impl Meter {
         self.limits.trial
     }
 
-    /// Ends a trial at its next look.
+    /// Ends a trial at its next check.
     pub(crate) fn spoil(&self) {
         self.spoiled.set(true);
         self.left.set(-1);
     }
 
-    /// Fails if the result counts for nothing: of a spoiled trial, or where something could not be
+    /// Fails if the result is invalid: that of a spoiled trial, or if something could not be
     /// charged.
     pub(crate) fn sound(&self) -> Result<(), Ended> {
         match (self.spoiled.get(), self.overdrawn.get()) {
@@ -213,11 +213,11 @@ impl Meter {
         }
     }
 
-    /// Charges a value for what it unfolds to, node by node: parts that are shared count wherever
-    /// they are. Whoever turns a value into something else calls this before.
+    /// Charges the expanded size of a value, node by node: shared parts count wherever they occur.
+    /// Must be called before a value is converted to something else.
     ///
     /// # Errors
-    /// When the evaluation has to end.
+    /// If the evaluation has to end.
     pub(crate) fn unfold(&self, value: &Value) -> Result<(), Ended> {
         self.make(1);
         self.make_value(value);
@@ -236,8 +236,8 @@ impl Meter {
         })
     }
 
-    /// Whether a value may be turned into something else, where nothing can fail. If it may not, the
-    /// evaluation ends at its next look.
+    /// Whether a value may be converted to something else, for callers that cannot fail. If not,
+    /// the evaluation ends at its next check.
     pub(crate) fn unfolds(&self, value: &Value) -> bool {
         let unfolded = self.unfold(value);
         if let Err(ended) = unfolded {
@@ -247,7 +247,7 @@ impl Meter {
         unfolded.is_ok()
     }
 
-    /// Whether a value may be looked at as a whole: always, but for heavy ones in a trial, which
+    /// Whether a value may be traversed as a whole: always, except for heavy ones in a trial, which
     /// they spoil.
     #[inline]
     pub(crate) fn admits(&self, value: &Value) -> bool {
@@ -267,7 +267,7 @@ impl Meter {
         if !self.limits.trial {
             return true;
         }
-        // Values of different kinds and lengths are told apart at once.
+        // Values of different types and lengths are distinguished at once.
         match (left, right) {
             (Value::Array(left), Value::Array(right)) if left.len() != right.len() => true,
             (Value::Object(left), Value::Object(right)) if left.len() != right.len() => true,
@@ -283,7 +283,7 @@ impl Meter {
         }
     }
 
-    /// Whether values together weigh at most so much; if not, the trial is spoiled.
+    /// Whether values together weigh at most `most`; if not, the trial is spoiled.
     pub(crate) fn admits_within<'v>(
         &self,
         mut values: impl Iterator<Item = &'v Value>,
@@ -299,14 +299,14 @@ impl Meter {
         admitted
     }
 
-    /// Takes note that the evaluation waits for something else.
+    /// Reports that the evaluation waits for something else.
     pub(crate) fn rest(&self) {
         if let Some(governor) = &self.limits.governor {
             governor.rest();
         }
     }
 
-    /// Fails when the evaluation has to end.
+    /// Fails if the evaluation has to end.
     #[cold]
     pub(crate) fn look(&self) -> Result<(), Ended> {
         let limits = &self.limits;
@@ -323,7 +323,7 @@ impl Meter {
                 Ended::Values
             });
         }
-        // What ends before its second look is nobody else's matter.
+        // An evaluation that ends before its second check does not involve the governor.
         let has_looked = self.looked.replace(true);
         if let Some(governor) = &limits.governor
             && has_looked
@@ -339,7 +339,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Fails when nobody wants the answer any more, or its time is over.
+    /// Fails if the evaluation was cancelled, or its deadline has passed.
     pub(crate) fn wanted(&self) -> Result<(), Ended> {
         let cancelled = self.cancelled.as_ref();
         if cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
@@ -357,7 +357,7 @@ impl Meter {
     }
 }
 
-/// Takes the weight of a value off the room, as long as there is some.
+/// Deducts the weight of a value from the room. Returns false if there is not enough.
 fn weigh(value: &Value, room: &mut usize) -> bool {
     let own = match value {
         Value::Null | Value::Bool(_) => 1,

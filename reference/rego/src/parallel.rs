@@ -1,16 +1,16 @@
-//! Work on many things at once.
+//! Parallel processing of many items.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Fewer things than these are not worth another thread.
+/// Minimum number of items for another thread.
 const SHARE: usize = 64;
 
-/// Does the same with each of these, on all processors if there are many. The results are in the
-/// order of the items.
+/// Calls `work` for each item, on all processors if there are many. The results are in the order of
+/// the items.
 pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
     let shares = items.len() / SHARE;
-    // The number of processors is not asked for in vain, as the system reads files to tell it.
+    // The number of processors is determined only if needed, as the system reads files for it.
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if shares < 2 {
         1
@@ -23,8 +23,8 @@ pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R
     let mut results = Vec::with_capacity(items.len());
     let shares = Mutex::new(items.chunks_mut(SHARE).enumerate());
     let done = Mutex::new(Vec::new());
-    // Every other thread begins at the end. When the same things come again, most come to the
-    // thread that made what they hold, whose memory others would have to wait for.
+    // Every other thread begins at the end. If the same items recur, most return to the thread that
+    // allocated their contents, whose memory would cause contention in others.
     let work_off = |is_from_end: bool| {
         while let Some((at, share)) = next(&shares, is_from_end) {
             let of_share: Vec<R> = share.iter_mut().map(&work).collect();
@@ -34,7 +34,7 @@ pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R
     thread::scope(|scope| {
         for number in 1..threads {
             let work = move || work_off(number % 2 == 1);
-            // Where no thread can be had, the others do its work.
+            // If a thread cannot be started, the others do its work.
             let _spawned = thread::Builder::new().spawn_scoped(scope, work);
         }
         work_off(false);

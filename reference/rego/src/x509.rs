@@ -1,3 +1,3 @@
-//! Certificates outside of policies: those that clients show.
+//! X.509 certificates outside of policies: client certificates.
 
 pub use crate::builtins::crypto::read::certificates;

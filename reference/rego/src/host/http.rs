@@ -6,61 +6,61 @@ use std::time::Duration;
 use ::http::{HeaderMap, Method};
 use url::Url;
 
-/// A request that is to be sent as it stands.
+/// A request that is sent unchanged.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
     /// The method.
     pub method: Method,
-    /// The absolute URL, of the scheme `http` or `https`, or any that the host knows.
+    /// Absolute URL with the scheme `http` or `https`, or any other that the host supports.
     pub url: Url,
-    /// The headers. `Host` is the one of the URL if absent.
+    /// Headers. If absent, `Host` is that of the URL.
     pub headers: HeaderMap,
     /// The body; none is sent if absent.
     pub body: Option<Vec<u8>>,
-    /// How long it may take until the response is complete; for ever if absent.
+    /// Maximum duration until the response is complete; unlimited if absent.
     pub timeout: Option<Duration>,
-    /// How many bytes the body of the response may have.
+    /// Maximum number of bytes of the response body.
     pub max_body: usize,
-    /// The path of the socket in the file system that the server listens on, if it is one.
+    /// Path of the Unix domain socket that the server listens on, if it uses one.
     pub socket: Option<String>,
-    /// What the connection demands; what is usual, if absent.
+    /// TLS options; the defaults if absent.
     pub tls: Option<Tls>,
-    /// The name that the certificate of the server is for, with or without a port, if it is not
-    /// that of the URL.
+    /// Name that the certificate of the server is for, with or without a port, if it is not that of
+    /// the URL.
     pub server_name: Option<String>,
 }
 
-/// What a connection demands of the certificate of the server, and shows of its own.
+/// TLS options of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// Which certificates it takes.
+    /// Trusted certificates.
     pub trust: Trust,
-    /// The certificate that it shows, if any.
+    /// Client certificate, if any.
     pub identity: Option<Identity>,
 }
 
-/// Which certificates a connection takes. Those of authorities are X.509 in DER.
+/// Trusted server certificates. Certificates of authorities are X.509 in DER.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Any.
+    /// All certificates.
     Any,
-    /// Those of these authorities alone.
+    /// Certificates of these authorities only.
     Authorities(Vec<Vec<u8>>),
-    /// Those of the system's authorities, and of these.
+    /// Certificates of the system's authorities, and of these.
     System(Vec<Vec<u8>>),
 }
 
-/// A certificate and its key.
+/// Certificate and private key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The certificate and those above it, in DER.
+    /// The certificate and its chain, in DER.
     pub chain: Vec<Vec<u8>>,
     /// The private key in DER: PKCS #8, PKCS #1 or SEC 1.
     pub key: Vec<u8>,
 }
 
 impl Debug for Identity {
-    /// Shows nothing of the key.
+    /// Formats the identity without its key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity")
             .field("chain", &self.chain.len())
@@ -71,12 +71,12 @@ impl Debug for Identity {
 /// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// The status code.
+    /// Status code.
     pub code: u16,
-    /// What follows the code.
+    /// Reason phrase.
     pub reason: String,
-    /// With names in lower case.
+    /// Headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body as it came.
+    /// The unprocessed body.
     pub body: Vec<u8>,
 }

@@ -1,7 +1,7 @@
-//! What built-in functions need of the world: servers, names, files, the environment.
+//! Host environment of built-in functions: servers, names, files, environment variables.
 //!
-//! The crate reaches nothing of it by itself. Whoever evaluates gives the evaluation a [`Host`],
-//! or none; what the host does not do is refused.
+//! The crate accesses none of it by itself. The caller passes a [`Host`] to the evaluation, or
+//! none; operations that the host does not implement are refused.
 
 use std::fmt::Debug;
 use std::io;
@@ -17,23 +17,23 @@ pub use http::{HttpRequest, HttpResponse, Identity, Tls, Trust};
 use crate::Value;
 use crate::meter::Ended;
 
-/// Says whether the evaluation still wants what it waits for. Whoever waits asks this often.
+/// Checks whether the evaluation should continue. Callers that wait call it often.
 pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), Ended>;
 
-/// How often a pause looks whether it is still wanted.
+/// Interval of cancellation checks during a pause.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// The world as built-in functions see it.
+/// Environment of built-in functions.
 ///
-/// A method that an implementation leaves out refuses, as for a policy that may not do this. Which
-/// hosts an evaluation may reach is checked before a method is called, and again for each
+/// Methods that are not implemented refuse, as for a policy that lacks the permission. The hosts
+/// that an evaluation may reach are checked before a method is called, and again for each
 /// redirection.
 pub trait Host: Debug + Send + Sync {
-    /// Sends one request and waits for the whole response. Redirections are not followed, nor is
-    /// anything sent again.
+    /// Sends one request and waits for the whole response. Redirections are not followed, and
+    /// requests are not repeated.
     ///
     /// # Errors
-    /// When there is no response.
+    /// If there is no response.
     #[cfg(feature = "http")]
     fn send(
         &self,
@@ -44,39 +44,39 @@ pub trait Host: Debug + Send + Sync {
         Err(HostError::Disallowed)
     }
 
-    /// The addresses of a name.
+    /// Returns the addresses of a host name.
     ///
     /// # Errors
-    /// When there are none.
+    /// If there are none.
     fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
         let _ = (name, wanted);
         Err(HostError::Disallowed)
     }
 
-    /// The text of a file.
+    /// Returns the content of a text file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     fn file(&self, path: &str) -> io::Result<String> {
         let _ = path;
         Err(io::ErrorKind::PermissionDenied.into())
     }
 
-    /// A variable of the environment.
+    /// Returns an environment variable.
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// What `opa.runtime` answers, but for the secrets in its `config`; an empty object if absent.
+    /// Returns the result of `opa.runtime`, except secrets in its `config`; `None` if it is empty.
     fn runtime(&self) -> Option<Value> {
         None
     }
 
-    /// Lets some time pass.
+    /// Waits for a duration.
     ///
     /// # Errors
-    /// When the evaluation has to end.
+    /// If the evaluation has to end.
     fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
         let begun = Instant::now();
         while begun.elapsed() < time {
@@ -87,30 +87,30 @@ pub trait Host: Debug + Send + Sync {
     }
 }
 
-/// The host of evaluations that have none: it refuses everything.
+/// Host of evaluations without one: it refuses everything.
 #[derive(Debug)]
 pub(crate) struct NoHost;
 
 impl Host for NoHost {}
 
-/// Why a host does not give what it was asked for.
+/// Reason why a host operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostError {
     /// The evaluation has to end.
     Ended(Ended),
-    /// Policies may not reach this.
+    /// Policies must not access this.
     Disallowed,
-    /// The request is not one that can be sent, for this reason.
+    /// The request cannot be sent, for this reason.
     Refused(String),
-    /// There was no response within the time of the request.
+    /// There was no response within the timeout of the request.
     TimedOut,
     /// The name has no addresses.
     NoSuchHost,
-    /// Nobody takes connections there.
+    /// The server does not accept connections.
     ConnectionRefused,
-    /// The response is longer than it may be.
+    /// The response is longer than permitted.
     TooLong,
-    /// Something else went wrong on the way.
+    /// Another error in the communication.
     Broken(String),
 }
 

@@ -1,13 +1,13 @@
 //! Partial evaluation: the residual of a query when some documents are unknown.
 //!
-//! The [`solver`] searches all ways in which the query holds: it binds variables to known values
-//! ([`bindings`], [`unify`]), inlines rules and functions ([`value_ref`], [`rules`], [`calls`]), and
-//! saves expressions that cannot be decided. Negations are evaluated by themselves ([`negation`]).
-//! Expressions that depend on nothing unknown ([`depends`]) go to the evaluator, and those that
-//! cannot be taken apart are preserved ([`preserve`]), with copies of the rules they refer to
-//! ([`support`]). [`copy_propagation`] removes variables that only stand for references, and
-//! [`assemble`] makes bodies of the saved expressions ([`expr_stats`]). The analysis of policy and
-//! unknowns is cached ([`analysis_cache`]). [`hints`] suggests corrections of misspelt names.
+//! The [`solver`] searches all ways to satisfy the query: it binds variables to known values
+//! ([`bindings`], [`unify`]), inlines rules and functions ([`value_ref`], [`rules`], [`calls`]),
+//! and saves expressions that cannot be decided. Negations are evaluated separately ([`negation`]).
+//! Expressions that do not depend on unknowns ([`depends`]) go to the evaluator, and those that
+//! cannot be decomposed are preserved ([`preserve`]), with copies of the rules they refer to
+//! ([`support`]). [`copy_propagation`] replaces variables that are bound to references, and
+//! [`assemble`] builds bodies from the saved expressions ([`expr_stats`]). The analysis of policy
+//! and unknowns is cached ([`analysis_cache`]). [`hints`] suggests corrections of misspelt names.
 
 mod analysis_cache;
 mod assemble;

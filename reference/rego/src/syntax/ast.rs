@@ -1,7 +1,7 @@
-//! The syntax tree. The parser makes it, the stages of the compiler rewrite it in place, and the
-//! Policy API answers with the rewritten form.
+//! The syntax tree. The parser creates it, the stages of the compiler rewrite it in place, and the
+//! Policy API returns the rewritten form.
 //!
-//! Nodes are compared by what they mean: locations, annotations and comments do not count.
+//! Nodes are compared by their meaning: locations, annotations and comments do not count.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use super::{FileId, Location, Version};
 use crate::Value;
 use crate::value::{ByteString, Number, Object};
 
-/// The name of a variable. Names that authors cannot write mark generated variables: `$0` is a
+/// Name of a variable. Names that are not valid in source code mark generated variables: `$0` is a
 /// wildcard, `__local0__` a rewritten local.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(pub Arc<str>);
 
-/// A reference: the head, then the steps. The head is a variable, or a call or collection that
-/// is indexed in place. Steps with dots and brackets are the same.
+/// A reference: the head, then the steps. The head is a variable, or a call or collection that is
+/// indexed in place. Steps with dots and brackets are equivalent.
 pub type Ref = ThinVec<Term>;
 
-/// Expressions that all must hold.
+/// Conjunction of expressions.
 pub type Body = ThinVec<Expr>;
 
-/// A term and where it stands.
+/// A term and its location.
 #[derive(Debug)]
 pub struct Term {
     /// The term.
     pub value: TermValue,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
-/// Anything that has a value, or gets one. The kinds are in their order.
+/// A term. The kinds are in their sort order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TermValue {
     /// `null`
@@ -44,7 +44,7 @@ pub enum TermValue {
     Number(Number),
     /// A string, without its quotes and escapes.
     String(Arc<str>),
-    /// A string that is not UTF-8, which only partial evaluation makes.
+    /// A string that is not UTF-8, which only partial evaluation creates.
     Bytes(ByteString),
     /// A string with expressions in it.
     Template(Box<Template>),
@@ -54,9 +54,9 @@ pub enum TermValue {
     Ref(Ref),
     /// An array.
     Array(ThinVec<Term>),
-    /// An object, its members in the order of their keys, of which none is twice.
+    /// An object, with its members sorted by unique keys.
     Object(ThinVec<(Term, Term)>),
-    /// A set, its members in their order, each once.
+    /// A set, with its members sorted and unique.
     Set(ThinVec<Term>),
     /// `[term | body]`
     ArrayComprehension(Box<Comprehension>),
@@ -71,29 +71,29 @@ pub enum TermValue {
 /// A comprehension of single terms.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Comprehension {
-    /// What is collected.
+    /// The collected term.
     pub term: Term,
-    /// What must hold for each.
+    /// Condition for each.
     pub body: Body,
 }
 
 /// A comprehension of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectComprehension {
-    /// The member's name.
+    /// Key of the member.
     pub key: Term,
-    /// The member's value.
+    /// Value of the member.
     pub value: Term,
-    /// What must hold for each.
+    /// Condition for each.
     pub body: Body,
 }
 
 /// A template string: literal parts are strings, the others single-term expressions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Template {
-    /// The parts in their order; literal text is an expression of one string term.
+    /// Parts in order; literal text is an expression of one string term.
     pub parts: ThinVec<Expr>,
-    /// For each part whether it is literal text, or a constant instead of an expression.
+    /// For each part whether it is literal text, or a constant in place of an expression.
     pub literal: Vec<bool>,
     /// Whether it was written between backquotes.
     pub multi_line: bool,
@@ -102,30 +102,30 @@ pub struct Template {
 /// An expression of a body.
 #[derive(Debug)]
 pub struct Expr {
-    /// What it says.
+    /// The content of the expression.
     pub terms: ExprTerms,
     /// `not`
     pub negated: bool,
-    /// The `with` modifiers in their order.
+    /// The `with` modifiers in order.
     pub with: ThinVec<With>,
-    /// Its place in the body, from 0.
+    /// Index in the body, from 0.
     pub index: usize,
-    /// Whether the compiler or the parser made it, such as the body of a rule without one.
+    /// Whether the compiler or the parser generated it, such as the body of a rule without one.
     pub generated: bool,
-    /// Whether it is an equality that was written with `:=`; the compiler sets this, and the
-    /// left side of such an expression only takes what the right side gives.
+    /// Whether it is an equality that was written with `:=`; the compiler sets this, and the left
+    /// side of such an expression only receives the value of the right side.
     pub assigned: bool,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
-/// What an expression says.
+/// Content of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExprTerms {
     /// A term that must be neither undefined nor false.
     Term(Box<Term>),
-    /// A call, infix operators among them: the operator, a reference, and the operands, where a
-    /// last one more than the function takes is unified with its result.
+    /// A call, including infix operators: the operator, a reference, and the operands. An
+    /// additional last operand is unified with the result of the function.
     Call(ThinVec<Term>),
     /// `some x, y` or `some k, v in xs`
     Some(SomeDecl),
@@ -145,26 +145,26 @@ pub struct SomeDecl {
 /// A condition on every member of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Every {
-    /// The variable of the index or name, if it was given.
+    /// Variable of the index or key, if it was specified.
     pub key: Option<Term>,
-    /// The variable of the member.
+    /// Variable of the member.
     pub value: Term,
     /// The collection.
     pub domain: Term,
-    /// What must hold for each member.
+    /// Condition for each member.
     pub body: Body,
 }
 
-/// What must hold of bodies. What they bind stays in them.
+/// A condition on bodies. Their bindings stay local to them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Logic {
-    /// How the bodies are connected.
+    /// The connective.
     pub connective: Connective,
     /// One body for `not`, two for the others.
     pub operands: Vec<Operand>,
 }
 
-/// How bodies are connected.
+/// Connective of bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Connective {
     /// The body has no solution.
@@ -175,12 +175,12 @@ pub enum Connective {
     Or,
 }
 
-/// A body on one side of a connective.
+/// Operand of a connective.
 #[derive(Debug, Clone)]
 pub struct Operand {
-    /// What it says.
+    /// The body.
     pub body: Body,
-    /// Whether it was written in braces; only then it can declare variables.
+    /// Whether it was written in braces; only then can it declare variables.
     pub explicit: bool,
 }
 
@@ -189,50 +189,50 @@ pub struct Operand {
 pub struct With {
     /// A reference into `input` or `data`, or to a function.
     pub target: Term,
-    /// What stands in its place.
+    /// The replacement.
     pub value: Term,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
 /// `package a.b`
 #[derive(Debug, Clone)]
 pub struct Package {
-    /// The reference, beginning with `data`.
+    /// Reference, beginning with `data`.
     pub path: Ref,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
 /// `import data.a.b as c`
 #[derive(Debug, Clone)]
 pub struct Import {
-    /// The reference, beginning with `data`, `input`, `future` or `rego`.
+    /// Reference, beginning with `data`, `input`, `future` or `rego`.
     pub path: Term,
-    /// The name it gets, if one was given.
+    /// The alias, if one was specified.
     pub alias: Option<Var>,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
 /// The head of a rule.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// The first step of the reference, where it alone names the rule: not in `p.q.r := 1`.
+    /// The first step of the reference, if it alone names the rule: not in `p.q.r := 1`.
     pub name: Option<Var>,
-    /// The rule's place below its package: the name, then further steps.
+    /// Path of the rule below its package: the name, then further steps.
     pub reference: Ref,
-    /// The parameters, if it is a function; `()` is no function.
+    /// Parameters of a function; empty for rules that are not functions, and for `()`.
     pub args: ThinVec<Term>,
-    /// What a partial set contains (`contains x`), or the last step of a partial object's reference.
+    /// Member of a partial set (`contains x`), or the last step of a partial object's reference.
     pub key: Option<Term>,
-    /// The value; absent for partial sets.
+    /// Value; absent for partial sets.
     pub value: Option<Term>,
     /// Whether it was written with `:=`.
     pub assign: bool,
-    /// Whether the value was left out and is `true` therefore.
+    /// Whether the value was omitted and is therefore `true`.
     pub value_generated: bool,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
@@ -245,33 +245,33 @@ pub struct Rule {
     pub head: Head,
     /// The body; one generated expression `true` if none was written.
     pub body: Body,
-    /// The rule behind `else`.
+    /// The rule after `else`.
     pub else_rule: Option<Box<Rule>>,
-    /// The annotations of its METADATA blocks.
+    /// Annotations of its METADATA blocks.
     pub annotations: Vec<Arc<Annotations>>,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
 /// One METADATA block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotations {
-    /// What it is about: `package`, `subpackages`, `rule` or `document`.
+    /// Scope: `package`, `subpackages`, `rule` or `document`.
     pub scope: Arc<str>,
     /// The block as a document: `title`, `description`, `organizations`, `related_resources`,
-    /// `authors`, `schemas`, `entrypoint`, `custom`, `labels`, without members that are empty.
-    /// References are arrays of their steps.
+    /// `authors`, `schemas`, `entrypoint`, `custom`, `labels`, without empty members. References
+    /// are arrays of their steps.
     pub value: Value,
-    /// What the block says to the compiler of filters: `unknowns` and `mask_rule`.
+    /// Settings for the compiler of filters: `unknowns` and `mask_rule`.
     pub compile: Option<Value>,
-    /// Where the block stands.
+    /// Source location of the block.
     pub location: Location,
-    /// The last row of the block.
+    /// Last row of the block.
     pub end_row: u32,
 }
 
 impl Annotations {
-    /// Its `labels`, if it has any.
+    /// Returns its `labels`, if it has any.
     pub(crate) fn labels(&self) -> Option<&Object> {
         self.value.as_object()?.get("labels")?.as_object()
     }
@@ -280,37 +280,37 @@ impl Annotations {
 /// A comment.
 #[derive(Debug, Clone)]
 pub struct Comment {
-    /// The text behind `#`.
+    /// The text after `#`.
     pub text: Arc<str>,
-    /// Where it stands.
+    /// Source location.
     pub location: Location,
 }
 
 /// A module.
 #[derive(Debug, Clone)]
 pub struct Module {
-    /// The id under which it was given, used in locations.
+    /// Id of the module, used in locations.
     pub file: FileId,
-    /// The text it was parsed from; empty if a program made the tree.
+    /// Source that it was parsed from; empty for a generated tree.
     pub text: Arc<str>,
-    /// The version that the text was said to be of.
+    /// Version that was requested for the source.
     pub(crate) read_as: Version,
-    /// The version whose rules it keeps: v1 also for a text of v0 with `import rego.v1`.
+    /// Effective version: v1 also for a v0 source with `import rego.v1`.
     pub version: Version,
     /// The package.
     pub package: Package,
-    /// The imports in their order.
+    /// Imports in order.
     pub imports: Vec<Import>,
-    /// The rules in their order.
+    /// Rules in order.
     pub rules: Vec<Rule>,
-    /// Every METADATA block, in the order of the text.
+    /// Every METADATA block, in source order.
     pub annotations: Vec<Arc<Annotations>>,
-    /// Every comment, in the order of the text.
+    /// Every comment, in source order.
     pub comments: Vec<Comment>,
 }
 
 impl Package {
-    /// The names behind `data`.
+    /// Returns the names after `data`.
     pub fn names(&self) -> Vec<String> {
         let steps = self.path.iter().skip(1);
         let names = steps.filter_map(|step| match &step.value {
@@ -322,7 +322,7 @@ impl Package {
 }
 
 impl Connective {
-    /// The keyword.
+    /// Returns the keyword.
     pub fn name(self) -> &'static str {
         match self {
             Self::Not => "not",
@@ -332,7 +332,7 @@ impl Connective {
     }
 }
 
-// Every way down a tree goes through one of these two again and again.
+// Every recursion into a tree passes repeatedly through one of these two.
 impl Clone for Term {
     fn clone(&self) -> Self {
         super::deep_in(self.value.nests(), || Self {
@@ -343,7 +343,7 @@ impl Clone for Term {
 }
 
 impl TermValue {
-    /// Whether other terms can be part of it.
+    /// Whether it can contain other terms.
     pub(crate) fn has_parts(&self) -> bool {
         !self.is_scalar() && !matches!(self, Self::Var(_))
     }
@@ -356,7 +356,7 @@ impl TermValue {
         )
     }
 
-    /// Whether parts of it can have parts of their own. Most references have none that do.
+    /// Whether its parts can contain other terms. Most references have no such parts.
     pub(crate) fn nests(&self) -> bool {
         match self {
             Self::Ref(parts) | Self::Array(parts) | Self::Set(parts) | Self::Call(parts) => {
@@ -382,12 +382,12 @@ impl Clone for Expr {
 }
 
 impl Var {
-    /// Whether authors cannot name it: a wildcard or a name that the compiler made.
+    /// Whether it is not a valid source name: a wildcard or a generated name.
     pub fn is_generated(&self) -> bool {
         self.0.starts_with('$') || self.0.starts_with("__local")
     }
 
-    /// Whether it was written `_`.
+    /// Whether it was written as `_`.
     pub fn is_wildcard(&self) -> bool {
         self.0.starts_with('$')
     }
@@ -399,7 +399,7 @@ impl fmt::Debug for Var {
     }
 }
 
-/// Compares nodes by the named parts only.
+/// Compares nodes by the named fields only.
 macro_rules! compare_by {
     ($node:ty, $($part:ident),+) => {
         impl PartialEq for $node {

@@ -11,15 +11,15 @@ use super::{
 use crate::types::signature;
 use crate::value::quoted_bytes;
 
-/// Shows a reference.
+/// Formats a reference.
 #[derive(Debug)]
 pub struct Reference<'a>(pub &'a [Term]);
 
-/// Shows a body.
+/// Formats a body.
 #[derive(Debug)]
 pub struct Conjunction<'a>(pub &'a [Expr]);
 
-/// Shows items with a text between them.
+/// Formats items with a separator between them.
 struct Joined<'a, T>(&'a [T], &'static str);
 
 impl<T: Display> Display for Joined<'_, T> {
@@ -95,8 +95,8 @@ fn show_call(f: &mut Formatter<'_>, terms: &[Term]) -> fmt::Result {
     }
 }
 
-/// A term before the bar of a comprehension, where operators are shown as such: a union without
-/// parentheses would be taken for that bar.
+/// Formats a term that precedes the bar of a comprehension, with infix operators: a union without
+/// parentheses would be parsed as that bar.
 struct Collected<'a>(&'a Term);
 
 impl Display for Collected<'_> {
@@ -138,7 +138,7 @@ impl Display for Reference<'_> {
     }
 }
 
-/// Whether a text can be written as a name.
+/// Whether a string can be written as a name.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -172,7 +172,7 @@ fn show_template_text(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     Ok(())
 }
 
-/// A text as it stands between quotes.
+/// Formats the contents of a quoted string.
 struct Quoted<'a>(&'a str);
 
 impl Display for Quoted<'_> {
@@ -205,9 +205,9 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// Whether a character beyond ASCII has a shape.
+/// Whether a non-ASCII character is printable.
 fn is_shown(c: char) -> bool {
-    // A mark that combines with the letter before it is escaped only at the beginning.
+    // A combining mark is escaped only at the beginning.
     let mut buffer = [b'a'; 5];
     let length = match buffer.get_mut(1..) {
         Some(rest) => c.encode_utf8(rest).len(),
@@ -303,7 +303,7 @@ impl Display for Logic {
     }
 }
 
-/// An expression, in parentheses if it needs them.
+/// Formats an expression, in parentheses if it needs them.
 struct Bracketed<'a>(&'a Expr, bool);
 
 impl Display for Bracketed<'_> {
@@ -317,7 +317,7 @@ impl Display for Bracketed<'_> {
 }
 
 impl Operand {
-    /// The only expression of a body that was written without braces.
+    /// Returns the only expression of a body that was written without braces.
     fn alone(&self) -> Option<&Expr> {
         match self.body.as_slice() {
             [only] if !self.explicit => Some(only),
@@ -327,7 +327,7 @@ impl Operand {
 }
 
 impl Expr {
-    /// Whether `not` in front of it would be about something else.
+    /// Whether a preceding `not` would apply to something else.
     fn hides_negation(&self) -> bool {
         match &self.terms {
             _ if !self.with.is_empty() => true,
@@ -337,7 +337,7 @@ impl Expr {
         }
     }
 
-    /// Whether it would be no operand of a connective on this side.
+    /// Whether it would not be parsed as an operand of a connective on this side.
     fn hides_operand(&self, of: Connective, is_right: bool) -> bool {
         match &self.terms {
             _ if !self.with.is_empty() => true,
@@ -352,7 +352,7 @@ impl Expr {
     }
 }
 
-/// Whether a term is shown with a brace first, which would open a body.
+/// Whether a term begins with a brace, which would open a body.
 fn begins_with_brace(term: &Term) -> bool {
     match &term.value {
         TermValue::Set(members) => !members.is_empty(),

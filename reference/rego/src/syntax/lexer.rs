@@ -3,10 +3,10 @@
 
 use super::token::{Keywords, Token};
 
-/// Where the lexer stands.
+/// Position of the lexer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor {
-    /// The byte of the next character.
+    /// Byte offset of the next character.
     pub(super) offset: usize,
     /// Its line, from 1.
     row: u32,
@@ -14,14 +14,14 @@ pub(super) struct Cursor {
     col: u32,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexeme {
     /// Its kind.
     pub(super) token: Token,
-    /// Its first byte.
+    /// Byte offset of its start.
     pub(super) start: usize,
-    /// The byte behind it.
+    /// Byte offset of its end.
     pub(super) end: usize,
     /// Its line.
     pub(super) row: u32,
@@ -29,18 +29,18 @@ pub(super) struct Lexeme {
     pub(super) col: u32,
 }
 
-/// Reads tokens.
+/// Lexer state.
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
-    /// Where it stands; the parser goes back by setting it.
+    /// Current position; the parser backtracks by setting it.
     pub(super) cursor: Cursor,
-    /// What is wrong with the characters read since it was last asked.
+    /// Errors in the characters read since the last check.
     pub(super) errors: Vec<&'static str>,
 }
 
 impl<'t> Lexer<'t> {
-    /// At the beginning of a text.
+    /// Creates a lexer at the beginning of a source.
     pub(super) fn new(text: &'t str) -> Self {
         let mut lexer = Self {
             text,
@@ -62,7 +62,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.cursor.offset..)?.chars().next()
     }
 
-    /// Counts the character that the cursor has come to.
+    /// Updates line and column for the character at the cursor.
     fn arrive(&mut self) {
         match self.peek() {
             None => {}
@@ -104,7 +104,7 @@ impl<'t> Lexer<'t> {
         self.cursor.offset > start
     }
 
-    /// The next token. Whitespace is a token for each character.
+    /// Returns the next token. Each whitespace character is a token.
     pub(super) fn scan(&mut self, keywords: Keywords) -> Lexeme {
         let start = self.cursor;
         let token = match self.peek() {
@@ -130,7 +130,7 @@ impl<'t> Lexer<'t> {
         self.lexeme(token, start)
     }
 
-    /// Goes on in a template string, behind the `}` of an expression.
+    /// Continues a template string after the `}` of an expression.
     pub(super) fn continue_template(&mut self, raw: bool) -> Lexeme {
         let start = self.cursor;
         let token = self.template(raw);
@@ -219,7 +219,7 @@ impl<'t> Lexer<'t> {
                 self.errors.push("expected exponent");
             }
         }
-        // `0a2b` is one wrong number, not a number and a name.
+        // `0a2b` is one invalid number, not a number and a name.
         if self.peek().is_some_and(is_letter) {
             self.errors.push("illegal number format");
             self.bump_while(|c| is_letter(c) || c.is_ascii_digit());
@@ -281,7 +281,7 @@ impl<'t> Lexer<'t> {
         self.illegal("non-terminated string")
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the rest of an escape after its backslash.
     fn escape(&mut self, brace: bool) {
         match self.peek() {
             Some('\\' | '"' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => self.bump(),

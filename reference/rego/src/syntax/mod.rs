@@ -21,13 +21,13 @@ pub use parser::{MAX_NESTING, parse_module, parse_module_as, parse_query, parse_
 pub(crate) use token::is_keyword;
 pub use version::Version;
 
-/// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
-/// them be, which is deeper than a thread's stack.
+/// Runs with enough stack for one more level of nesting. The parser permits trees that are deeper
+/// than a thread's stack.
 pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
 }
 
-/// The same for what is done inside a term, if that can go deeper.
+/// Like [`deep`], for work inside a term, if that can be nested.
 pub(crate) fn deep_in<R>(nests: bool, run: impl FnOnce() -> R) -> R {
     match nests {
         true => deep(run),
@@ -36,18 +36,18 @@ pub(crate) fn deep_in<R>(nests: bool, run: impl FnOnce() -> R) -> R {
 }
 
 impl Module {
-    /// Reads a module of Rego v1, see [`parse_module`].
+    /// Parses a module of Rego v1, see [`parse_module`].
     pub fn parse(id: &str, text: &str) -> Result<Self, crate::Errors> {
         parse_module(id, text)
     }
 
-    /// Reads a module of some version, see [`parse_module_as`].
+    /// Parses a module of a given version, see [`parse_module_as`].
     pub fn parse_as(id: &str, text: &str, version: Version) -> Result<Self, crate::Errors> {
         parse_module_as(id, text, version)
     }
 
-    /// Reads modules of one version, each an id and a text, on all processors if there are many.
-    /// The results are in the order of the texts.
+    /// Parses modules of one version, each an id and a source, on all processors if there are many.
+    /// The results are in the order of the sources.
     pub fn parse_all(
         texts: &[(String, String)],
         version: Version,

@@ -60,7 +60,7 @@ pub(super) enum Token {
     Semicolon,
 }
 
-/// Which of the names are keywords that are not keywords everywhere.
+/// Set of the keywords that are not keywords everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Keywords(u8);
 
@@ -80,20 +80,20 @@ impl Keywords {
     /// `or`
     pub(super) const OR: Self = Self(1 << 6);
 
-    /// Those that are keywords within the path of an import.
+    /// Keywords within the path of an import.
     pub(super) const IMPORT: Self = Self(0);
 
-    /// Those of a text of Rego v1 without imports.
+    /// Keywords of a Rego v1 source without imports.
     pub(super) const V1: Self = Self::NOT
         .with(Self::IN)
         .with(Self::EVERY)
         .with(Self::CONTAINS)
         .with(Self::IF);
 
-    /// Those that imports can make of all names.
+    /// All keywords that imports can enable.
     pub(super) const ALL: Self = Self::V1.with(Self::AND).with(Self::OR);
 
-    /// Those of a text without imports.
+    /// Keywords of a source without imports.
     pub(super) const fn of(version: Version) -> Self {
         match version {
             Version::V0 => Self::NOT,
@@ -101,12 +101,12 @@ impl Keywords {
         }
     }
 
-    /// The one that an import can name.
+    /// Returns the keyword that an import can name.
     pub(super) fn importable(name: &str) -> Option<Self> {
         Some(match name {
             "and" => Self::AND,
             "contains" => Self::CONTAINS,
-            // Without `in` no `every` can be written.
+            // `every` requires `in`.
             "every" => Self::EVERY.with(Self::IN),
             "if" => Self::IF,
             "in" => Self::IN,
@@ -116,17 +116,17 @@ impl Keywords {
         })
     }
 
-    /// These and others.
+    /// Returns the union of two sets.
     pub(super) const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Whether one of the others is among these.
+    /// Whether the sets intersect.
     pub(super) const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// What a name is: a keyword or an identifier.
+    /// Classifies a name as a keyword or an identifier.
     pub(super) fn classify(self, name: &str) -> Token {
         match name {
             "package" => Token::Package,
@@ -157,7 +157,7 @@ pub(crate) fn is_keyword(name: &str, version: Version) -> bool {
 }
 
 impl Token {
-    /// The name in error texts; for operators that of the function they call.
+    /// Returns the name in error messages; for an operator that of its function.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Illegal => "illegal",

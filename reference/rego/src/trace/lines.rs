@@ -9,7 +9,7 @@ use crate::syntax::terms::constant;
 use crate::syntax::visit::{Rewrite, rewrite_body, rewrite_expr};
 use crate::syntax::{Expr, ExprTerms, FileId, Term, TermValue, Var};
 
-/// The blanks behind the longest place.
+/// Number of spaces after the longest location.
 const PADDING: usize = 5;
 
 /// An event without its indentation.
@@ -17,13 +17,13 @@ const PADDING: usize = 5;
 pub(super) struct Line {
     file: FileId,
     row: u32,
-    /// Whether it is about something within its query, not the query itself.
+    /// Whether it belongs to an expression within its query, rather than to the query itself.
     inner: bool,
     text: String,
 }
 
 impl Line {
-    /// The line of an event, with the names that authors wrote.
+    /// Formats an event, with source names of variables.
     pub(super) fn of(event: &Event<'_>) -> Self {
         let inner = match event.op {
             Op::Enter => false,
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// Lines with their places and indentation, from the lines and their queries.
+/// Adds locations and indentation to lines with their queries and parent queries.
 pub(super) fn show(lines: &[(u64, u64, &Line)]) -> Vec<String> {
     let width = lines.iter().map(|(_, _, line)| line.place().len()).max();
     let width = width.unwrap_or(0) + PADDING;
@@ -58,7 +58,7 @@ pub(super) fn show(lines: &[(u64, u64, &Line)]) -> Vec<String> {
         let around = depths.get(parent).copied().unwrap_or(0);
         let depth = *depths.entry(*query).or_insert(around + 1);
         let bars = if line.inner { depth } else { depth - 1 };
-        // A text with line breaks takes several lines, and only the first one is indented.
+        // A message with line breaks takes several lines, and only the first one is indented.
         let text = format!("{:width$}{}{}", line.place(), "| ".repeat(bars), line.text);
         shown.extend(text.split('\n').map(str::to_owned));
     }
@@ -98,7 +98,7 @@ fn text(event: &Event<'_>) -> String {
     text
 }
 
-/// The steps of a reference before the first that varies.
+/// Returns the constant leading steps of a reference.
 fn constant_prefix(reference: &[Term]) -> &[Term] {
     let steps = reference.iter().skip(1);
     let length = 1 + steps.take_while(|step| constant(step).is_some()).count();
@@ -108,7 +108,7 @@ fn constant_prefix(reference: &[Term]) -> &[Term] {
 fn renamed(expr: &Expr, event: &Event<'_>) -> Expr {
     let mut expr = expr.clone();
     if let ExprTerms::Every(every) = &mut expr.terms {
-        // An index that nobody asked for has no name.
+        // A generated index has no source name.
         let unnamed = |key: &Term| match &key.value {
             TermValue::Var(name) => (event.written)(name).is_none_or(|name| name.is_generated()),
             _ => false,
@@ -119,7 +119,7 @@ fn renamed(expr: &Expr, event: &Event<'_>) -> Expr {
     expr
 }
 
-/// Gives generated variables the names that authors wrote.
+/// Replaces generated variables by their source names.
 struct Names<'a, 'e>(&'a Event<'e>);
 
 impl Rewrite for Names<'_, '_> {

@@ -8,38 +8,38 @@ pub use recorder::{Filter, Form, MAX_EVENTS, Recorder};
 use crate::Value;
 use crate::syntax::{Body, Expr, Location, Rule, Term, Var};
 
-/// Watches an evaluation. Without one nothing is made for it.
+/// Receives the events of an evaluation. Without a tracer no events are created.
 pub trait Tracer {
-    /// Takes an event. It borrows from the evaluation, so what is kept must be cloned.
+    /// Handles an event. It borrows from the evaluation, so data to be stored must be cloned.
     fn event(&mut self, event: &Event<'_>);
 }
 
-/// What happens.
+/// Type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// A query or rule begins.
+    /// A query or rule is entered.
     Enter,
-    /// A query or rule has an answer.
+    /// A query or rule has a solution.
     Exit,
-    /// An expression is looked at.
+    /// An expression is evaluated.
     Eval,
-    /// An expression has no answer.
+    /// An expression has no solution.
     Fail,
-    /// Another answer is looked for.
+    /// Another solution is searched.
     Redo,
-    /// An expression became a part of the residual.
+    /// An expression is saved in the residual.
     Save,
-    /// A rule gives what another has given already.
+    /// A rule yields a value that another has yielded already.
     Duplicate,
-    /// The rules that can matter were chosen.
+    /// The index has selected the candidate rules.
     Index,
-    /// A policy said something by `trace`.
+    /// The policy calls `trace`.
     Note,
-    /// Two terms are made equal.
+    /// Two terms are unified.
     Unify,
 }
 
-/// What an event is about, as the compiler left it.
+/// Subject of an event, in its compiled form.
 #[derive(Debug, Clone, Copy)]
 pub enum Node<'e> {
     /// The body of a query.
@@ -48,33 +48,32 @@ pub enum Node<'e> {
     Rule(&'e Rule),
     /// An expression.
     Expr(&'e Expr),
-    /// Nothing: a note stands for itself.
+    /// None, for a note.
     None,
 }
 
-/// One event.
+/// Trace event.
 #[expect(
     missing_debug_implementations,
     reason = "it lends a function, which shows nothing"
 )]
 pub struct Event<'e> {
-    /// What happens.
+    /// Type of the event.
     pub op: Op,
-    /// The query in which it happens, from 0.
+    /// Id of the query, from 0.
     pub query_id: u64,
-    /// The query that asked this one; the first has 0.
+    /// Id of the parent query; 0 for the first query.
     pub parent_id: u64,
-    /// What it is about.
+    /// Subject of the event.
     pub node: Node<'e>,
-    /// Where that stands.
+    /// Source location of the subject.
     pub location: &'e Location,
-    /// The variables that are bound, generated ones among them, as far as they have values.
+    /// Bound variables, including generated ones.
     pub locals: Vec<(Var, Value)>,
-    /// For generated variables, the names that authors wrote.
+    /// Source names of generated variables.
     pub written: &'e dyn Fn(&Var) -> Option<Var>,
-    /// What is said about it: `(matched 1 rule, early exit)` of an index, `early` of an exit, a
-    /// note's text.
+    /// Message: `(matched 1 rule, early exit)` of an index, `early` of an exit, the text of a note.
     pub message: &'e str,
-    /// The rule or document that an index, or an exit from a rule, is about.
+    /// The rule or document of an index event, or of an exit from a rule.
     pub reference: Option<&'e [Term]>,
 }

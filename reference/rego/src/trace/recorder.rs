@@ -10,42 +10,42 @@ use crate::json_ast::{body_to_json, value_to_json};
 use crate::syntax::{Term, TermValue};
 use crate::value::Object;
 
-/// An explanation ends after this many events; an endless one would fill the memory.
+/// Maximum number of events of an explanation, which limits its memory.
 pub const MAX_EVENTS: usize = 100_000;
 
-/// Which events an explanation has.
+/// Selection of the events of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// What policies said by `trace`, and the queries it was said in.
+    /// Calls of `trace`, and the enclosing queries.
     Notes,
-    /// The expressions that failed, and the queries they failed in.
+    /// Expressions that failed, and the enclosing queries.
     Fails,
     /// Every step.
     Full,
-    /// Every step, and every pair of terms that were made equal.
+    /// Every step, and every unification of two terms.
     Debug,
 }
 
-/// How events are given.
+/// Output format of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// An object for each event, with nodes as JSON.
     Machine,
-    /// A line for each event, for people.
+    /// A line for each event, for human readers.
     Pretty,
 }
 
-/// Keeps the events of one evaluation.
+/// Records the events of one evaluation.
 #[derive(Debug)]
 pub struct Recorder {
     filter: Filter,
     form: Form,
     kept: Vec<Rc<Entry>>,
-    /// The last event with which each query began or went on, since something was kept last.
+    /// The latest enter or redo event of each query since the last recorded event.
     open: HashMap<u64, Rc<Entry>>,
 }
 
-/// An event in the form that is asked for.
+/// An event in the output format.
 #[derive(Debug)]
 struct Entry {
     query_id: u64,
@@ -60,7 +60,7 @@ enum Shown {
 }
 
 impl Recorder {
-    /// A recorder that has kept nothing yet.
+    /// Creates an empty recorder.
     pub fn new(filter: Filter, form: Form) -> Self {
         Self {
             filter,
@@ -70,7 +70,7 @@ impl Recorder {
         }
     }
 
-    /// The explanation: an array of events or lines. No lines at all are one empty line.
+    /// Returns the explanation: an array of events or lines. No lines at all become one empty line.
     pub fn finish(&self) -> Value {
         let mut events = Vec::with_capacity(self.kept.len());
         let mut lines = Vec::new();
@@ -97,8 +97,8 @@ impl Recorder {
         })
     }
 
-    /// Keeps an event behind the beginnings of the queries it happened in, as far as they have
-    /// not been kept.
+    /// Records an event, preceded by the enter or redo events of its enclosing queries that are not
+    /// recorded yet.
     fn keep_in_context(&mut self, event: &Event<'_>) {
         let mut path = vec![self.entry(event)];
         let mut next = self.open.remove(&event.query_id);
@@ -116,8 +116,8 @@ impl Tracer for Recorder {
         if self.kept.len() >= MAX_EVENTS {
             return;
         }
-        // The documented events are steps of a query and notes, so those that only tell how the
-        // evaluator works are for people.
+        // The documented events are steps of a query and notes; those about the internals of the
+        // evaluator are for human readers only.
         if self.form == Form::Machine && matches!(event.op, Op::Index | Op::Save | Op::Unify) {
             return;
         }
@@ -139,7 +139,7 @@ impl Tracer for Recorder {
     }
 }
 
-/// An event as an object.
+/// Converts an event to an object.
 fn object(event: &Event<'_>) -> Value {
     let (kind, node) = match event.node {
         Node::Body(body) => ("body", body_to_json(body)),
@@ -169,7 +169,7 @@ fn object(event: &Event<'_>) -> Value {
 }
 
 impl Op {
-    /// The name that clients see.
+    /// Returns the name in responses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Enter => "Enter",

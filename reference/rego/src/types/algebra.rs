@@ -31,8 +31,7 @@ impl Type {
         }
     }
 
-    /// Returns the union of the known types; `None` if empty, or if functions are mixed with
-    /// others.
+    /// Returns the union of the known types; `None` if empty, or on functions and other types.
     pub(crate) fn union(types: impl IntoIterator<Item = Option<Type>>) -> Option<Type> {
         let mut all: Vec<Type> = Vec::new();
         let mut functions: Vec<Type> = Vec::new();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::Value;
 
-/// A string that is not UTF-8. INVARIANT: its bytes are not UTF-8, so that each string has one form.
+/// A string that is not UTF-8. INVARIANT: its bytes are not UTF-8, so each string has one form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteString(Arc<[u8]>);
 

@@ -9,15 +9,15 @@ use super::tree::{Item, Run, Runs};
 use super::write::{Writer, escape_into};
 use super::{Array, Number, Object, Text, Value};
 
-/// Parts whose text is not longer are written at once. Those that turn out to be longer are begun
-/// again, in pieces.
+/// Maximum length of the text of a part that is written as a whole. Longer parts are started again,
+/// and written in pieces.
 const SMALL: usize = 1 << 10;
 
-/// As many members of a set are looked up together: to find where one is, others are compared.
+/// Number of members of a set per lookup: finding the position of a member compares others.
 const LOOKED_UP: usize = 256;
 
-/// The JSON text of a value that is still to be written. It shares the value, whatever becomes of
-/// the original, and is the text of [`Value::to_json`].
+/// Iterator over the remaining JSON text of a value. It shares the value, so that changes to the
+/// original have no effect, and yields the text of [`Value::to_json`].
 ///
 /// ```
 /// use rego::Value;
@@ -30,88 +30,88 @@ const LOOKED_UP: usize = 256;
 /// ```
 #[derive(Debug, Clone)]
 pub struct JsonChunks {
-    /// The value, until it is begun.
+    /// The value, until it is started.
     whole: Option<Value>,
-    /// What is begun, the outermost first.
+    /// Stack of started parts, the outermost first.
     open: Vec<Part>,
     pretty: bool,
-    /// Whether members stand in the order of their names.
+    /// Whether members are sorted by name.
     by_name: bool,
-    /// The wanted length of a piece in bytes.
+    /// Target length of a piece in bytes.
     size: usize,
 }
 
-/// A value of which a part is written.
+/// A partially written value.
 #[derive(Debug, Clone)]
 enum Part {
-    /// An array, and the number of items that are written.
+    /// An array, and the number of items already written.
     Array(Array, usize),
     Set(Set),
     Object(Members),
-    /// A string, and the number of its bytes that are written.
+    /// A string, and the number of its bytes already written.
     String(Text, usize),
-    /// A number, and the number of its digits that are written.
+    /// A number, and the number of its digits already written.
     Number(Number, usize),
-    /// The text of a key as the name of its member.
+    /// The text of a key that is used as the name of a member.
     Name(Box<Name>),
 }
 
-/// A key that is no string, of whose text a part is written between quotes.
+/// A key that is not a string, whose text is partially written between quotes.
 #[derive(Debug, Clone)]
 struct Name {
-    /// The text that is still to be written.
+    /// The remaining text.
     rest: JsonChunks,
-    /// The piece of it that is being written.
+    /// The current piece of it.
     text: Vec<u8>,
-    /// The number of bytes of that piece that are written.
+    /// Number of bytes of that piece already written.
     done: usize,
 }
 
-/// A set of which members are written.
+/// A partially written set.
 #[derive(Debug, Clone)]
 struct Set {
     members: Arc<BTreeSet<Value>>,
-    /// The number of members that are written.
+    /// Number of members already written.
     done: usize,
-    /// The next members, the last one first.
+    /// The next members, in reverse order.
     next: Vec<Value>,
     /// The last member that was looked up.
     reached: Option<Value>,
 }
 
-/// An object of which members are written.
+/// A partially written object.
 #[derive(Debug, Clone)]
 struct Members {
     members: Object,
-    /// The number of members that are written.
+    /// Number of members already written.
     done: usize,
-    /// Whether the name of the next one is written too.
+    /// Whether the name of the next member is written too.
     named: bool,
 }
 
-/// What is to be done after some of a part was written.
+/// Next action after some of a part was written.
 enum Step {
-    /// Nothing more, it is whole.
+    /// The part is complete.
     Done,
-    /// This is to be written before it goes on.
+    /// This part has to be written first.
     Into(Part),
-    /// The piece ends here.
+    /// The piece is full.
     Full,
 }
 
 impl JsonChunks {
-    /// The usual length of a piece. None is longer than 64 KiB, but for the indentation of what is
-    /// nested thousands of levels deep.
+    /// Default length of a piece. No piece is longer than 64 KiB, except for the indentation of
+    /// values that are nested thousands of levels deep.
     const SIZE: usize = 60 << 10;
 
-    /// The text of a value, on one line or, if it is for people, indented by two spaces. This
-    /// looks at the whole value.
+    /// Encodes a value, on one line or, if `pretty`, indented by two spaces. Traverses the whole
+    /// value first.
     pub fn new(value: Value, pretty: bool) -> Self {
         let distinct = value.with_distinct_names();
         Self::of_distinct(distinct.unwrap_or(value), pretty)
     }
 
-    /// The text of a value in which all members have names of their own.
+    /// Encodes a value in which all members have distinct names.
     pub fn of_distinct(value: Value, pretty: bool) -> Self {
         Self {
             whole: Some(value),
@@ -122,7 +122,7 @@ impl JsonChunks {
         }
     }
 
-    /// The name that a key gives its member, without quotes and escapes.
+    /// Encodes the name that represents a key, without quotes and escapes.
     fn of_name(key: Value) -> Self {
         Self {
             by_name: true,
@@ -130,13 +130,13 @@ impl JsonChunks {
         }
     }
 
-    /// The same text in pieces of another length, in bytes.
+    /// Sets the length of pieces, in bytes.
     #[must_use]
     pub fn sized(self, size: usize) -> Self {
         Self { size, ..self }
     }
 
-    /// Whether all is written.
+    /// Whether everything is written.
     pub fn is_done(&self) -> bool {
         self.whole.is_none() && self.open.is_empty()
     }
@@ -145,7 +145,7 @@ impl JsonChunks {
 impl Iterator for JsonChunks {
     type Item = Vec<u8>;
 
-    /// The text that comes next. It is shorter than others where it takes as long to write.
+    /// Returns the next piece of the text. It is shorter if its encoding is costly.
     fn next(&mut self) -> Option<Vec<u8>> {
         if self.is_done() {
             return None;
@@ -174,9 +174,9 @@ impl Iterator for JsonChunks {
 /// A piece of the text.
 struct Piece {
     writer: Writer,
-    /// The length that is wanted.
+    /// Target length.
     size: usize,
-    /// The bytes that were written in vain, which takes as long.
+    /// Number of bytes of discarded output, which cost as much time.
     vain: usize,
     pretty: bool,
 }
@@ -203,12 +203,12 @@ impl Piece {
         self.room() == 0
     }
 
-    /// The level of indentation, if there is one.
+    /// Returns the level of indentation, if there is any.
     fn level(&self, level: usize) -> Option<usize> {
         self.pretty.then_some(level)
     }
 
-    /// Writes a value if its text is short, or else begins it.
+    /// Writes a value if its text is short, or else starts it.
     fn attempt(&mut self, value: &Value, level: usize) -> Result<(), Part> {
         let level = self.level(level);
         if self.small(|writer| writer.value(value, level).is_ok()) {
@@ -245,7 +245,7 @@ impl Piece {
         })
     }
 
-    /// Writes the name that a key gives its member if it is short, or else begins it.
+    /// Writes the name that represents a key if it is short, or else starts it.
     fn name(&mut self, key: &Value) -> Result<(), Part> {
         if self.small(|writer| writer.member_name(key).is_ok()) {
             return Ok(());
@@ -258,7 +258,7 @@ impl Piece {
         })
     }
 
-    /// Whether something was short, and is written.
+    /// Writes something if it is short. Returns whether it was.
     fn small(&mut self, write: impl FnOnce(&mut Writer) -> bool) -> bool {
         let before = self.writer.out.len();
         self.writer.limit = before + SMALL;
@@ -271,8 +271,8 @@ impl Piece {
         written
     }
 
-    /// The members in the order in which they are written. Keys that are text stand in the order of
-    /// their names.
+    /// Returns the members in the order of output. String keys are in the order of their names
+    /// already.
     fn ordered(&self, members: &Object) -> Object {
         if !self.writer.by_name {
             return members.clone();
@@ -288,7 +288,7 @@ impl Piece {
         Object::of_members(named.collect())
     }
 
-    /// Writes a list that is text, if it fits, and counts its items.
+    /// Writes a list stored as text, if it fits, and counts its items.
     fn text<T: Item>(&mut self, run: &Run<'_, T>, done: &mut usize) -> bool {
         let Run::Text(text, length) = run else {
             return false;
@@ -302,7 +302,7 @@ impl Piece {
         true
     }
 
-    /// Writes what stands between quotes; answers how far it came.
+    /// Writes text between quotes; returns the position that it has reached.
     fn escape(&mut self, text: &[u8], mut done: usize) -> usize {
         while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
             if self.is_full() {
@@ -318,7 +318,7 @@ impl Piece {
 }
 
 impl Part {
-    /// Goes on with a part at a level of indentation.
+    /// Continues a part at a level of indentation.
     fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
         match self {
             Self::Array(items, done) => {
@@ -351,7 +351,7 @@ impl Part {
     }
 }
 
-/// Writes the items of an array behind those that are written, as [`write_items`] does.
+/// Writes the remaining items of an array, like [`write_items`].
 fn write_array(items: &Array, done: &mut usize, piece: &mut Piece, level: usize) -> Option<Step> {
     for (run, from) in items.runs(*done) {
         if from == 0 && piece.text(&run, done) {
@@ -366,8 +366,8 @@ fn write_array(items: &Array, done: &mut usize, piece: &mut Piece, level: usize)
     None
 }
 
-/// Writes items as far as the piece has room, and counts them. There is no further step if all of
-/// them are written.
+/// Writes items until the piece is full, and counts them. Returns `None` if all of them are
+/// written.
 fn write_items<'v>(
     items: impl Iterator<Item = &'v Value>,
     done: &mut usize,
@@ -388,7 +388,7 @@ fn write_items<'v>(
     None
 }
 
-/// Ends what has items or members.
+/// Closes an array or object.
 fn close(bracket: u8, piece: &mut Piece, level: usize) -> Step {
     let level = piece.level(level);
     piece.writer.close(bracket, false, level);
@@ -404,7 +404,7 @@ impl Name {
         }
     }
 
-    /// Escapes grow with every name inside a name, so they are written in small steps.
+    /// Escapes grow with every level of nested names, so they are written in small steps.
     fn write(&mut self, piece: &mut Piece) -> Step {
         loop {
             self.done = piece.escape(&self.text, self.done);
@@ -445,7 +445,7 @@ impl Set {
         }
     }
 
-    /// Looks up the next members, unless there are none.
+    /// Looks up the next members. Returns whether there are any.
     fn look_up(&mut self) -> bool {
         let behind = match &self.reached {
             Some(last) => Bound::Excluded(last),
@@ -488,8 +488,8 @@ impl Members {
         None
     }
 
-    /// Writes members as far as the piece has room, and counts them. There is no further step if
-    /// all of them are written.
+    /// Writes members until the piece is full, and counts them. Returns `None` if all of them are
+    /// written.
     fn write_some<'v>(
         &mut self,
         members: impl Iterator<Item = (&'v Value, &'v Value)>,

@@ -1,4 +1,4 @@
-//! Length of the JSON text of values, without writing it.
+//! Length of the JSON text of values, without an encoding of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,38 +9,38 @@ use super::write::Writer;
 use super::{Object, TooLong, Value, names};
 use crate::hash::HashMap;
 
-/// After so many values it is looked whether anybody still waits.
+/// Number of values between checks for cancellation.
 const LOOK: u32 = 1 << 12;
 
-/// What a value takes as JSON and in memory.
+/// Size of a value as JSON and in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// The length of the text in bytes.
+    /// Length of the text in bytes.
     pub length: usize,
-    /// The bytes, about, that are given back when the value is dropped: those that it does not
+    /// Approximate number of bytes that are freed when the value is dropped: those that it does not
     /// share with other values.
     pub own: usize,
-    /// Whether objects have members that are not written, because others have their names.
+    /// Whether objects have members that are not written, because later ones have the same name.
     pub hides: bool,
 }
 
-/// Why a value was not measured.
+/// Reason why a value was not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotMeasured {
     /// Its text would be longer than the limit.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// It is not wanted any more.
+    /// The result is not needed any more.
     #[error("cancelled")]
     Cancelled,
 }
 
 impl Value {
-    /// Measures the text that [`Value::to_json`] writes, in time proportional to the memory that
-    /// the value takes and not to the length of the text: parts that are shared are measured once.
+    /// Measures the text that [`Value::to_json`] writes, in time proportional to the memory of the
+    /// value and not to the length of the text: shared parts are measured once.
     ///
     /// # Errors
-    /// When the text is longer than `limit` bytes, or `cancelled` became true.
+    /// If the text is longer than `limit` bytes, or `cancelled` became true.
     pub fn measure(
         &self,
         pretty: bool,
@@ -68,9 +68,9 @@ impl Value {
     }
 }
 
-/// What lists hold.
+/// Item of a list that can be measured.
 trait Extended: Item {
-    /// What its text takes, and the bytes before that.
+    /// Returns the size of its text, and the number of bytes that precede it.
     fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured>;
 }
 
@@ -86,7 +86,7 @@ impl Extended for Member {
     }
 }
 
-/// What a text takes: if it is indented, each of its lines but the first grows with the level.
+/// Size of a text: if it is indented, each of its lines but the first grows with the level.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
     length: usize,
@@ -97,7 +97,7 @@ struct Ruler<'c> {
     pretty: bool,
     limit: usize,
     cancelled: &'c AtomicBool,
-    /// What is known of parts that are shared, by their address.
+    /// Sizes of shared parts, by their address.
     known: HashMap<usize, Extent>,
     steps: u32,
     own: usize,
@@ -105,7 +105,7 @@ struct Ruler<'c> {
 }
 
 impl Ruler<'_> {
-    /// Measures a value at the outermost level. It is `own` if nothing above it is shared.
+    /// Measures a value at the outermost level. It is `own` if no ancestor is shared.
     fn value(&mut self, value: &Value, own: bool) -> Result<Extent, NotMeasured> {
         self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(LOOK) && self.cancelled.load(Ordering::Relaxed) {
@@ -158,7 +158,7 @@ impl Ruler<'_> {
         Ok(extent)
     }
 
-    /// Measures an object as it is written.
+    /// Measures an object in its output form.
     fn object(&mut self, members: &Object, own: bool) -> Result<Extent, NotMeasured> {
         let written = names::written(members, self.limit)?;
         self.hides |= written.is_some();
@@ -169,7 +169,7 @@ impl Ruler<'_> {
         }
     }
 
-    /// Measures what lists hold.
+    /// Measures the contents of lists.
     fn runs<T: Extended>(
         &mut self,
         runs: Runs<'_, T>,
@@ -244,7 +244,7 @@ impl Ruler<'_> {
         Ok((self.value(value, own)?, name.saturating_add(colon)))
     }
 
-    /// Adds a part and what stands before it to the whole.
+    /// Adds a part, and the number of bytes that precede it, to the whole.
     fn add(&self, whole: &mut Extent, part: Extent, before: usize) -> Result<(), NotMeasured> {
         let length = part.length.saturating_add(before);
         whole.length = whole.length.saturating_add(length);
@@ -255,7 +255,7 @@ impl Ruler<'_> {
         }
     }
 
-    /// Puts parts between brackets.
+    /// Adds brackets to parts.
     fn bracket(
         &mut self,
         inner: Extent,
@@ -285,7 +285,7 @@ impl Ruler<'_> {
     }
 }
 
-/// The length of a string with its quotes.
+/// Returns the length of a string with its quotes.
 fn string(text: &str) -> usize {
     let more = text.bytes().map(|byte| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,

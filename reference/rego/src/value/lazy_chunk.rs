@@ -1,4 +1,4 @@
-//! Chunks of lists. Those of a parsed document stay text until an item is accessed: text takes a
+//! Chunks of lists. Those of a parsed document remain text until an item is accessed: text takes a
 //! third of the memory, and most of a large document is never accessed.
 
 use std::borrow::Cow;
@@ -9,35 +9,34 @@ use super::tree::Item;
 /// A list of items.
 pub(super) enum Chunk<T> {
     Items(Vec<T>),
-    /// Boxed, as most lists are made by policies and need no room for it.
+    /// Boxed, as most lists are created by policies, and do not need it.
     LazyChunk(Box<LazyChunk<T>>),
 }
 
-/// Items of which there is only the text at first.
+/// Items that are stored as text at first.
 pub(super) struct LazyChunk<T> {
     /// The number of items.
     length: usize,
-    /// The items as they are written, with commas between them; none when they are read.
+    /// Text of the items, with commas between them; `None` once it is parsed.
     text: Mutex<Option<Arc<str>>>,
     items: OnceLock<Vec<T>>,
 }
 
-/// A list as it is kept.
+/// A list in its current representation.
 #[derive(Clone)]
 pub(super) enum Run<'t, T> {
     Items(&'t [T]),
-    /// The text of so many items that nobody has looked at.
+    /// Unparsed text, and its number of items.
     Text(Arc<str>, usize),
 }
 
 impl<T: Item> Chunk<T> {
-    /// The list of so many items whose JSON is this text, with nothing between it but what
-    /// values are written with.
+    /// Creates a list from its JSON text in output format, and the number of its items.
     pub(super) fn unread(text: &str, length: usize) -> Self {
         Self::LazyChunk(LazyChunk::new(text.into(), length))
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Items(items) => items.len(),
@@ -45,7 +44,7 @@ impl<T: Item> Chunk<T> {
         }
     }
 
-    /// Whether there is only the text.
+    /// Whether the text is not parsed yet.
     pub(super) fn is_lazy(&self) -> bool {
         match self {
             Self::Items(_) => false,
@@ -53,7 +52,7 @@ impl<T: Item> Chunk<T> {
         }
     }
 
-    /// The items. They stay, and the text goes.
+    /// Returns the items. Parses the text on first use, and drops it.
     #[inline]
     pub(super) fn items(&self) -> &[T] {
         match self {
@@ -62,7 +61,7 @@ impl<T: Item> Chunk<T> {
         }
     }
 
-    /// The items, to change.
+    /// Returns the items, mutably.
     pub(super) fn items_mut(&mut self) -> &mut Vec<T> {
         loop {
             match self {
@@ -82,7 +81,7 @@ impl<T: Item> Chunk<T> {
         }
     }
 
-    /// The list as it is kept now.
+    /// Returns the list in its current representation.
     pub(super) fn run(&self) -> Run<'_, T> {
         match self {
             Self::Items(items) => Run::Items(items),
@@ -108,7 +107,7 @@ impl<T: Item> LazyChunk<T> {
         text.clone()
     }
 
-    /// Reads the text and forgets it.
+    /// Parses and drops the text.
     fn take(&self) -> Vec<T> {
         let text = {
             let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +133,7 @@ impl<T> From<Vec<T>> for Chunk<T> {
 }
 
 impl<T: Item> Run<'_, T> {
-    /// The items. Those of a text are read for this once, and the text stays.
+    /// Returns the items. Text is parsed temporarily, and not replaced.
     pub(super) fn items(&self) -> Cow<'_, [T]> {
         match self {
             Self::Items(items) => Cow::Borrowed(items),
@@ -151,7 +150,7 @@ mod tests {
     use crate::Value;
     use crate::value::{Known, document_from_json};
 
-    /// Users in an array, and the same by their names: more than one list of them.
+    /// Users in an array, and in an object by name: both have more than one chunk.
     fn documents() -> Result<[Value; 2], Box<dyn Error>> {
         let user = |at: usize| format!(r#"{{"name":"user {at:04}","level":{at}}}"#);
         let items: Vec<String> = (0..1_000).map(user).collect();
@@ -189,7 +188,7 @@ mod tests {
         item.get(name.as_str()?)
     }
 
-    /// The first search makes the lookup, and leaves the items as they are.
+    /// Tests that the first search builds the index, and leaves the items unparsed.
     #[test]
     fn lookups_leave_the_text() -> Result<(), Box<dyn Error>> {
         let (name, sought) = (Value::from("name"), Value::from("user 0777"));

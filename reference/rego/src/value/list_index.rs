@@ -1,8 +1,8 @@
 //! Index of long lists: positions of the items that have a certain member.
 //!
-//! A list keeps what is known of it beside its items, so that it is gone when the list is: whoever
-//! changes the list changes another one, or takes this off first. Only hashes are kept, so what is
-//! found may have the member, and everything else has not.
+//! A list stores its index next to its items, so that both are dropped together: a change of the
+//! list affects an unindexed copy, or clears the index first. Only hashes are stored, so that an
+//! item that is found may have the member, and all other items do not have it.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -11,64 +11,64 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::Value;
 
-/// A list is looked up by at most so many different members.
+/// Maximum number of different members per list that are indexed.
 const PATHS: usize = 4;
 
-/// The bytes that all lookups of all lists may take together.
+/// Maximum number of bytes of all indexes of all lists together.
 const MOST_BYTES: usize = 256 << 20;
 
-/// At most so many entries have the same first bits of their hashes in the middle of all parts, and
-/// at least half as many: two lines of memory.
+/// Maximum average number of entries per bucket, which are those with the same first bits of their
+/// hashes; the minimum is half of it. The maximum fills two cache lines.
 const TOGETHER: usize = 16;
 
-/// A lookup is made when a list is searched for the same member as often as this.
+/// Number of searches of a list for the same member after which an index is built.
 const PAYS: u32 = 2;
 
-/// The bytes that all lookups take.
+/// Number of bytes of all indexes.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// The lookups of one list. A clone has none, because it is about to be changed.
+/// Indexes of one list. A clone has none, because it is about to be changed.
 #[derive(Default)]
 pub(crate) struct Lookups(OnceLock<Box<[Lookup; PATHS]>>);
 
-/// The lookup by one member.
+/// Index by one member.
 #[derive(Default)]
 pub(crate) struct Lookup {
-    /// The steps from an item to the member; none for the item itself.
+    /// Steps from an item to the member; empty for the item itself.
     path: OnceLock<Box<[Value]>>,
-    /// How often it was searched for.
+    /// Number of searches for it.
     searches: AtomicU32,
-    /// Whether somebody makes the places.
+    /// Whether a thread builds the index.
     is_being_made: AtomicBool,
-    /// The places; none if there was no room for them.
+    /// The index; `None` if there was no memory left for it.
     places: OnceLock<Option<Places>>,
 }
 
-/// The hashes of members with the places of their items, in their order.
+/// Sorted hashes of members with the positions of their items.
 struct Places {
     state: RandomState,
     entries: Box<[Entry]>,
-    /// Where the entries begin whose hashes have the same first bits, and where the last ones end:
-    /// who seeks one goes from here to the line of memory that it is in.
+    /// Start of each bucket, and the end of the last: a search starts with the cache lines of its
+    /// bucket.
     starts: Box<[u32]>,
-    /// By how many bits a hash is shifted to leave its first bits.
+    /// Shift that reduces a hash to its first bits.
     shift: u32,
     _room: IndexBudget,
 }
 
-/// The hash of a member, and the place of an item that has it.
+/// Hash of a member, and the position of an item that has it.
 pub(crate) type Entry = (u32, u32);
 
-/// Bytes out of [`MOST_BYTES`].
+/// Reserved bytes out of [`MOST_BYTES`].
 struct IndexBudget(usize);
 
-/// What a lookup has to say.
+/// Result of a lookup.
 pub(crate) enum Known<'l> {
-    /// Only the items at these places can have the member, in their order.
+    /// Only the items at these positions can have the member, in ascending order.
     At(&'l [Entry]),
-    /// Nothing yet, but it pays to make it.
+    /// There is no index yet, but it pays to build it.
     Cancellation(&'l Lookup),
-    /// Nothing.
+    /// There is no index.
     Nothing,
 }
 
@@ -79,13 +79,13 @@ impl Clone for Lookups {
 }
 
 impl Lookups {
-    /// Forgets everything, before the list is changed.
+    /// Clears all indexes, before the list is changed.
     pub(super) fn clear(&mut self) {
         self.0.take();
     }
 
-    /// What is known of the items whose member at a path is equal to a value. It pays to make the
-    /// lookup after so many searches, if it may be made.
+    /// Looks up the items whose member at a path is equal to a value. `pays` returns the number of
+    /// searches after which it pays to build an index, if that is permitted.
     pub(crate) fn known<'k>(
         &self,
         path: impl Iterator<Item = &'k Value> + Clone,
@@ -116,11 +116,11 @@ impl Lookup {
         }
     }
 
-    /// Makes the places of the members of all items of an array or values of an object, unless
-    /// somebody else does so. `go_on` is asked before each item.
+    /// Builds the index of the members of all items of an array or values of an object, unless
+    /// another thread does. `go_on` is called for each item first.
     ///
     /// # Errors
-    /// What `go_on` fails with.
+    /// The error that `go_on` returns.
     pub(crate) fn make<E>(
         &self,
         list: &Value,
@@ -182,7 +182,7 @@ impl Places {
         }
     }
 
-    /// Where items may be that have a value.
+    /// Returns the entries that may have a value.
     fn of(&self, sought: &Value) -> &[Entry] {
         let sought = hash(&self.state, sought);
         let part = part(sought, self.shift);
@@ -197,18 +197,18 @@ impl Places {
     }
 }
 
-/// In how many parts so many entries are by the first bits of their hashes.
+/// Returns the number of buckets for a number of entries.
 fn parts(entries: usize) -> usize {
     (entries / TOGETHER).max(1).next_power_of_two()
 }
 
-/// The part of a hash: its first bits.
+/// Returns the bucket of a hash: its first bits.
 fn part(hash: u32, shift: u32) -> usize {
     hash.checked_shr(shift).unwrap_or_default() as usize
 }
 
 impl IndexBudget {
-    /// Room for so many entries, if there is some.
+    /// Reserves memory for a number of entries, if there is enough.
     fn of(entries: usize) -> Option<Self> {
         u32::try_from(entries).ok()?;
         let starts = parts(entries)
@@ -229,12 +229,12 @@ impl Drop for IndexBudget {
     }
 }
 
-/// The same for equal values. It is the same for all that have parts, too, which are seldom sought.
+/// Hashes a value; equal values have equal hashes. All collections, seldom sought, share one.
 fn hash(state: &RandomState, value: &Value) -> u32 {
     let hash = match value {
         Value::Null => 0,
         Value::Bool(value) => 1 + u64::from(*value),
-        // Equal numbers are nearest to the same float, where zero has no sign.
+        // Equal numbers have the same nearest float, except for the sign of zero.
         Value::Number(number) => state.hash_one((number.as_f64() + 0.0).to_bits()),
         Value::String(text) => state.hash_one(text.as_str()),
         Value::Bytes(bytes) => state.hash_one(bytes.as_bytes()),
@@ -244,7 +244,7 @@ fn hash(state: &RandomState, value: &Value) -> u32 {
 }
 
 impl Value {
-    /// The lookups of the items of an array or the values of an object, if there are many.
+    /// Returns the indexes of the items of an array or the values of an object, if there are many.
     pub(crate) fn lookups(&self) -> Option<&Lookups> {
         match self {
             Self::Array(items) => items.lookups(),
@@ -253,9 +253,9 @@ impl Value {
         }
     }
 
-    /// After how many searches for the same member it pays to make a lookup. Where the items would
-    /// have to be read from their text for a search, it takes no more to make the lookup, and the
-    /// text can stay.
+    /// Returns the number of searches for the same member after which it pays to build an index. If
+    /// a search would have to parse the items, it costs no more to build the index, and the text
+    /// can remain.
     pub(crate) fn pays(&self) -> u32 {
         let is_lazy = match self {
             Self::Array(items) => items.is_lazy(),
@@ -265,7 +265,7 @@ impl Value {
         if is_lazy { 1 } else { PAYS }
     }
 
-    /// The number of items of an array, or of members of an object.
+    /// Returns the number of items of an array, or of members of an object.
     fn length(&self) -> usize {
         match self {
             Self::Array(items) => items.len(),
@@ -274,7 +274,7 @@ impl Value {
         }
     }
 
-    /// Hands over the items of an array or the values of an object. What is text stays so.
+    /// Visits the items of an array or the values of an object. Text remains unparsed.
     fn each<E>(&self, mut take: impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
         match self {
             Self::Array(items) => {

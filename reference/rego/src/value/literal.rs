@@ -4,12 +4,12 @@ use std::fmt::{self, Write};
 
 use super::Value;
 
-/// A value as it stands in a policy: sets in braces, a space behind commas and colons. What is
-/// too large to be looked at is cut off.
+/// Formats a value in Rego syntax: sets in braces, a space after commas and colons. Output that is
+/// too large is truncated.
 #[derive(Debug)]
 pub struct Literal<'v>(pub &'v Value);
 
-/// So many values within a value are shown.
+/// Maximum number of values within a value that are formatted.
 const MAX_SHOWN: usize = 1 << 20;
 
 impl fmt::Display for Literal<'_> {
@@ -19,7 +19,7 @@ impl fmt::Display for Literal<'_> {
     }
 }
 
-/// Writes a value of which so many parts may still be shown.
+/// Writes a value, at most `left` parts of it.
 fn show(value: &Value, f: &mut fmt::Formatter<'_>, left: &mut usize) -> fmt::Result {
     if *left == 0 {
         return f.write_str("…");
@@ -67,12 +67,12 @@ fn list<'v>(
     f.write_str(close)
 }
 
-/// The string in quotes, with escapes for what cannot be seen.
+/// Quotes a string, and escapes invisible characters.
 pub(crate) fn quoted(text: &str) -> String {
     quoted_bytes(text.as_bytes())
 }
 
-/// The string in quotes, with escapes for what cannot be seen or is not UTF-8.
+/// Quotes a string, and escapes invisible characters and bytes that are not UTF-8.
 pub(crate) fn quoted_bytes(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
     // Writing to a string does not fail.
@@ -107,7 +107,7 @@ fn escape_text(text: &str, out: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// Writes one character, escaped if it cannot be seen.
+/// Writes one character, escaped if it is invisible.
 pub(crate) fn escape(character: char, out: &mut impl Write) -> fmt::Result {
     match character {
         '\\' => out.write_str("\\\\"),
@@ -124,7 +124,7 @@ pub(crate) fn escape(character: char, out: &mut impl Write) -> fmt::Result {
     }
 }
 
-/// Writes the code of a character.
+/// Writes the code of a character as an escape.
 pub(crate) fn escape_code(character: char, out: &mut impl Write) -> fmt::Result {
     let code = u32::from(character);
     if code < 0x1_0000 {
@@ -134,8 +134,8 @@ pub(crate) fn escape_code(character: char, out: &mut impl Write) -> fmt::Result 
     }
 }
 
-/// Whether a character can be seen: no control or format character, no space but the usual one,
-/// and of no private area.
+/// Whether a character is visible: not a control or format character, nor a space other than
+/// U+0020, nor in a private use area.
 fn visible(character: char) -> bool {
     character == ' '
         || !(character.is_control()

@@ -1,18 +1,18 @@
 //! Document values. Clones share the original; a change copies only the path to it.
 //!
-//! Servers hold documents of hundreds of megabytes, most of them many small objects with the same
-//! few names and short strings. So a value takes 24 bytes, and what is small needs nothing else:
-//! integers and strings of up to 23 bytes are kept in place. An object that was read is one
-//! allocation with its values; the list of its keys is shared by all objects of the document that
-//! have the same ones. A short array is one allocation with its items. Longer objects and arrays
-//! are trees of lists, so that a change to one of a million entries copies a few lists and shares
-//! the others; short ones become such lists when they are changed.
+//! Servers store documents of hundreds of megabytes, most of them many small objects with the same
+//! few names and short strings. So a value takes 24 bytes, and small values need no allocation:
+//! integers and strings of up to 23 bytes are stored inline. A parsed object is one allocation with
+//! its values; the list of its keys is shared by all objects of the document that have the same
+//! ones. A short array is one allocation with its items. Longer objects and arrays are trees of
+//! lists, so that a change to one of a million entries copies a few lists and shares the others;
+//! short ones become such lists when they are changed.
 //!
-//! Of documents that are kept ([`document_from_json`]) such a list is its text until somebody looks
-//! for one of its items, which takes a third of the memory and no time to write.
+//! In stored documents ([`document_from_json`]) such a list remains text until one of its items is
+//! accessed, which takes a third of the memory and no time to encode.
 //!
-//! Values of 16 bytes were weighed against this: they leave no room for strings in place, and a
-//! string of its own takes more than the 8 bytes that each value would save.
+//! Values of 16 bytes were considered: they leave no room for inline strings, and a separate string
+//! takes more than the 8 bytes that each value would save.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -62,38 +62,38 @@ pub use write::TooLong;
 pub(crate) use yaml::MAX_YAML_LENGTH;
 pub use yaml::{YamlError, from_yaml};
 
-/// Arrays and objects may be nested this deep when they are read.
+/// Maximum nesting depth of arrays and objects that are parsed.
 ///
-/// INVARIANT: values are dropped, compared and written by recursion, so every way to make a
-/// value deeper has a bound.
+/// INVARIANT: values are dropped, compared and written by recursion, so every way to create a
+/// deeper value is limited.
 pub const MAX_DEPTH: usize = 512;
 
-/// Any document, and what only policies can make: sets, and objects whose keys are no strings.
+/// A document, or a value that only policies create: sets, and objects whose keys are not strings.
 ///
-/// Values have one total order: null, booleans, numbers, strings, arrays, objects, sets; within
-/// a kind the usual one, item by item.
+/// Values have one total order: null, booleans, numbers, strings, arrays, objects, sets; within a
+/// type the natural one, item by item.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number with the text it was written in.
+    /// A number with its original text.
     Number(Number),
     /// A string that is UTF-8.
     String(Text),
-    /// A string that is not.
+    /// A string that is not UTF-8.
     Bytes(ByteString),
     /// An array.
     Array(Array),
     /// An object.
     Object(Object),
-    /// A set. It is written as the array of its members in their order.
+    /// A set. Its JSON form is the array of its members in their order.
     Set(Arc<Set>),
 }
 
 impl Value {
-    /// The string, if this is one that is UTF-8.
+    /// Returns the string, if this is one that is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -101,7 +101,7 @@ impl Value {
         }
     }
 
-    /// The items, if this is an array.
+    /// Returns the items, if this is an array.
     pub fn as_array(&self) -> Option<&Array> {
         match self {
             Self::Array(items) => Some(items),
@@ -109,7 +109,7 @@ impl Value {
         }
     }
 
-    /// The members, if this is an object.
+    /// Returns the members, if this is an object.
     pub fn as_object(&self) -> Option<&Object> {
         match self {
             Self::Object(members) => Some(members),
@@ -117,7 +117,7 @@ impl Value {
         }
     }
 
-    /// The members to change, if this is an object.
+    /// Returns the members, mutably, if this is an object.
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
         match self {
             Self::Object(members) => Some(members),
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The value of a member, if this is an object that has it.
+    /// Returns the value of a member, if this is an object that has it.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.as_object()?.get(name)
     }
@@ -135,7 +135,7 @@ impl Value {
         matches!(self, Self::Array(_) | Self::Object(_) | Self::Set(_))
     }
 
-    /// The kind of the value, for messages.
+    /// Returns the type of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -148,7 +148,7 @@ impl Value {
         }
     }
 
-    /// The members, if this is a set.
+    /// Returns the members, if this is a set.
     pub fn as_set(&self) -> Option<&Set> {
         match self {
             Self::Set(members) => Some(members),
@@ -156,12 +156,12 @@ impl Value {
         }
     }
 
-    /// An object of these members.
+    /// Creates an object of these members.
     pub fn object<K: Into<Value>>(members: impl IntoIterator<Item = (K, Value)>) -> Self {
         Self::Object(members.into_iter().collect())
     }
 
-    /// Where the kind of the value stands in the order.
+    /// Returns the rank of the value's type in the order.
     fn rank(&self) -> u8 {
         match self {
             Self::Null => 0,
@@ -174,7 +174,7 @@ impl Value {
         }
     }
 
-    /// How this value compares to a string.
+    /// Compares this value to a string.
     fn compare_text(&self, text: &str) -> Ordering {
         match self {
             Self::String(own) => own.as_str().cmp(text),
@@ -269,5 +269,5 @@ impl From<Set> for Value {
     }
 }
 
-/// A value fits three words.
+/// Size of a value: three words.
 const _: () = assert!(size_of::<Value>() == 24);

@@ -1,7 +1,7 @@
 //! Names of members in JSON, where keys that are not strings are named by their JSON text.
 //!
-//! Keys that differ can have one name, such as `1` and `"1"`. An object that is written has each
-//! name once: of members with one name, the last in the order of the keys counts.
+//! Different keys can have the same name, such as `1` and `"1"`. An object is written with unique
+//! names: of members with the same name, the last in the order of the keys counts.
 
 use std::collections::hash_map::{Entry, RandomState};
 use std::hash::{BuildHasher, Hasher};
@@ -11,24 +11,24 @@ use super::write::Writer;
 use super::{Object, TooLong, Value};
 use crate::hash::HashMap;
 
-/// Whether keys of an object may have one name. Strings, and what is neither text nor made of
-/// parts, have names of their own among themselves.
+/// Whether keys of an object may have the same name. Strings among themselves have distinct names,
+/// and so do null, booleans and numbers.
 fn may_meet(members: &Object) -> bool {
     let named = |key: &Value| matches!(key, Value::String(_));
     let plain = |key: &Value| matches!(key, Value::Null | Value::Bool(_) | Value::Number(_));
     !members.all_keys(named) && !members.all_keys(plain)
 }
 
-/// The members that are written, if some are not. Nothing is made of an object whose keys are all
-/// strings.
+/// Returns the members that are written, if some are not. Objects with only string keys are not
+/// copied.
 ///
 /// # Errors
-/// When the names take more than `limit` bytes together.
+/// If the names take more than `limit` bytes together.
 pub(super) fn written(members: &Object, limit: usize) -> Result<Option<Object>, TooLong> {
     if !may_meet(members) {
         return Ok(None);
     }
-    // Both are keyed by chance, so nobody can choose names that meet in them.
+    // Both have random keys, so that an attacker cannot choose names that collide in both.
     let hashers = [RandomState::new(), RandomState::new()];
     let mut last = HashMap::default();
     let mut hidden = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn written(members: &Object, limit: usize) -> Result<Option<Object>, 
     Ok(Some(Object::of_members(shown.collect())))
 }
 
-/// A hash of the name of a key, whose length is added to what is taken.
+/// Hashes the name of a key, and adds its length to `taken`.
 fn hash(
     key: &Value,
     hashers: &[RandomState; 2],
@@ -73,14 +73,14 @@ fn hash(
 }
 
 impl Value {
-    /// The value without the members that are not written because others have their names, if it
-    /// has such.
+    /// Returns the value without members that are not written because later ones have the same
+    /// name, if it has any.
     pub fn with_distinct_names(&self) -> Option<Self> {
         Distinct::default().value(self)
     }
 }
 
-/// Takes members away that are not written. The results for shared parts are remembered by address.
+/// Removes members that are not written. The results for shared parts are cached by address.
 #[derive(Default)]
 struct Distinct(HashMap<usize, Option<Value>>);
 
@@ -108,7 +108,7 @@ impl Distinct {
                 let changed = self.items(items.iter())?;
                 Some(Value::from(changed))
             }
-            // A set becomes a list: what differs as members can be written alike.
+            // A set becomes a list: different members can have the same JSON form.
             Value::Set(members) => {
                 let changed = self.items(members.iter())?;
                 Some(Value::from(changed))
@@ -126,7 +126,7 @@ impl Distinct {
         }
     }
 
-    /// All values, if one of them differs.
+    /// Returns all values, if one of them differs.
     fn items<'v>(&mut self, items: impl Iterator<Item = &'v Value> + Clone) -> Option<Vec<Value>> {
         let mut changed: Option<Vec<Value>> = None;
         for (at, item) in items.clone().enumerate() {

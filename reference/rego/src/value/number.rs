@@ -1,4 +1,4 @@
-//! Numbers that preserve their text, so that `1e3`, `1.0` and long integers are answered as they
+//! Numbers that preserve their text, so that `1e3`, `1.0` and long integers are written as they
 //! were sent.
 
 use std::borrow::Cow;
@@ -10,22 +10,22 @@ use num_bigint::BigInt;
 
 use super::decimal::Decimal;
 
-/// A number. `1` and `1.0` are equal, and each is written as it came.
+/// A number. `1` and `1.0` are equal, and each is written in its original form.
 #[derive(Clone)]
 pub struct Number(Repr);
 
-/// An integer whose text is the usual one is kept without it.
+/// An integer in canonical form is stored without its text.
 #[derive(Clone)]
 enum Repr {
     Integer(i64),
     Text(Arc<str>),
 }
 
-/// Integers up to this length always fit, with their sign.
+/// Maximum length of integers that always fit, including the sign.
 const SHORT: usize = 18;
 
 impl Number {
-    /// The number of a JSON text that the caller has checked.
+    /// Creates a number from a JSON text that the caller has validated.
     pub(super) fn of_checked(text: &str) -> Self {
         match canonical(text) {
             Some(integer) => Self(Repr::Integer(integer)),
@@ -33,19 +33,19 @@ impl Number {
         }
     }
 
-    /// The number that a text is by the grammar of JSON.
+    /// Parses a number by the grammar of JSON.
     pub fn parse(text: &str) -> Option<Self> {
         Decimal::parse(text).map(|_| Self::of_checked(text))
     }
 
-    /// The number nearest to a float, unless it is infinite or no number at all.
+    /// Returns the number nearest to a float, unless it is infinite or NaN.
     pub fn from_float(value: f64) -> Option<Self> {
         value
             .is_finite()
             .then(|| Self::of_checked(&value.to_string()))
     }
 
-    /// The text of the number.
+    /// Returns the text of the number.
     pub fn text(&self) -> Cow<'_, str> {
         match &self.0 {
             Repr::Integer(integer) => Cow::Owned(integer.to_string()),
@@ -53,8 +53,8 @@ impl Number {
         }
     }
 
-    /// The digits that computing with it may need, 0 for what fits a machine word. Those of a
-    /// number with an exponent are not counted.
+    /// Returns the number of digits that computations may need, 0 for a number that fits a machine
+    /// word. `None` for a number with an exponent.
     pub(crate) fn digits(&self) -> Option<usize> {
         match &self.0 {
             Repr::Integer(_) => Some(0),
@@ -63,7 +63,7 @@ impl Number {
         }
     }
 
-    /// The value, if it is written as an integer and fits: `1`, but neither `1.0` nor `1e0`.
+    /// Returns the value, if it is written as an integer and fits: `1`, not `1.0` or `1e0`.
     pub fn as_i64(&self) -> Option<i64> {
         match &self.0 {
             Repr::Integer(integer) => Some(*integer),
@@ -71,8 +71,8 @@ impl Number {
         }
     }
 
-    /// The value, if it is written as an integer that fits, perhaps with zeros behind a point: `1`
-    /// and `1.0`, but not `1e0`. Positions in arrays and counts are written like that.
+    /// Returns the value, if it is written as an integer that fits, optionally with zeros after a
+    /// point: `1` and `1.0`, but not `1e0`. Array indexes and counts are written like that.
     pub(crate) fn as_whole(&self) -> Option<i64> {
         match &self.0 {
             Repr::Integer(integer) => Some(*integer),
@@ -80,7 +80,7 @@ impl Number {
         }
     }
 
-    /// The nearest float, which is infinite for what is too large.
+    /// Returns the nearest float, which is infinite for numbers that are too large.
     pub fn as_f64(&self) -> f64 {
         match &self.0 {
             #[expect(clippy::cast_precision_loss, reason = "the nearest float is asked for")]
@@ -89,7 +89,7 @@ impl Number {
         }
     }
 
-    /// The value, if it is kept without its text.
+    /// Returns the value, if it is stored without its text.
     #[inline]
     pub(crate) fn small(&self) -> Option<i64> {
         match &self.0 {
@@ -98,14 +98,14 @@ impl Number {
         }
     }
 
-    /// The value, if it is an integer of one digit, as many are.
+    /// Returns the value, if it is an integer of one digit, as many are.
     pub(super) fn digit(&self) -> Option<u8> {
         let integer = self.small()?;
         u8::try_from(integer).ok().filter(|digit| *digit < 10)
     }
 
-    /// Whether policies may compute with it: it is not larger or nearer to zero than some power
-    /// of two.
+    /// Whether policies may compute with it: it is not larger or closer to zero than some power of
+    /// two.
     pub fn is_computable(&self) -> bool {
         match &self.0 {
             Repr::Integer(_) => true,
@@ -122,8 +122,8 @@ impl Number {
     }
 }
 
-/// Parses a position or count: an integer of 64 bits, optionally with a sign and with zeros behind a
-/// point. As in OPA, more than 19 bytes behind the sign are not an integer.
+/// Parses a position or count: an integer of 64 bits, optionally with a sign and with zeros after a
+/// decimal point. As in OPA, more than 19 bytes after the sign are not an integer.
 pub(crate) fn whole(text: &str) -> Option<i64> {
     const LONGEST: usize = 19;
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -142,7 +142,7 @@ pub(crate) fn whole(text: &str) -> Option<i64> {
     i64::try_from(if text.starts_with('-') { -size } else { size }).ok()
 }
 
-/// The integer that is written just so.
+/// Parses an integer in canonical form.
 fn canonical(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let usual = match digits.as_bytes() {

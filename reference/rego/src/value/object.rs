@@ -14,17 +14,17 @@ use super::list_index::Lookups;
 use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
 use super::{Text, Value};
 
-/// The members of an object, in the order of their keys. Documents have only strings as keys;
-/// policies make objects with any.
+/// An object, with its members in the order of their keys. Documents have only strings as keys;
+/// policies create objects with any keys.
 ///
 /// A clone shares the original: a change to one of a million members copies a few hundred.
 #[derive(Clone)]
 pub struct Object(Members);
 
-/// The members of a set, in their order.
+/// A set, with its members in their order.
 pub type Set = BTreeSet<Value>;
 
-/// The set of these values; of equal numbers that are written differently, the first stays.
+/// Returns the set of the values; of equal numbers with different texts, the first is retained.
 pub(crate) fn distinct(mut members: Vec<Value>) -> Set {
     members.sort();
     members.dedup();
@@ -35,14 +35,14 @@ pub(super) type Member = (Value, Value);
 
 #[derive(Clone)]
 enum Members {
-    /// The values of an object as it was read, in one allocation with the keys, which it shares
-    /// with other objects of the same document.
+    /// Values of a parsed object, in one allocation with the keys, which it shares with other
+    /// objects of the same document.
     Packed(ThinArc<Keys, Value>),
-    /// All others.
+    /// All other objects.
     Tree(Arc<Tree<Member>>),
 }
 
-/// A few keys in their order.
+/// A short sorted list of keys.
 type Keys = ThinArc<(), Value>;
 
 impl Item for Member {
@@ -52,7 +52,7 @@ impl Item for Member {
         self.0.clone()
     }
 
-    /// The key stays as it was first written.
+    /// Replaces the value, and retains the original key.
     fn replace(&mut self, by: Self) -> Self {
         (by.0, std::mem::replace(&mut self.1, by.1))
     }
@@ -62,7 +62,7 @@ impl Item for Member {
     }
 }
 
-/// The place of the key that is equal by this order.
+/// Position of the key that is equal by this order.
 struct By<F>(F);
 
 impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
@@ -76,14 +76,13 @@ impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
     }
 }
 
-/// The place of the member with this name.
+/// Position of the member with this name.
 struct Named<'n>(&'n str);
 
-/// So few members are looked through one after the other, which takes less than going by their
-/// order.
+/// Maximum number of members for a linear search, which is faster than a binary search there.
 const FEW: usize = 8;
 
-/// Where the member with this name is, or else where it belongs.
+/// Returns the index of the member with this name, or else where it would be inserted.
 fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<usize, usize> {
     if members.len() <= FEW
         && let Some(at) = members
@@ -95,14 +94,14 @@ fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<
     members.binary_search_by(|one| key(one).compare_text(name))
 }
 
-/// Where the member of a name was in the last of several objects, most of which share the list of
-/// their keys. INVARIANT: all of them live as long as this is used, so that no other list takes the
-/// place of theirs.
+/// Cached position of a member in the last of several objects, most of which share the list of
+/// their keys. INVARIANT: all of them live as long as this is used, so that no other list is
+/// allocated at the address of theirs.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPlace(Cell<(usize, usize)>);
 
 impl MemberPlace {
-    /// The member of a value that a name leads to.
+    /// Returns the member of a value with a name.
     #[inline]
     pub(crate) fn member<'v>(&self, value: &'v Value, name: &Value) -> Option<&'v Value> {
         match (value, name) {
@@ -132,15 +131,15 @@ impl Place<Member> for Named<'_> {
     }
 }
 
-/// The lists of keys that objects of one document share.
+/// Key lists that are shared by objects of one document.
 #[derive(Default)]
 pub(super) struct Shapes(Vec<Keys>);
 
-/// As many lists of keys are shared.
+/// Maximum number of shared key lists.
 const MAX_SHAPES: usize = 1024;
 
 impl Shapes {
-    /// An object of the members behind these many.
+    /// Creates an object of the members after the first `behind` ones.
     pub(super) fn object(&mut self, members: &mut Vec<Member>, behind: usize) -> Object {
         let own = members.get_mut(behind..).unwrap_or_default();
         if !is_ordered(own, Ordering::is_le) {
@@ -164,7 +163,7 @@ impl Shapes {
         })
     }
 
-    /// The list of the members' keys, if it is one of those that are shared.
+    /// Returns the shared list of the members' keys, if there is one.
     fn keys(&mut self, members: &[Member]) -> Option<Keys> {
         let place = self.0.binary_search_by(|known| {
             let known = &known.slice;
@@ -189,12 +188,12 @@ fn is_ordered(members: &[Member], holds: fn(Ordering) -> bool) -> bool {
 }
 
 impl Object {
-    /// An object without members.
+    /// Creates an object without members.
     pub fn new() -> Self {
         Self(Members::Tree(Arc::new(Tree::default())))
     }
 
-    /// An object of these members in any order. Of members with the same key the last one counts.
+    /// Creates an object of members in any order. Of members with the same key the last one counts.
     pub fn of_members(mut members: Vec<(Value, Value)>) -> Self {
         if !is_ordered(&members, Ordering::is_lt) {
             members.sort_by(|(left, _), (right, _)| left.cmp(right));
@@ -213,7 +212,7 @@ impl Object {
         Self(Members::Tree(Arc::new(members)))
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         match &self.0 {
             Members::Packed(members) => members.slice.len(),
@@ -226,7 +225,7 @@ impl Object {
         self.len() == 0
     }
 
-    /// The member whose key is equal by this order.
+    /// Returns the member whose key is equal by this order.
     fn find(&self, order: impl Fn(&Value) -> Ordering) -> Option<(&Value, &Value)> {
         match &self.0 {
             Members::Packed(members) => {
@@ -238,7 +237,7 @@ impl Object {
         }
     }
 
-    /// The members in the form that can be changed, and is not shared.
+    /// Returns the members as an unshared tree that can be modified.
     fn tree_mut(&mut self) -> &mut Tree<Member> {
         loop {
             match self.0 {
@@ -251,7 +250,7 @@ impl Object {
         }
     }
 
-    /// The member with this name.
+    /// Returns the member with this name.
     fn find_named(&self, name: &str) -> Option<(&Value, &Value)> {
         match &self.0 {
             Members::Packed(members) => {
@@ -263,25 +262,25 @@ impl Object {
         }
     }
 
-    /// The value of the member with this name.
+    /// Returns the value of the member with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.find_named(name).map(|(_, value)| value)
     }
 
-    /// The value of the member with this name, to change.
+    /// Returns the value of the member with this name, mutably.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        // Nothing is copied for a member that is not there.
+        // Nothing is copied if there is no such member.
         self.get(name)?;
         let found = self.tree_mut().find_mut(Named(name));
         found.map(|(_, value)| value)
     }
 
-    /// The value of the member with this key.
+    /// Returns the value of the member with this key.
     pub fn get_value(&self, key: &Value) -> Option<&Value> {
         self.get_member(key).map(|(_, value)| value)
     }
 
-    /// The member with this key, with the key as it was first written: `1` finds `1.0`.
+    /// Returns the member with this key, with the key in its original form: `1` finds `1.0`.
     pub fn get_member(&self, key: &Value) -> Option<(&Value, &Value)> {
         match key {
             Value::String(name) => self.find_named(name),
@@ -294,14 +293,14 @@ impl Object {
         self.get(name).is_some()
     }
 
-    /// The value of the member with this key, to change.
+    /// Returns the value of the member with this key, mutably.
     pub fn get_value_mut(&mut self, key: &Value) -> Option<&mut Value> {
         self.get_value(key)?;
         let found = self.tree_mut().find_mut(By(|known: &Value| known.cmp(key)));
         found.map(|(_, value)| value)
     }
 
-    /// Sets a member; what was there before is the answer.
+    /// Sets a member; returns its previous value.
     pub fn insert(&mut self, key: impl Into<Value>, value: Value) -> Option<Value> {
         let key = key.into();
         let place = key.clone();
@@ -311,7 +310,7 @@ impl Object {
         before.map(|(_, value)| value)
     }
 
-    /// Removes a member; what was there is the answer.
+    /// Removes a member; returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.get(name)?;
         self.tree_mut()
@@ -319,14 +318,14 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// Removes the member with this key; what was there is the answer.
+    /// Removes the member with this key; returns its value.
     pub fn remove_value(&mut self, key: &Value) -> Option<Value> {
         self.get_value(key)?;
         let mut place = By(|known: &Value| known.cmp(key));
         self.tree_mut().remove(&mut place).map(|(_, value)| value)
     }
 
-    /// Makes a member if it is missing.
+    /// Inserts a member if it is missing.
     pub fn insert_if_missing(&mut self, key: impl Into<Value>, make: impl FnOnce() -> Value) {
         let key = key.into();
         if self.get_value(&key).is_none() {
@@ -334,7 +333,7 @@ impl Object {
         }
     }
 
-    /// The members in the order of their keys.
+    /// Iterates over the members in the order of their keys.
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.0 {
             Members::Packed(members) => {
@@ -345,8 +344,8 @@ impl Object {
         })
     }
 
-    /// The members behind the first ones, list by list, as they are kept; none if they are kept
-    /// apart from their keys.
+    /// Returns the runs of members, as they are stored, after the first `skipped` members; `None`
+    /// if they are stored separately from their keys.
     pub(super) fn runs(&self, skipped: usize) -> Option<Runs<'_, Member>> {
         match &self.0 {
             Members::Packed(_) => None,
@@ -354,8 +353,8 @@ impl Object {
         }
     }
 
-    /// Whether something is true of all keys. Those of a text that is not read yet are strings, and
-    /// only the first is looked at of them.
+    /// Whether a predicate is true for all keys. Keys in unparsed text are strings, for which it is
+    /// called with an empty string.
     pub(super) fn all_keys(&self, holds: impl Fn(&Value) -> bool) -> bool {
         static STRING: Value = Value::String(Text::new_static(""));
         match &self.0 {
@@ -367,17 +366,17 @@ impl Object {
         }
     }
 
-    /// The keys in their order.
+    /// Iterates over the keys in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Value> + Clone {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values in the order of their keys.
+    /// Iterates over the values in the order of their keys.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + Clone {
         self.iter().map(|(_, value)| value)
     }
 
-    /// The member that has so many others before it.
+    /// Returns the member at an index.
     pub(crate) fn nth(&self, before: usize) -> Option<(&Value, &Value)> {
         match &self.0 {
             Members::Packed(_) => self.iter().nth(before),
@@ -385,7 +384,7 @@ impl Object {
         }
     }
 
-    /// Where the members are whose values have certain members, if there are many.
+    /// Returns the indexes of members by the members of their values, if there are many members.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match &self.0 {
             Members::Packed(_) => None,
@@ -393,7 +392,7 @@ impl Object {
         }
     }
 
-    /// Whether nobody has looked at all members.
+    /// Whether some members are not parsed yet.
     pub(super) fn is_lazy(&self) -> bool {
         match &self.0 {
             Members::Packed(_) => false,
@@ -401,17 +400,17 @@ impl Object {
         }
     }
 
-    /// The values in the order of their keys, to change.
+    /// Iterates over the values in the order of their keys, mutably.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.iter_mut().map(|(_, value)| value)
     }
 
-    /// The members in the order of their keys, the values to change.
+    /// Iterates over the members in the order of their keys, with mutable values.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
         IterMut(tree::IterMut::new(self.tree_mut()))
     }
 
-    /// Hands all members over in their order.
+    /// Converts to a list of the members in order.
     fn into_list(self) -> Vec<Member> {
         match self.0 {
             Members::Packed(_) => {
@@ -424,7 +423,7 @@ impl Object {
         }
     }
 
-    /// Whether another value may hold the same members, so that they take no memory of their own.
+    /// Whether another value may share the members, so that they take no additional memory.
     pub(super) fn is_shared(&self) -> bool {
         match &self.0 {
             Members::Packed(members) => ThinArc::strong_count(members) > 1,
@@ -432,7 +431,7 @@ impl Object {
         }
     }
 
-    /// Where the members are: no other object has them there.
+    /// Returns the address of the members, which identifies their storage.
     pub(super) fn address(&self) -> usize {
         match &self.0 {
             Members::Packed(members) => members.as_ptr().addr(),
@@ -440,7 +439,7 @@ impl Object {
         }
     }
 
-    /// Keeps the members for which this holds.
+    /// Retains the members for which the predicate is true.
     pub fn retain(&mut self, mut holds: impl FnMut(&Value, &mut Value) -> bool) {
         let mut members = std::mem::take(self).into_list();
         members.retain_mut(|(key, value)| holds(key, value));
@@ -448,7 +447,7 @@ impl Object {
     }
 }
 
-/// The members in the order of their keys.
+/// Iterator over the members in the order of their keys.
 #[derive(Clone)]
 pub struct Iter<'o>(Walk<'o>);
 
@@ -479,7 +478,7 @@ impl<'o> Iterator for Iter<'o> {
 
 impl ExactSizeIterator for Iter<'_> {}
 
-/// The members in the order of their keys, the values to change.
+/// Iterator over the members in the order of their keys, with mutable values.
 pub struct IterMut<'o>(tree::IterMut<'o, Member>);
 
 impl<'o> Iterator for IterMut<'o> {

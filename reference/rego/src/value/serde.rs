@@ -4,10 +4,10 @@ use serde::ser::{Error as _, Serialize, Serializer};
 
 use super::{Value, names};
 
-/// Sets become sequences, and keys that are no strings their JSON, as in the text of a value.
+/// Sets become sequences, and keys that are not strings become their JSON text.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What rules build nests deeper than what is read.
+        // Values that rules create can be nested deeper than parsed ones.
         stacker::maybe_grow(64 << 10, 1 << 20, || match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),

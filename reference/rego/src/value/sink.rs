@@ -3,24 +3,24 @@
 use super::write::{Writer, escape_into};
 use super::{Object, Value};
 
-/// Takes JSON part by part. The members of an object come in the order of their names.
+/// Receives JSON incrementally. The members of an object are written in the order of their names.
 pub(crate) trait JsonSink: Sized {
-    /// A value as it is.
+    /// Writes a value.
     fn value(&mut self, value: &Value);
 
-    /// A string.
+    /// Writes a string.
     fn string(&mut self, text: &str);
 
-    /// A list of what the function writes.
+    /// Writes a list of the items that the function writes.
     fn list(&mut self, items: impl FnOnce(&mut Self));
 
-    /// An object of what the function writes, each value behind its name.
+    /// Writes an object of the members that the function writes, each value after its name.
     fn object(&mut self, members: impl FnOnce(&mut Self));
 
-    /// The name of the next value, which needs no escapes.
+    /// Writes the name of the next value, which needs no escapes.
     fn name(&mut self, name: &'static str);
 
-    /// A term: its kind, which needs no escapes, and what the function writes.
+    /// Writes a term: its kind, which needs no escapes, and the value that the function writes.
     fn typed(&mut self, kind: &'static str, value: impl FnOnce(&mut Self)) {
         self.object(|out| {
             out.name("type");
@@ -34,14 +34,14 @@ pub(crate) trait JsonSink: Sized {
 /// Builds a value.
 #[derive(Debug, Default)]
 pub(crate) struct ValueSink {
-    /// What the innermost list or object has until now.
+    /// Items of the innermost list or object so far.
     items: Vec<Value>,
-    /// The names of the innermost object's members.
+    /// Names of the innermost object's members.
     names: Vec<Value>,
 }
 
 impl ValueSink {
-    /// The value that the function writes.
+    /// Returns the value that the function writes.
     pub(crate) fn filled(write: impl FnOnce(&mut Self)) -> Value {
         let mut sink = Self::default();
         write(&mut sink);
@@ -80,7 +80,7 @@ impl JsonSink for ValueSink {
     }
 }
 
-/// Writes a text without spaces.
+/// Writes compact JSON text.
 #[derive(Debug)]
 pub(crate) struct TextSink(Vec<u8>);
 
@@ -92,7 +92,7 @@ impl TextSink {
         *out = sink.0;
     }
 
-    /// The comma before what is not the first.
+    /// Writes a comma, except for the first item.
     fn separate(&mut self) {
         if !matches!(self.0.last(), None | Some(b'[' | b'{' | b':')) {
             self.0.push(b',');
@@ -113,7 +113,7 @@ impl JsonSink for TextSink {
         self.separate();
         let mut writer = Writer::new(usize::MAX);
         writer.out = std::mem::take(&mut self.0);
-        // Without a limit nothing is too long.
+        // There is no limit, so that this cannot fail.
         let _ = writer.value(value, None);
         self.0 = writer.out;
     }
@@ -140,7 +140,7 @@ impl JsonSink for TextSink {
         self.0.extend_from_slice(b"\":");
     }
 
-    // Most of a residual is terms, so that each piece of their text counts.
+    // Most of a residual consists of terms, so that the cost of each piece of their text matters.
     fn typed(&mut self, kind: &'static str, value: impl FnOnce(&mut Self)) {
         self.separate();
         self.0.extend_from_slice(b"{\"type\":\"");

@@ -6,33 +6,33 @@ use super::lazy_chunk::Chunk;
 pub(super) use super::lazy_chunk::Run;
 use super::list_index::Lookups;
 
-/// The most entries of one list. A change copies one list on each level.
+/// Maximum number of entries of one list. A change copies one list on each level.
 pub(super) const WIDTH: usize = 64;
 
-/// As many entries a list has at first; room is left for what is put in between.
+/// Initial number of entries of a list, which leaves room for insertions.
 pub(super) const FILLED: usize = WIDTH * 3 / 4;
 
-/// What a tree holds.
+/// Item of a tree.
 pub(super) trait Item: Clone {
-    /// What tells in which part of a tree an item is.
+    /// Search key that selects the part of a tree that contains an item.
     type Mark: Clone;
 
-    /// The mark of a part that begins with this item.
+    /// Returns the mark of a part that begins with this item.
     fn mark(&self) -> Self::Mark;
 
-    /// Puts an item at the place of this one, and answers what was there before.
+    /// Replaces this item, and returns the previous one.
     fn replace(&mut self, by: Self) -> Self;
 
-    /// The items of a JSON text, as they stand between the brackets of an array or an object.
+    /// Parses items of a JSON array or object, without the brackets.
     fn read(text: &str) -> Vec<Self>;
 }
 
-/// Where an item is looked for.
+/// Position at which an item is searched.
 pub(super) trait Place<T: Item> {
-    /// Which of several parts it is in, if it is in any.
+    /// Returns the index of the part that contains it, if any does.
     fn part(&mut self, parts: &[Part<T>]) -> usize;
 
-    /// Where it is in a list, or else where it belongs.
+    /// Returns its index in a list, or else where it would be inserted.
     fn item(&mut self, items: &[T]) -> Result<usize, usize>;
 }
 
@@ -41,20 +41,20 @@ pub(super) trait Place<T: Item> {
 pub(super) enum Tree<T: Item> {
     Chunk(Chunk<T>),
     Branch {
-        /// The number of items in all parts.
+        /// Number of items in all parts.
         length: usize,
-        /// The parts in their order, none of them empty.
+        /// Parts in order, none of them empty.
         parts: Vec<Part<T>>,
-        /// Where the items are that have certain members, if this is the whole tree.
+        /// Indexes of the items by their members, if this is the whole tree.
         lookups: Lookups,
     },
 }
 
 #[derive(Clone)]
 pub(super) struct Part<T: Item> {
-    /// Of the first item, or of one that was before it and behind all of the part before.
+    /// Mark of the first item, or of an earlier first item that followed the preceding part.
     pub(super) mark: T::Mark,
-    /// The number of items.
+    /// Number of items.
     pub(super) length: usize,
     tree: Arc<Tree<T>>,
 }
@@ -72,7 +72,7 @@ impl<T: Item> Part<T> {
         })
     }
 
-    /// A list that begins with the item of this mark.
+    /// Creates a part from a chunk whose first item has this mark.
     pub(super) fn of_leaf(mark: T::Mark, leaf: Chunk<T>) -> Self {
         Self {
             mark,
@@ -89,7 +89,7 @@ impl<T: Item> Default for Tree<T> {
 }
 
 impl<T: Item> Tree<T> {
-    /// A tree of items in their order.
+    /// Creates a tree of items in order.
     pub(super) fn of_items(mut items: impl ExactSizeIterator<Item = T>) -> Self {
         if items.len() <= WIDTH {
             let mut items: Vec<T> = items.collect();
@@ -104,7 +104,7 @@ impl<T: Item> Tree<T> {
         Self::of_parts(level)
     }
 
-    /// A tree of lists in their order, none of them empty.
+    /// Creates a tree of non-empty parts in order.
     pub(super) fn of_parts(mut level: Vec<Part<T>>) -> Self {
         while level.len() > WIDTH {
             let mut rest = level.into_iter();
@@ -127,7 +127,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Where the items are that have certain members, if there are many items.
+    /// Returns the indexes of items by their members, if there are many items.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match self {
             Self::Chunk(_) => None,
@@ -135,7 +135,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Whether nobody has looked at all items: whoever does ends with the last one.
+    /// Whether some items are not parsed yet: a full iteration ends with the last one.
     pub(super) fn is_lazy(&self) -> bool {
         let mut at = self;
         loop {
@@ -149,7 +149,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// The item that has so many others before it.
+    /// Returns the item at an index.
     pub(super) fn nth(&self, mut before: usize) -> Option<&T> {
         let mut at = self;
         loop {
@@ -176,7 +176,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// The item at a place.
+    /// Returns the item at a position.
     pub(super) fn find(&self, mut place: impl Place<T>) -> Option<&T> {
         let mut at = self;
         loop {
@@ -190,7 +190,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// The same, to change. The way there is copied as far as it is shared.
+    /// Returns the item at a position, mutably. Shared nodes on the path to it are copied.
     pub(super) fn find_mut(&mut self, mut place: impl Place<T>) -> Option<&mut T> {
         let mut at = self;
         loop {
@@ -209,7 +209,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Puts an item at its place; what it has replaced there is the answer.
+    /// Inserts an item at its position; returns the item that it has replaced.
     pub(super) fn insert(&mut self, mut place: impl Place<T>, item: T) -> Option<T> {
         let (before, behind) = self.insert_below(&mut place, item, true);
         if let Some(behind) = behind {
@@ -219,8 +219,8 @@ impl<T: Item> Tree<T> {
         before
     }
 
-    /// The same in one of the parts, or the last; of a list that became too long the second half
-    /// is the other answer.
+    /// Inserts an item into one of the parts, or the last. Also returns the second half of a list
+    /// that has become too long.
     fn insert_below(
         &mut self,
         place: &mut impl Place<T>,
@@ -267,7 +267,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Removes the item at a place.
+    /// Removes the item at a position.
     pub(super) fn remove(&mut self, place: &mut impl Place<T>) -> Option<T> {
         match self {
             Self::Chunk(leaf) => {
@@ -297,7 +297,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Hands all items over in their order.
+    /// Converts to a list of the items in order.
     pub(super) fn into_list(self) -> Vec<T> {
         match self {
             Self::Chunk(leaf) => leaf.into_items(),
@@ -312,19 +312,19 @@ impl<T: Item> Tree<T> {
     }
 }
 
-/// Takes the second half off a list that has become too long. A tree that grows at its end
-/// leaves full lists behind.
+/// Splits off the second half of a list that has become too long. A tree that grows at its end
+/// leaves full lists.
 fn divided<E>(list: &mut Vec<E>, at_end: bool) -> Option<Vec<E>> {
     let half = if at_end { WIDTH } else { WIDTH / 2 };
     (list.len() > WIDTH).then(|| list.split_off(half))
 }
 
-/// The items in their order.
+/// Iterator over the items in order.
 #[derive(Clone)]
 pub(super) struct Iter<'t, T: Item> {
-    /// What is left of the list that is at its turn.
+    /// Remaining items of the current list.
     leaf: std::slice::Iter<'t, T>,
-    /// What is left of the lists above it, the outermost first.
+    /// Remaining parts of the ancestors, the outermost first.
     above: Vec<std::slice::Iter<'t, Part<T>>>,
     left: usize,
 }
@@ -364,7 +364,7 @@ impl<'t, T: Item> Iterator for Iter<'t, T> {
         }
     }
 
-    /// Steps over whole parts.
+    /// Skips whole parts.
     fn nth(&mut self, mut skipped: usize) -> Option<&'t T> {
         loop {
             let here = self.leaf.len();
@@ -398,19 +398,19 @@ impl<'t, T: Item> Iterator for Iter<'t, T> {
 
 impl<T: Item> ExactSizeIterator for Iter<'_, T> {}
 
-/// The lists of items in their order, each with the number of its first items that are passed over.
+/// Iterator over the lists of items in order, each with the number of its first items to skip.
 #[derive(Clone)]
 pub(super) struct Runs<'t, T: Item> {
     /// The list, if it is the only one.
     only: Option<Run<'t, T>>,
-    /// What is left of the lists of parts, the outermost first.
+    /// Remaining parts of the ancestors, the outermost first.
     above: Vec<std::slice::Iter<'t, Part<T>>>,
-    /// The number of items to pass over.
+    /// Number of items to skip.
     skipped: usize,
 }
 
 impl<'t, T: Item> Runs<'t, T> {
-    /// All but the first items.
+    /// Iterates over all but the first items.
     pub(super) fn of_tree(tree: &'t Tree<T>, skipped: usize) -> Self {
         match tree {
             Tree::Chunk(leaf) => Self::of_run(leaf.run(), skipped),
@@ -455,7 +455,7 @@ impl<'t, T: Item> Iterator for Runs<'t, T> {
     }
 }
 
-/// The items in their order, to change.
+/// Mutable iterator over the items in order.
 pub(super) struct IterMut<'t, T: Item> {
     leaf: std::slice::IterMut<'t, T>,
     above: Vec<std::slice::IterMut<'t, Part<T>>>,

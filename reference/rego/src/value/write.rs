@@ -8,23 +8,23 @@ use super::object::Member;
 use super::tree::{Item, Run, Runs};
 use super::{Value, names};
 
-/// Texts of values that stand within other texts are cut off behind so many bytes.
+/// Number of bytes after which values within messages are truncated.
 const MAX_SHOWN: usize = 64 << 20;
 
-/// The bytes that the shortest member takes: a name in quotes, a colon and a value.
+/// Length of the shortest member in bytes: a name in quotes, a colon and a value.
 const MIN_MEMBER: usize = 4;
 
-/// A text would have become too long. Values can share their parts, so that a short policy makes
-/// one whose text fits nowhere.
+/// Error for a text that would be too long. Values can share their parts, so that a short policy
+/// can create one whose text does not fit in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the document takes more than {0} bytes as JSON")]
 pub struct TooLong(pub(super) usize);
 
 impl Value {
-    /// The value as JSON on one line or, if it is for people, indented by two spaces.
+    /// Encodes the value as JSON, on one line or, if `pretty`, indented by two spaces.
     ///
     /// # Errors
-    /// When the text would take more than `limit` bytes.
+    /// If the text would take more than `limit` bytes.
     pub fn to_json(&self, pretty: bool, limit: usize) -> Result<Vec<u8>, TooLong> {
         let mut writer = Writer::new(limit);
         writer.value(self, pretty.then_some(0))?;
@@ -32,17 +32,17 @@ impl Value {
     }
 }
 
-/// The value as JSON, cut off where it becomes too long to be looked at.
+/// Formats the value as JSON, truncated if it is too long.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer = Writer::new(MAX_SHOWN);
-        // What was written up to the limit is shown.
+        // The output up to the limit is shown.
         let _ = writer.value(self, None);
         f.write_str(&String::from_utf8_lossy(&writer.out))
     }
 }
 
-/// What lists hold.
+/// Item of a list that can be encoded.
 trait WriteItem: Item {
     fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong>;
 }
@@ -62,8 +62,8 @@ impl WriteItem for Member {
 pub(super) struct Writer {
     pub(super) out: Vec<u8>,
     pub(super) limit: usize,
-    /// Whether members stand in the order of their names, as they do in the name that is made of
-    /// a key, and not in that of their keys.
+    /// Whether members are sorted by name, as in the text of a key that is used as a name, and not
+    /// by key.
     pub(super) by_name: bool,
 }
 
@@ -76,8 +76,8 @@ impl Writer {
         }
     }
 
-    /// Appends a value, with line breaks when the level of indentation is known. Trees of policies
-    /// are written as well, which nest deeper than documents, so the stack grows.
+    /// Appends a value, with line breaks if the level of indentation is known. Values that policies
+    /// create are written as well, and can be nested deeper than documents, so the stack grows.
     pub(super) fn value(&mut self, value: &Value, level: Option<usize>) -> Result<(), TooLong> {
         match value {
             Value::Array(_) | Value::Object(_) | Value::Set(_) => {
@@ -117,7 +117,7 @@ impl Writer {
                 self.members(named.into_values(), level)
             }
             Value::Object(members) => {
-                // So that no more members are looked at than can be written.
+                // Limits the number of members that are traversed to those that can be written.
                 self.check(members.len().saturating_mul(MIN_MEMBER))?;
                 let rest = self.limit.saturating_sub(self.out.len());
                 let written = names::written(members, rest).map_err(|_| TooLong(self.limit))?;
@@ -135,7 +135,7 @@ impl Writer {
         }
     }
 
-    /// Appends what lists hold, those that are text as they are.
+    /// Appends the contents of lists; unparsed text is copied.
     fn runs<T: WriteItem>(
         &mut self,
         runs: Runs<'_, T>,
@@ -203,7 +203,7 @@ impl Writer {
         self.value(value, level)
     }
 
-    /// Refuses what would be too long, before any of it is written.
+    /// Returns an error if more output would be too long.
     fn check(&self, more: usize) -> Result<(), TooLong> {
         match self.out.len().saturating_add(more) > self.limit {
             true => Err(TooLong(self.limit)),
@@ -216,11 +216,11 @@ impl Writer {
         self.out.push(b'"');
         escape_into(text.as_bytes(), &mut self.out);
         self.out.push(b'"');
-        // Escapes are longer than what they stand for.
+        // Escapes are longer than the characters they replace.
         self.check(0)
     }
 
-    /// Appends the name that a key gives its member.
+    /// Appends the name that represents a key.
     pub(super) fn member_name(&mut self, key: &Value) -> Result<(), TooLong> {
         let name = self.name(key)?;
         self.string(&name)
@@ -231,7 +231,7 @@ impl Writer {
         self.out.extend_from_slice(colon);
     }
 
-    /// The name of a member: keys that are no strings are named by their JSON text.
+    /// Returns the name that represents a key: the JSON text of a key that is not a string.
     pub(super) fn name<'v>(&self, key: &'v Value) -> Result<Cow<'v, str>, TooLong> {
         if let Some(name) = key.as_lossy() {
             return Ok(name);
@@ -246,7 +246,7 @@ impl Writer {
         Ok(Cow::Owned(text))
     }
 
-    /// The comma before any item but the first, and the line break before each.
+    /// Appends the comma that precedes any item but the first, and the line break.
     pub(super) fn separate(&mut self, at: usize, level: Option<usize>) {
         if at > 0 {
             self.out.push(b',');
@@ -269,7 +269,7 @@ impl Writer {
     }
 }
 
-/// Appends bytes of a text as they stand between the quotes of a JSON string.
+/// Appends bytes as the contents of a JSON string, between its quotes.
 pub(super) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = rest

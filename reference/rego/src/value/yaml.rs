@@ -8,45 +8,45 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use super::yaml_depth::nests_deeper;
 use super::{Number, Object, Text, Value, from_json};
 
-/// A document that is written in few bytes may become this large by repeating anchors.
+/// Maximum size to which a short document may grow by repeated anchors.
 const SMALL: usize = 1 << 20;
 
-/// The longest text that is read.
+/// Maximum length of a source in bytes.
 pub(crate) const MAX_YAML_LENGTH: usize = 16 << 20;
 
-/// The parser compares each directive with all before it.
+/// Maximum number of directives. The parser compares each with all preceding ones.
 const MAX_DIRECTIVES: usize = 64;
 
-/// As many brackets may seem to be open within each other. It is more than may be, since a text
-/// may look deeper than it is.
+/// Maximum apparent nesting depth of brackets. It exceeds the permitted depth, since a source may
+/// appear to be nested deeper than it is.
 const MAX_OPEN: usize = 256;
 
-/// Why a text is not YAML, or means no JSON document.
+/// Error for a source that is not YAML, or has no JSON equivalent.
 #[derive(Debug, thiserror::Error)]
 pub enum YamlError {
-    /// It cannot be read.
+    /// Syntax error.
     #[error("invalid YAML: {0}")]
     Syntax(#[from] serde_yaml::Error),
-    /// It is too long.
+    /// The source is too long.
     #[error("YAML may be at most {MAX_YAML_LENGTH} bytes long")]
     TooLong,
-    /// It has too many lines that begin like directives.
+    /// Too many lines begin like directives.
     #[error("YAML may have at most {MAX_DIRECTIVES} directives")]
     TooManyDirectives,
-    /// Too many brackets are open within each other, and it is no JSON.
+    /// Too many brackets are nested, and the source is not JSON.
     #[error("the brackets of the YAML text are nested too deep or are not closed")]
     TooDeep,
 }
 
-/// Reads the first document of a text; an empty text is `null`. Members taken in by a merge key
-/// `<<` stand behind those written out, keys that are no strings become their JSON text, and of
-/// members with the same name the last one counts. A quoted `<<` is a name like others, which only a
-/// text that is JSON can have.
+/// Parses the first document of a source; an empty source is `null`. Members from a merge key `<<`
+/// follow those written out, keys that are not strings become their JSON text, and of members with
+/// the same name the last one counts. A quoted `<<` is a normal name, which only a source that is
+/// JSON can have.
 ///
 /// # Errors
-/// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON does
-/// not know or a key that is `null`, an array or object, may hold a quoted `<<` beside merge keys, or grows
-/// out of proportion by repeating anchors.
+/// If the source is not YAML, is too long, is nested too deep, contains a tag, a float that JSON
+/// cannot represent or a key that is `null`, an array or object, may contain a quoted `<<` along
+/// with merge keys, or grows out of proportion by repeated anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if text.len() > MAX_YAML_LENGTH {
         return Err(YamlError::TooLong);
@@ -72,15 +72,15 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
         merges,
     };
     let document = document.deserialize(first)?;
-    // What follows is not used, but it tells whether the first document ends where it seems to.
+    // The next document is not used, but shows whether the first ends where it seems to.
     if let Some(second) = documents.next() {
         IgnoredAny::deserialize(second)?;
     }
     Ok(document)
 }
 
-/// Whether a text may hold the string `<<` in quotes, by escapes or as a block. The parser does not
-/// tell it from a merge key.
+/// Whether a source may contain the string `<<` in quotes, by escapes or as a block. The parser
+/// does not distinguish it from a merge key.
 fn may_quote_merge_key(text: &[u8]) -> bool {
     let pairs = text.windows(2);
     let quoted = |pair: &[u8]| matches!(pair, b"\"<" | b"'<" | b"<\"" | b"<'");
@@ -93,7 +93,7 @@ fn may_quote_merge_key(text: &[u8]) -> bool {
                 .any(|pair| pair.last().is_some_and(|byte| matches!(byte, b'c' | b'C'))))
 }
 
-/// Reads one value, whose size is taken from the room that is left.
+/// Deserializes one value, whose size is deducted from the remaining room.
 struct Document<'r> {
     room: &'r mut usize,
     /// Whether `<<` is a merge key.
@@ -101,7 +101,7 @@ struct Document<'r> {
 }
 
 impl Document<'_> {
-    /// A part of this value.
+    /// Returns the deserializer for a part of this value.
     fn part(&mut self) -> Document<'_> {
         Document {
             room: self.room,
@@ -109,7 +109,7 @@ impl Document<'_> {
         }
     }
 
-    /// A whole number beyond 64 bits, which is a float.
+    /// Converts an integer beyond 64 bits to a float.
     fn visit_whole<E: de::Error>(self, digits: &str) -> Result<Value, E> {
         let float = digits.parse().map_err(E::custom)?;
         self.visit_f64(float)
@@ -231,7 +231,7 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 }
 
-/// The name of a member whose key is a number. A float is one of 32 bits as OPA writes it.
+/// Returns the name for a key that is a number. Floats are formatted like 32-bit floats in OPA.
 fn key_text(number: &Number) -> String {
     let text = number.text();
     if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
@@ -256,7 +256,7 @@ fn key_text(number: &Number) -> String {
     }
 }
 
-/// Adds the members of the object, or of the objects, behind a merge key.
+/// Adds the members of the object, or of the objects, in a merge key.
 fn merge(members: &mut Object, merged: Value) -> Result<(), &'static str> {
     let sources = match merged {
         Value::Array(sources) => sources.to_vec(),

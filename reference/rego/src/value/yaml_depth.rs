@@ -1,16 +1,16 @@
-//! Depth limit of YAML flow collections, checked before the text is parsed.
+//! Depth limit of YAML flow collections, checked before the source is parsed.
 //!
-//! The parser looks at all open brackets again with each token, and notices only at the end how
-//! deep they nest, so it is not given a text that nests deeper than anybody would write.
+//! The parser examines all open brackets again with each token, and detects their nesting depth
+//! only at the end, so it must not receive a source that is nested deeper than anybody would write.
 
-/// Whether more than `limit` brackets may be open within each other somewhere in the text. That is
-/// never denied of a text of which it is true. It may be said of one whose quotes and comments
-/// could be read in several ways, so the limit should leave room.
+/// Whether more than `limit` brackets may be nested somewhere in the source. There are no false
+/// negatives. There can be false positives if quotes and comments are ambiguous, so the limit
+/// should have a margin.
 ///
-/// Which brackets count depends on what is quoted, and that depends on all that stands before. So
-/// all ways to read the text are followed at once, each with its depth, and where two of them meet
-/// the larger depth stays. Where the text is not within brackets, plain words may hold any bracket;
-/// there the true depth is zero, and the one that is found cannot fall below.
+/// Which brackets count depends on quotes, which depend on the preceding source. So all readings
+/// are tracked at once, each with its depth, and the larger depth is used where two readings merge.
+/// Outside of brackets, plain words may contain any bracket; there the true depth is zero, and the
+/// computed one cannot be less.
 pub(super) fn nests_deeper(text: &[u8], limit: usize) -> bool {
     let opening = text.iter().filter(|byte| matches!(byte, b'[' | b'{'));
     if opening.count() <= limit {
@@ -31,15 +31,14 @@ pub(super) fn nests_deeper(text: &[u8], limit: usize) -> bool {
     false
 }
 
-/// The ways in which a place of the text may have to be read, each with the depth at which it
-/// stands then.
+/// Possible readings of a position in the source, each with its depth.
 #[derive(Debug, Default)]
 struct Readings {
-    /// As itself.
+    /// Plain.
     outside: Option<usize>,
     /// Between double quotes.
     double: Option<usize>,
-    /// The same, behind a backslash.
+    /// Between double quotes, after a backslash.
     escaped: Option<usize>,
     /// Between single quotes.
     single: Option<usize>,
@@ -50,7 +49,7 @@ struct Readings {
 }
 
 impl Readings {
-    /// How the place behind a byte may have to be read.
+    /// Returns the possible readings after a byte.
     fn after(&self, byte: u8, before: u8) -> Self {
         let mut next = self.begun(byte, before);
         let within = match byte {
@@ -65,7 +64,7 @@ impl Readings {
             _ => &mut next.single,
         };
         *within = self.single.max(*within);
-        // Some characters beyond ASCII end a line too.
+        // Some non-ASCII characters end a line too.
         if !matches!(byte, b'\n' | b'\r') {
             next.comment = self.comment.max(next.comment);
         }
@@ -80,8 +79,8 @@ impl Readings {
         next
     }
 
-    /// What a byte that stands for itself may begin. A word goes on behind letters and digits;
-    /// behind other bytes, something new may begin.
+    /// Returns the readings that a plain byte may begin. A word continues after letters and digits;
+    /// after other bytes, a new token may begin.
     fn begun(&self, byte: u8, before: u8) -> Self {
         let mut next = Self {
             outside: self.outside,
@@ -92,12 +91,12 @@ impl Readings {
         match byte {
             b'[' | b'{' => next.outside = self.outside.map(|depth| depth + 1),
             b']' | b'}' => next.outside = self.outside.map(|depth| depth.saturating_sub(1)),
-            // Two scalars without anything between them are a mistake, at which the parser stops,
-            // but for the quote that is written twice within single quotes.
+            // Adjacent scalars are an error, at which the parser stops, except for a doubled quote
+            // within single quotes.
             b'"' if !within_word && !matches!(before, b'"' | b'\'') => next.double = self.outside,
             b'\'' if !within_word && before != b'"' => next.single = self.outside,
-            // In the text of a block scalar it begins nothing, but there nothing else counts
-            // before the line ends.
+            // In a block scalar it is not a comment, but there nothing else counts before the line
+            // ends.
             b'#' if space => {
                 next.outside = None;
                 next.comment = self.outside;

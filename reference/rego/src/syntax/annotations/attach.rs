@@ -1,4 +1,4 @@
-//! Finds what blocks are about.
+//! Attaches METADATA blocks to their subjects.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::hash::HashMap;
 use crate::syntax::format::Reference;
 use crate::syntax::{Annotations, Module, Rule, Term};
 
-/// Each rule gets the blocks of all rules of its name in places; this many altogether.
+/// Maximum number of attached blocks. A block can be attached to all rules of a name.
 const MAX_ATTACHED: usize = 100_000;
 
-/// What stands below a block.
+/// Statement that follows a block.
 #[derive(Clone, Copy)]
 enum Below {
     Package,
@@ -18,18 +18,18 @@ enum Below {
     Rule(usize),
 }
 
-/// The blocks about the rules of one name, by their places in the module.
+/// Blocks of the rules of one name, by their indices in the module.
 #[derive(Default)]
 struct Group {
     document: Vec<usize>,
-    /// Those about one rule, from the last to the first.
+    /// Blocks with the scope `rule`, in reverse order.
     waiting: Vec<usize>,
-    /// Those above the rule that is looked at, which no rule before it has taken.
+    /// Blocks above the current rule that no earlier rule has taken.
     above: Vec<usize>,
 }
 
-/// Attaches the blocks to the module, and to the rules that they are about. Says which stand in
-/// the wrong place.
+/// Attaches the blocks to the module, and to the rules that they apply to. Returns errors for
+/// misplaced blocks.
 pub(in crate::syntax) fn attach(
     module: &mut Module,
     mut blocks: Vec<Annotations>,
@@ -69,7 +69,7 @@ pub(in crate::syntax) fn attach(
     errors
 }
 
-/// The rows of all statements in their order.
+/// Returns the sorted rows of all statements.
 fn statements(module: &Module) -> Vec<(u32, Below)> {
     let rules = module.rules.iter().enumerate();
     let mut statements = vec![(module.package.location.row, Below::Package)];
@@ -128,7 +128,7 @@ fn check(block: &Annotations, below: Option<Below>, errors: &mut Vec<LanguageErr
     }
 }
 
-/// The name of a rule below its package, up to the first step that varies.
+/// Returns the name of a rule below its package, up to the first variable step.
 fn name(rule: &Rule) -> String {
     let steps = rule.head.reference.iter().skip(1);
     let length = 1 + steps.take_while(|step| Term::is_ground(step)).count();
@@ -136,9 +136,9 @@ fn name(rule: &Rule) -> String {
     Reference(ground).to_string()
 }
 
-/// Gives each rule the blocks about its document, and those about single rules of its name that
-/// stand above it and that no rule has taken; the rule takes the last of these. Stops when these
-/// are too many.
+/// Attaches to each rule the blocks of its document, and the blocks of single rules of its name
+/// that precede it and that no rule has taken; the rule takes the last of these. Returns false if
+/// there are too many.
 fn attach_to_rules(module: &mut Module, mut groups: HashMap<String, Group>) -> bool {
     for group in groups.values_mut() {
         group.waiting.reverse();

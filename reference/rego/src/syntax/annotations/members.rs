@@ -1,18 +1,18 @@
-//! What the members of a block mean.
+//! Members of a METADATA block.
 
 use super::Refusal;
 use crate::Value;
 use crate::syntax::{Expr, ExprTerms, Ref, Term, TermValue, Var, parse_query};
 use crate::value::Object;
 
-/// A block as it is kept.
+/// Parsed members of a block.
 pub(super) struct Members {
     pub(super) scope: String,
     pub(super) value: Object,
     pub(super) compile: Option<Value>,
 }
 
-/// Takes the members out of the document of a block.
+/// Parses the members of the document of a block.
 pub(super) fn read(document: &Value) -> Result<Members, Refusal> {
     let mut value = Object::new();
     for name in ["title", "description"] {
@@ -51,7 +51,7 @@ pub(super) fn read(document: &Value) -> Result<Members, Refusal> {
     })
 }
 
-/// The text of a scalar; of nothing, nothing.
+/// Returns the text of a scalar; empty if it is absent or null.
 fn text(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.to_string(),
@@ -214,7 +214,7 @@ fn compile(item: &Value) -> Result<Option<Value>, Refusal> {
     Ok(Some(compile.into()))
 }
 
-/// The term that a text is.
+/// Parses a string as a term.
 fn term(text: &str) -> Option<Term> {
     let [
         Expr {
@@ -235,7 +235,7 @@ fn reference(text: &str) -> Option<Ref> {
     }
 }
 
-/// A reference as the array of its steps.
+/// Converts a reference to the array of its steps.
 fn steps(path: &[Term]) -> Value {
     let steps = path.iter().map(|step| match &step.value {
         TermValue::String(name) | TermValue::Var(Var(name)) => Value::from(name.clone()),

@@ -1,4 +1,4 @@
-//! METADATA blocks: YAML in comments, about the package or rule below them.
+//! METADATA blocks: YAML in comments, for the package or rule below them.
 
 mod attach;
 mod members;
@@ -10,7 +10,7 @@ use crate::error::{Code, LanguageError};
 
 pub(super) use attach::attach;
 
-/// Why a block cannot be read, and where if not at its beginning.
+/// Error of a block, and its location if not the start of the block.
 struct Refusal {
     message: String,
     location: Option<Location>,
@@ -25,7 +25,7 @@ impl<T: Into<String>> From<T> for Refusal {
     }
 }
 
-/// Reads the blocks among the comments of a text.
+/// Parses the blocks among the comments of a source.
 pub(super) fn read(
     comments: &[Comment],
     errors: &mut Vec<LanguageError>,
@@ -62,7 +62,7 @@ fn begins(comment: &Comment) -> bool {
     comment.location.col == 1 && comment.text.trim().starts_with("METADATA")
 }
 
-/// Reads one block from the comments behind its first.
+/// Parses one block from the comments after its first.
 fn block(first: &Comment, lines: &[Comment]) -> Result<Annotations, Refusal> {
     let mut text = String::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! The text of a block as a document, and what is wrong with it, as clients see it.
+//! YAML documents of blocks, and their error messages.
 
 use super::Refusal;
 use crate::Value;
@@ -6,7 +6,7 @@ use crate::hash::HashMap;
 use crate::syntax::Comment;
 use crate::value::{YamlError, from_yaml};
 
-/// The members that a block knows, and what they have to be.
+/// Known members of a block, and their types.
 const KINDS: &[(&str, Kind)] = &[
     ("scope", Kind::Text),
     ("title", Kind::Text),
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// The name of the kind in messages.
+    /// Returns the name of the type in messages.
     fn name(self) -> &'static str {
         match self {
             Self::Text => "string",
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// Reads a text whose lines are these comments.
+/// Parses the text of a block, whose lines are these comments.
 pub(super) fn read(text: &str, lines: &[Comment]) -> Result<Value, Refusal> {
     let document = match from_yaml(text.as_bytes()) {
         Ok(document) => document,
@@ -82,7 +82,7 @@ pub(super) fn read(text: &str, lines: &[Comment]) -> Result<Value, Refusal> {
     Err(refusal(Some(first), message, lines))
 }
 
-/// What is wrong, at the comment behind the line it is in.
+/// Returns the error, at the location of the comment after the line that contains it.
 fn refusal(line: Option<usize>, mut message: String, lines: &[Comment]) -> Refusal {
     let place = match line {
         Some(line) => lines.get(line).or(lines.last()),
@@ -104,7 +104,7 @@ fn refusal(line: Option<usize>, mut message: String, lines: &[Comment]) -> Refus
     }
 }
 
-/// What follows colons of a line instead of a blank.
+/// Returns the characters that follow colons of a line instead of a space.
 fn unspaced(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut parts = line.split(':').skip(1).peekable();
@@ -120,7 +120,7 @@ fn unspaced(line: &str) -> Vec<String> {
     found
 }
 
-/// The line that a message of the YAML parser is about, and the message with it in front.
+/// Returns the line number in a message of the YAML parser, and the message prefixed with it.
 fn syntax_message(message: &str) -> (Option<usize>, String) {
     let line_behind = |text: &str| {
         let (_, behind) = text.split_once(" at line ")?;
@@ -130,7 +130,7 @@ fn syntax_message(message: &str) -> (Option<usize>, String) {
     let what = problem
         .split_once(" at line ")
         .map_or(problem, |(what, _)| what);
-    // What does not fit the grammar is noticed a line earlier than what is no token.
+    // Grammar errors are reported a line earlier than token errors.
     let grammar = what.starts_with("did not find expected")
         && !what.contains("whitespace")
         && !what.contains("character");
@@ -145,7 +145,7 @@ fn syntax_message(message: &str) -> (Option<usize>, String) {
     }
 }
 
-/// The members that are not what they have to be, and those that are there twice, with lines.
+/// Returns the errors for members of the wrong type, and for duplicate members, with lines.
 fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
     if matches!(document, Value::Null) {
         return Vec::new();
@@ -182,7 +182,7 @@ fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
     wrong
 }
 
-/// A value with its tag: `` !!str `text` ``.
+/// Formats a value with its tag: `` !!str `text` ``.
 fn tagged(value: &Value) -> String {
     let (tag, text) = match value {
         Value::Null => ("!!null", "null".to_owned()),

@@ -5,7 +5,7 @@ use thin_vec::{ThinVec, thin_vec};
 use super::expressions::generated_body;
 use crate::syntax::{Body, Expr, ExprTerms, Head, Ref, Rule, Term, TermValue};
 
-/// The rule that a statement of expressions stands for, or why it stands for none.
+/// Converts a statement that is a body to a rule, or returns the reason why it is not a rule.
 pub(super) fn bare_rule(body: Body) -> Result<Rule, String> {
     let [expression] = <[Expr; 1]>::try_from(body)
         .map_err(|_| "multiple expressions cannot be used for rule head")?;
@@ -117,7 +117,7 @@ fn operator_of(mut call: ThinVec<Term>) -> Result<Ref, String> {
     }
 }
 
-/// A head of a reference, which must begin with a name.
+/// Creates a head from a reference, which must begin with a name.
 fn head_of(reference: Ref) -> Result<Head, String> {
     match reference.first().map(|first| &first.value) {
         Some(TermValue::Var(_)) => Ok(Head::of(reference)),

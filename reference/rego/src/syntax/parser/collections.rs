@@ -1,6 +1,6 @@
 //! Arrays, sets, objects and comprehensions.
 //!
-//! `{a | b}` is a comprehension, never a set with a union in it. Only where what follows the bar
+//! `{a | b}` is a comprehension, never a set with a union in it. Only if the text after the bar
 //! cannot be a body, as in `{a | b, c}`, the bar is the operator.
 
 use thin_vec::{ThinVec, thin_vec};
@@ -10,7 +10,7 @@ use crate::syntax::token::Token;
 use crate::syntax::{Body, Comprehension, Location, ObjectComprehension, Term, TermValue};
 
 impl Parser<'_> {
-    /// Reads an array or array comprehension, up to its `]`.
+    /// Parses an array or array comprehension, up to its `]`.
     pub(super) fn array(&mut self) -> Option<Term> {
         let (location, start) = (self.here(), self.offset());
         self.scan();
@@ -31,7 +31,7 @@ impl Parser<'_> {
         }
         let comma_first = self.skip_comma();
         let first = self.offset();
-        // Operators are not read yet, as a bar would be one.
+        // Operators are not parsed yet, as a bar would be one.
         let head = self.term()?;
         if self.token() == Token::Or && !comma_first {
             match self.comprehension_body(start, Token::RightBracket)? {
@@ -49,7 +49,7 @@ impl Parser<'_> {
         Some(TermValue::Array(items))
     }
 
-    /// Steps over a comma that stands before the first member, which old texts have.
+    /// Skips a comma that precedes the first member, which old sources have.
     fn skip_comma(&mut self) -> bool {
         let found = self.token() == Token::Comma;
         if found {
@@ -58,7 +58,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Reads a bar and a body. If a comma shows that this is none, goes back: `Some(None)`.
+    /// Parses a bar and a body. If a comma shows that it is not a body, backtracks: `Some(None)`.
     fn comprehension_body(&mut self, start: usize, end: Token) -> Option<Option<Body>> {
         if self.plain.contains(&start) {
             return Some(None);
@@ -75,7 +75,7 @@ impl Parser<'_> {
         Some(None)
     }
 
-    /// Reads a set, object or comprehension of either, up to its `}`.
+    /// Parses a set, object or comprehension of either, up to its `}`.
     pub(super) fn set_or_object(&mut self) -> Option<Term> {
         let (location, start) = (self.here(), self.offset());
         self.scan();
@@ -116,7 +116,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an object or object comprehension from its first colon.
+    /// Parses an object or object comprehension from its first colon.
     fn object_value(&mut self, key: Term, start: usize, comma_first: bool) -> Option<TermValue> {
         self.scan();
         let first = self.offset();
@@ -165,7 +165,7 @@ impl Parser<'_> {
         self.unexpected_but(&format!("expected \",\" or \"{}\"", end.name()));
     }
 
-    /// Reads the terms of a list up to its end; a comma may stand before that.
+    /// Parses the terms of a list up to its end, which a comma may precede.
     pub(super) fn list(&mut self, end: Token, mut terms: ThinVec<Term>) -> Option<ThinVec<Term>> {
         while self.token() != end {
             terms.push(self.infix_in_list()?);
@@ -178,7 +178,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // Most lists are short ones, which grew by doubling.
+        // Most lists are short, and have grown by doubling.
         terms.shrink_to_fit();
         Some(terms)
     }
@@ -206,15 +206,15 @@ impl Parser<'_> {
     }
 }
 
-/// A set of these members in their order, each once.
+/// Creates a set of sorted and unique members.
 fn set(mut members: ThinVec<Term>) -> TermValue {
     members.sort();
     members.dedup();
     TermValue::Set(members)
 }
 
-/// An object of these members in the order of their keys; of equal keys the first stays, with the
-/// last value.
+/// Creates an object of members sorted by key; of equal keys the first is retained, with the last
+/// value.
 fn object(mut members: ThinVec<(Term, Term)>) -> TermValue {
     members.sort_by(|(one, _), (other, _)| one.cmp(other));
     members.dedup_by(|(later, value), (kept, kept_value)| {

@@ -9,12 +9,12 @@ use crate::syntax::{
     With,
 };
 
-/// This many times the text is read to find hints, so that nesting cannot multiply the work.
+/// Limit of parses for hints, in multiples of the source, so that nesting cannot multiply them.
 const MAX_HINTED: usize = 8;
 
 impl Parser<'_> {
-    /// Reads a body up to its end. An attempted body may turn out to be none, so its errors need
-    /// no hints.
+    /// Parses a body up to its end. An attempted body may turn out not to be one, so its errors
+    /// need no hints.
     pub(super) fn nested_body(&mut self, end: Token, attempt: bool) -> Option<Body> {
         self.nested(|parser| parser.body(end, attempt))
     }
@@ -47,7 +47,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads expressions that stand for themselves, as long as semicolons join them.
+    /// Parses standalone expressions, as long as semicolons join them.
     pub(super) fn statement_body(&mut self) -> Option<Body> {
         let mut body = Body::new();
         loop {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an expression with all that belongs to it.
+    /// Parses an expression with its modifiers and operators.
     pub(super) fn literal(&mut self) -> Option<Expr> {
         let (location, start) = (self.here(), self.offset());
         let outer = std::mem::take(&mut self.height);
@@ -70,7 +70,7 @@ impl Parser<'_> {
         if let ExprTerms::Logic(logic) = &mut expression.terms
             && logic.connective == Connective::Not
         {
-            // What is negated without braces stands where the negation does.
+            // An operand that is negated without braces has the location of the negation.
             let operands = logic.operands.iter_mut();
             for operand in operands.filter(|operand| !operand.explicit) {
                 for negated in &mut operand.body {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an expression of terms, which may stand behind a `not`.
+    /// Parses an expression of terms, which may follow a `not`.
     fn plain_literal(&mut self, not: Option<&Location>) -> Option<Expr> {
         let (location, start) = (self.here(), self.offset());
         let saved = (self.version == Version::V0).then(|| self.save());
@@ -163,7 +163,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads the `with` modifiers, if there are any.
+    /// Parses the `with` modifiers, if there are any.
     pub(super) fn modifiers(&mut self) -> Option<ThinVec<With>> {
         let mut modifiers = ThinVec::new();
         while self.token() == Token::With {
@@ -283,7 +283,7 @@ impl Parser<'_> {
         Some((key, value, domain))
     }
 
-    /// Hints at an import, if the expression before the token would go on with it.
+    /// Adds a hint about an import, if the token would continue the preceding expression with it.
     fn hint_infix_keyword(&mut self, attempt: bool) {
         if !self.hints.is_empty() || self.hinting {
             return;
@@ -292,7 +292,7 @@ impl Parser<'_> {
             (Token::Ident, "in") => ("in", "x in xs"),
             (Token::Ident, "and") => ("and", "x and y"),
             (Token::Ident, "or") => ("or", "x or y"),
-            // A comma within an attempted comprehension ends the attempt without a word.
+            // A comma within an attempted comprehension ends the attempt without an error.
             (Token::Comma, _) if !attempt && self.membership_is_next() => ("in", "x in xs"),
             _ => return,
         };
@@ -306,14 +306,14 @@ impl Parser<'_> {
         self.would_read(saved, Self::membership_follows)
     }
 
-    /// Whether an operator `in` stands in the term behind the token.
+    /// Whether the term after the token contains an operator `in`.
     fn membership_follows(&mut self) -> bool {
         self.scan();
         matches!(self.infix(), Some(Term { value: TermValue::Call(call), .. })
             if is_membership(&call))
     }
 
-    /// Whether something can be read from a place if all keywords are imported. Stays where it is.
+    /// Whether a parse from a position would succeed with all keywords. Restores the position.
     fn would_read(&mut self, from: Saved, read: impl FnOnce(&mut Self) -> bool) -> bool {
         if self.hinting || self.hinted > self.text.len().saturating_mul(MAX_HINTED) {
             return false;
@@ -335,7 +335,7 @@ impl Parser<'_> {
 }
 
 impl Expr {
-    /// Whether it is a set and nothing else.
+    /// Whether it is only a set.
     pub(super) fn is_set(&self) -> bool {
         matches!(&self.terms, ExprTerms::Term(term) if matches!(term.value, TermValue::Set(_)))
     }
@@ -348,7 +348,7 @@ impl Term {
     }
 }
 
-/// Adds an expression at its place.
+/// Appends an expression, and sets its index.
 pub(super) fn append(body: &mut Body, expression: Expr) {
     body.push(Expr {
         index: body.len(),
@@ -356,7 +356,7 @@ pub(super) fn append(body: &mut Body, expression: Expr) {
     });
 }
 
-/// The body of whatever has none.
+/// Returns the generated body of a rule without one.
 pub(super) fn generated_body(location: &Location) -> Body {
     let truth = Term {
         value: TermValue::Bool(true),
@@ -373,7 +373,7 @@ pub(super) fn generated_body(location: &Location) -> Body {
     }]
 }
 
-/// How many operands the function of `in` has that is called, if it is one.
+/// Returns the arity of the called `in` function, if the call is one.
 fn membership_arity(call: &[Term]) -> Option<usize> {
     let TermValue::Ref(operator) = &call.first()?.value else {
         return None;
@@ -401,7 +401,7 @@ fn is_membership(call: &[Term]) -> bool {
     membership_arity(call).is_some()
 }
 
-/// The operands of a whole membership.
+/// Returns the operands of a complete membership.
 fn membership_operands(call: &[Term]) -> Option<&[Term]> {
     let operands = call.get(1..)?;
     (membership_arity(call)? == operands.len()).then_some(operands)

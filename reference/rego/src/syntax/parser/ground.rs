@@ -1,9 +1,9 @@
-//! Ground terms, and names of kinds of terms.
+//! Ground terms, and names of term kinds.
 
 use crate::syntax::{Body, ExprTerms, Term, TermValue};
 
 impl Term {
-    /// Whether it holds no variables; the head of a reference does not count.
+    /// Whether it contains no variables; the head of a reference does not count.
     pub(crate) fn is_ground(&self) -> bool {
         match &self.value {
             TermValue::Null
@@ -42,7 +42,7 @@ fn is_ground_body(body: &Body) -> bool {
 }
 
 impl TermValue {
-    /// The kind of the term, in texts and in JSON.
+    /// Returns the kind of the term, in messages and in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -62,7 +62,7 @@ impl TermValue {
         }
     }
 
-    /// The name, if it is a reference of one variable, as the operators of most calls are.
+    /// Returns the name of a reference of one variable, such as the operators of most calls.
     pub(crate) fn global_name(&self) -> Option<&str> {
         match self {
             Self::Ref(steps) => match steps.as_slice() {

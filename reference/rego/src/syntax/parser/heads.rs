@@ -7,14 +7,14 @@ use super::terms::root;
 use crate::syntax::token::Token;
 use crate::syntax::{Head, Ref, Term, TermValue, Var};
 
-/// A head, and whether `contains` was written in it.
+/// A head, and whether it contains the keyword `contains`.
 pub(super) struct HeadRead {
     pub(super) head: Head,
     pub(super) contains: bool,
 }
 
 impl Parser<'_> {
-    /// Reads a head from its name to its key or value.
+    /// Parses a head from its name to its key or value.
     pub(super) fn head(&mut self, default: bool) -> Option<HeadRead> {
         let (location, start) = (self.here(), self.offset());
         let mut read = self.head_here(default)?;
@@ -94,7 +94,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads the name of a rule with its steps and parameters.
+    /// Parses the name of a rule with its steps and parameters.
     fn head_reference(&mut self) -> Option<Head> {
         let start = self.offset();
         let name = self.variable();
@@ -151,7 +151,7 @@ impl Parser<'_> {
 }
 
 impl Head {
-    /// A head of a reference, without key or value. It stands where the reference does.
+    /// Creates a head from a reference, without key or value, at the location of the reference.
     pub(super) fn of(reference: Ref) -> Self {
         let location = match reference.first() {
             Some(first) => first.location.clone(),
@@ -179,7 +179,7 @@ impl Head {
         head
     }
 
-    /// The variable that the reference begins with.
+    /// Returns the variable at the start of the reference.
     pub(super) fn first_name(&self) -> Option<Var> {
         match &self.reference.first()?.value {
             TermValue::Var(name) => Some(name.clone()),
@@ -187,7 +187,7 @@ impl Head {
         }
     }
 
-    /// Gives the head the value of whatever has none.
+    /// Sets the default value `true` of a head without a value.
     pub(super) fn set_true(&mut self) {
         self.value_generated = true;
         self.value = Some(Term {

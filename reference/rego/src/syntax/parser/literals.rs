@@ -7,11 +7,11 @@ use crate::syntax::token::Token;
 use crate::syntax::{Expr, ExprTerms, Template, Term, TermValue, Version};
 use crate::value::Number;
 
-/// Numbers may have this many binary digits before or behind the point.
+/// Maximum number of binary digits of numbers before or after the point.
 const MAX_BINARY_EXPONENT: f64 = 1e5;
 
 impl Parser<'_> {
-    /// Reads a number, which may begin with `-` or `.`.
+    /// Parses a number, which may begin with `-` or `.`.
     pub(super) fn number(&mut self) -> Option<Term> {
         let location = self.here();
         let mut text = String::new();
@@ -57,7 +57,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads a string between quotes or backquotes.
+    /// Parses a string between quotes or backquotes.
     pub(super) fn string(&mut self) -> Option<Term> {
         let text = self.lexeme();
         let inner = between(text);
@@ -75,7 +75,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads a template string and the expressions in it.
+    /// Parses a template string and the expressions in it.
     pub(super) fn template(&mut self, multi_line: bool) -> Option<Term> {
         let (location, start) = (self.here(), self.offset());
         if self.version == Version::V0 {
@@ -108,7 +108,7 @@ impl Parser<'_> {
                 self.error(&expression.location, message);
                 return None;
             }
-            // Between a constant and its text nothing can be undefined.
+            // A constant is never undefined, so it needs no expression.
             match expression {
                 Expr {
                     terms: ExprTerms::Term(term),
@@ -138,11 +138,11 @@ impl Parser<'_> {
         })
     }
 
-    /// The literal text that the token is.
+    /// Returns the literal text of the token.
     fn template_text(&mut self, raw: bool) -> Option<String> {
         let token = self.lexeme();
         let text = token.strip_prefix('$').unwrap_or(token);
-        // The first part begins with a quote, the others behind the brace, which is no part of them.
+        // // The first part begins with a quote, the others after the brace, which they exclude.
         let inner = if text.len() < token.len() {
             between(text)
         } else {
@@ -183,7 +183,7 @@ impl Template {
     }
 }
 
-/// Why an expression cannot stand in a template string.
+/// Returns the reason why an expression is not allowed in a template string.
 fn refusal(expression: &Expr) -> Option<&'static str> {
     if expression.negated {
         return Some("unexpected negation ('not') in template-string expression");
@@ -204,7 +204,7 @@ fn is_constant(term: &Term) -> bool {
     term.value.is_scalar()
 }
 
-/// The text without its first and last character.
+/// Returns the text without its first and last character.
 fn between(text: &str) -> &str {
     let mut rest = text.chars();
     rest.next();
@@ -212,7 +212,7 @@ fn between(text: &str) -> &str {
     rest.as_str()
 }
 
-/// The text with `\{` as `{`; other escapes stay.
+/// Replaces `\{` by `{`; other escapes are unchanged.
 fn unbrace(text: &str, raw: bool) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -232,7 +232,7 @@ fn unbrace(text: &str, raw: bool) -> String {
     plain
 }
 
-/// The text that a JSON string between quotes stands for. A lone surrogate becomes U+FFFD.
+/// Unescapes the contents of a JSON string. A lone surrogate becomes U+FFFD.
 fn unescape(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -258,7 +258,7 @@ fn unescape(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The character of `\u` and its digits, which may be the first of a pair.
+/// Parses the digits after `\u`, which may be the first half of a surrogate pair.
 fn unicode(rest: &mut std::str::Chars<'_>) -> Option<char> {
     let first = hex(rest)?;
     let mut ahead = rest.clone();
@@ -277,7 +277,7 @@ fn hex(rest: &mut std::str::Chars<'_>) -> Option<u32> {
     (0..4).try_fold(0, |value, _| Some(value * 16 + rest.next()?.to_digit(16)?))
 }
 
-/// How many binary digits a number has before its point, or how many zeros behind it, about.
+/// Returns the approximate number of binary digits before the point, or of zeros after it.
 fn binary_exponent(text: &str) -> f64 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: f64 = exponent.parse().unwrap_or(0.0);

@@ -1,7 +1,7 @@
 //! `and`, `or` and `not` of bodies.
 //!
-//! Where these keywords are known, braces and parentheses at the beginning of an expression may
-//! hold an operand as well as a value. The operand is tried first.
+//! If these keywords are enabled, braces and parentheses at the beginning of an expression may
+//! contain an operand as well as a value. The operand is tried first.
 
 use thin_vec::thin_vec;
 
@@ -10,11 +10,11 @@ use crate::syntax::token::{Keywords, Token};
 use crate::syntax::{Body, Connective, Expr, ExprTerms, Location, Logic, Operand, Term, TermValue};
 use crate::types::signature;
 
-/// Brackets are read a second time up to this many times the text, so that nesting them cannot
+/// Limit for brackets that are parsed again, in multiples of the source, so that nesting cannot
 /// multiply the work.
 const MAX_SECOND_READINGS: usize = 8;
 
-/// An operand and where it stands.
+/// An operand and its location.
 #[derive(Debug)]
 pub(super) struct Side {
     operand: Operand,
@@ -30,22 +30,22 @@ impl Side {
     }
 }
 
-/// What parentheses hold.
+/// Content of parentheses.
 #[derive(Debug)]
 pub(super) enum Group {
-    /// A value, before which the parser stands again.
+    /// A value, before which the parser is positioned again.
     Value,
     /// An operand.
     Operand(Side),
 }
 
 impl Parser<'_> {
-    /// Whether `and` or `or` is a keyword, so that brackets may hold operands.
+    /// Whether `and` or `or` is a keyword, so that brackets may contain operands.
     fn has_operators(&self) -> bool {
         self.keywords.has(Keywords::AND.with(Keywords::OR))
     }
 
-    /// The operator that the token is.
+    /// Returns the connective of the token.
     fn logical_operator(&self) -> Option<Connective> {
         match self.token() {
             Token::LogicalAnd => Some(Connective::And),
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an expression that begins with a bracketed operand. `Some(None)`: it does not.
+    /// Parses an expression that begins with a bracketed operand. `Some(None)`: it does not.
     pub(super) fn bracketed_literal(&mut self) -> Option<Option<Expr>> {
         match self.token() {
             Token::LeftBrace if self.has_operators() => self.braced_literal(),
@@ -83,7 +83,7 @@ impl Parser<'_> {
         Some(None)
     }
 
-    /// Reads what may follow an operand: further operands, then modifiers.
+    /// Parses the rest after an operand: further operands, then modifiers.
     pub(super) fn chain(&mut self, first: Side) -> Option<Expr> {
         let mut expression = self.operators(first)?;
         if self.token() == Token::With {
@@ -92,7 +92,7 @@ impl Parser<'_> {
         Some(expression)
     }
 
-    /// Reads the operators behind an operand; `and` binds tighter than `or`.
+    /// Parses the operators after an operand; `and` binds tighter than `or`.
     fn operators(&mut self, first: Side) -> Option<Expr> {
         let mut left = self.conjunction(first)?;
         while self.token() == Token::LogicalOr {
@@ -141,13 +141,13 @@ impl Parser<'_> {
         })
     }
 
-    /// The negation of an operand, from its `not` to the last token.
+    /// Returns the negation of an operand, from its `not` to the last token.
     fn negation(&mut self, operand: Operand, location: &Location) -> Option<Expr> {
         let location = self.extended(location);
         self.logic(Connective::Not, vec![operand], location)
     }
 
-    /// Reads what `not` negates, if that is a body or a group. `Some(None)`: it is neither.
+    /// Parses the operand of `not`, if that is a body or a group. `Some(None)`: it is neither.
     pub(super) fn negated_bracket(&mut self, location: &Location) -> Option<Option<Side>> {
         let operand = match self.token() {
             Token::LeftBrace => self.operand(None, "not ")?.operand,
@@ -160,14 +160,14 @@ impl Parser<'_> {
         Some(Some(Side::of(self.negation(operand, location)?)))
     }
 
-    /// Negates an expression that has been read; the modifiers are those of the negation.
+    /// Negates a parsed expression; its modifiers become those of the negation.
     pub(super) fn negate(&mut self, mut expression: Expr, location: &Location) -> Option<Expr> {
         let with = std::mem::take(&mut expression.with);
         let negation = self.negation(implicit(expression), location)?;
         Some(Expr { with, ..negation })
     }
 
-    /// Reads the operators behind an expression that begins at a byte, if there are any.
+    /// Parses the operators after an expression that begins at a byte offset, if there are any.
     pub(super) fn operators_behind(
         &mut self,
         expression: Expr,
@@ -196,7 +196,7 @@ impl Parser<'_> {
         self.chain(Side::of(expression))
     }
 
-    /// Reads an operand. Without an operator, and behind no `not`, it is only tried.
+    /// Parses an operand. Without an operator or a preceding `not`, it is an attempt.
     fn operand(&mut self, of: Option<Connective>, prefix: &str) -> Option<Side> {
         if self.token() == Token::LeftBrace {
             return self.braced_operand(of, prefix);
@@ -242,7 +242,7 @@ impl Parser<'_> {
             self.scan();
             if is_ambiguous(&body, self.text) {
                 self.refuse_union(&location, &body, prefix);
-                // Behind `not` there is no other way to read it.
+                // After `not` there is no alternative parse.
                 if !prefix.is_empty() {
                     return None;
                 }
@@ -252,7 +252,7 @@ impl Parser<'_> {
         if is_empty || (of.is_none() && prefix.is_empty()) {
             return None;
         }
-        // If the braces hold a value, that is what is wrong with them.
+        // If the braces contain a value, that is the error to report.
         let before = saved.errors.min(self.errors.len());
         let mut errors = self.errors.split_off(before);
         let failed = self.save();
@@ -274,7 +274,7 @@ impl Parser<'_> {
         None
     }
 
-    /// Reads parentheses that hold an operand, or decide with what follows that they are one.
+    /// Parses parentheses that contain an operand, or are one because of the following tokens.
     fn group(&mut self, as_operand: bool, prefix: &str) -> Option<Group> {
         self.nested(|parser| parser.group_here(as_operand, prefix))
     }
@@ -348,7 +348,7 @@ impl Parser<'_> {
         Some(Group::Operand(Side { operand, location }))
     }
 
-    /// Goes back to read brackets again.
+    /// Backtracks to parse brackets again.
     fn read_again(&mut self, saved: Saved) -> Option<()> {
         self.read_again += self.offset().saturating_sub(saved.state.lexeme.start);
         let limit = self.text.len().saturating_mul(MAX_SECOND_READINGS);
@@ -360,12 +360,12 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// From the beginning of a place to the last token.
+    /// Extends a location to the last token.
     fn extended(&self, location: &Location) -> Location {
         self.until_last(location, location.offset as usize)
     }
 
-    /// An operand of nothing but calls without results always holds.
+    /// Reports an operand that consists only of calls without results, which is always true.
     fn check_effects(&mut self, body: &[Expr], connective: Connective) {
         let mut first = None;
         for expression in body {
@@ -423,7 +423,7 @@ impl Parser<'_> {
         self.error_once(location, message);
     }
 
-    /// Braces with a bar in them look like a comprehension.
+    /// Reports braces with a bar in them, which look like a comprehension.
     fn refuse_union(&mut self, location: &Location, body: &[Expr], prefix: &str) {
         let start = location.offset as usize;
         let braces = self.slice(start, self.state.last_end);
@@ -490,7 +490,7 @@ fn is_ambiguous(body: &[Expr], text: &str) -> bool {
     }) && !text_of(&first.location, text).trim_start().starts_with('(')
 }
 
-/// The value with which a term begins: the first operand of an operator.
+/// Returns the first value of a term: the first operand of an operator.
 fn first_value(term: &Term) -> &Term {
     let mut term = term;
     while let TermValue::Call(call) = &term.value

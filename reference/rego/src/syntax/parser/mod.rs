@@ -1,7 +1,7 @@
 //! Recursive descent parser with backtracking.
 //!
-//! Where a text can be read in two ways, the parser tries one and goes back if it fails. Whatever
-//! has failed once is remembered, so that going back does not multiply within nested texts.
+//! If a source is ambiguous, the parser tries one alternative and backtracks if it fails. Failures
+//! are cached, so that backtracking does not multiply within nested sources.
 
 mod bare;
 mod collections;
@@ -28,16 +28,16 @@ use crate::hash::{HashMap, HashSet};
 
 pub use module::{parse_module, parse_module_as, parse_query, parse_query_as};
 
-/// Terms, bodies and `else` branches may be nested this deep. Chained operators count like the
-/// nested calls that they stand for.
+/// Maximum nesting depth of terms, bodies and `else` branches. Chained operators count like the
+/// equivalent nested calls.
 ///
-/// INVARIANT: the tree is compared, rewritten and dropped by recursion, so its depth has a bound.
+/// INVARIANT: the tree is compared, rewritten and dropped by recursion, so its depth is limited.
 pub const MAX_NESTING: usize = 512;
 
-/// A line may be as long as the text, so not every mistake in it repeats it.
+/// Maximum number of errors with their line, which may be as long as the source.
 const MAX_DETAILED: usize = 100;
 
-/// What an expression or rule begins with, to come back to.
+/// State at the start of an expression or rule, for backtracking.
 #[derive(Debug, Clone)]
 struct Saved {
     state: State,
@@ -46,20 +46,20 @@ struct Saved {
     hints: Vec<String>,
 }
 
-/// What changes with every token.
+/// State that changes with every token.
 #[derive(Debug, Clone, Copy)]
 struct State {
     cursor: Cursor,
     lexeme: Lexeme,
-    /// The end of the token before this one, whitespace aside.
+    /// End of the preceding token, ignoring whitespace.
     last_end: usize,
-    /// Whether a line break stands before this token.
+    /// Whether a line break precedes this token.
     after_line_break: bool,
-    /// The number of the next `_`.
+    /// Number of the next `_`.
     wildcard: u32,
 }
 
-/// Reads one text.
+/// Parser state.
 #[derive(Debug)]
 struct Parser<'t> {
     text: &'t str,
@@ -67,25 +67,25 @@ struct Parser<'t> {
     lexer: Lexer<'t>,
     version: Version,
     keywords: Keywords,
-    /// Whether `not` can negate a body; then it is a node of its own.
+    /// Whether `not` can negate a body; then it is a separate node.
     negates_bodies: bool,
     state: State,
     hints: Vec<String>,
     errors: Vec<LanguageError>,
     comments: Vec<Comment>,
-    /// The places of brackets that turned out not to hold comprehensions.
+    /// Positions of brackets that turned out not to contain comprehensions.
     plain: HashSet<usize>,
-    /// How many terms are open.
+    /// Number of open terms.
     depth: usize,
-    /// The greatest height of the terms that were read within the open one.
+    /// Maximum height of the terms parsed within the open one.
     height: usize,
-    /// Whether the text is nested too deep, so that nothing else need be tried.
+    /// Whether the source is nested too deep, so that no alternatives are tried.
     exhausted: bool,
-    /// How many bytes were read again, after brackets turned out to hold no operand.
+    /// Number of bytes parsed again, after brackets turned out not to contain an operand.
     read_again: usize,
-    /// Whether texts are read only to find a hint.
+    /// Whether the current parse is only for a hint.
     hinting: bool,
-    /// How many bytes were read for that.
+    /// Number of bytes parsed for hints.
     hinted: usize,
     names: HashMap<&'t str, Arc<str>>,
 }
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
         self.state.lexeme.token = token;
     }
 
-    /// The first byte of the token.
+    /// Returns the byte offset of the token.
     fn offset(&self) -> usize {
         self.state.lexeme.start
     }
@@ -149,12 +149,12 @@ impl<'t> Parser<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// The text of the token.
+    /// Returns the source of the token.
     fn lexeme(&self) -> &'t str {
         self.slice(self.state.lexeme.start, self.state.lexeme.end)
     }
 
-    /// Where the token stands.
+    /// Returns the location of the token.
     fn here(&self) -> Location {
         let Lexeme {
             start,
@@ -172,12 +172,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A place from a byte to the last token's end.
+    /// Returns a location from a byte offset to the end of the last token.
     fn until_last(&self, location: &Location, start: usize) -> Location {
         self.spanning(location, start, self.state.last_end)
     }
 
-    /// A place from one byte to another, in the line and column of a part of it.
+    /// Returns a location between byte offsets, with the line and column of another location.
     fn spanning(&self, location: &Location, start: usize, end: usize) -> Location {
         Location {
             offset: narrow(start),
@@ -203,12 +203,12 @@ impl<'t> Parser<'t> {
         self.hints = saved.hints;
     }
 
-    /// Goes to the next token that is not whitespace.
+    /// Advances to the next token that is not whitespace.
     fn scan(&mut self) {
         self.advance(true);
     }
 
-    /// Goes to the next token, which may be whitespace.
+    /// Advances to the next token, which may be whitespace.
     fn scan_whitespace(&mut self) {
         self.advance(false);
     }
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes on in a template string, from the `}` of an expression.
+    /// Continues a template string from the `}` of an expression.
     fn scan_template(&mut self, raw: bool) {
         self.leave_token();
         let lexeme = self.lexer.continue_template(raw);
@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
         self.comments.push(comment);
     }
 
-    /// The token behind this one, which may be whitespace.
+    /// Returns the token after this one, which may be whitespace.
     fn next_token(&mut self) -> Token {
         let saved = self.save();
         self.scan_whitespace();
@@ -281,7 +281,7 @@ impl<'t> Parser<'t> {
         self.hints.push(hint.into());
     }
 
-    /// Says what is wrong at a place, with the hints collected on the way.
+    /// Reports an error at a location, with the hints collected so far.
     fn error(&mut self, location: &Location, message: impl Into<String>) {
         let mut message = message.into();
         match std::mem::take(&mut self.hints).as_slice() {
@@ -297,7 +297,7 @@ impl<'t> Parser<'t> {
         });
     }
 
-    /// Says what is wrong at a place that may be read several times, once.
+    /// Reports an error once at a location that may be parsed several times.
     fn error_once(&mut self, location: &Location, message: impl Into<String>) {
         self.error(location, message);
         if let [.., before, last] = self.errors.as_slice()
@@ -307,7 +307,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Adds the lines to the mistakes that remain, and takes them out.
+    /// Adds the source lines to the remaining errors, and returns them.
     fn take_errors(&mut self) -> Vec<LanguageError> {
         for error in self.errors.iter_mut().take(MAX_DETAILED) {
             let offset = error.location.as_ref().map(|location| location.offset);
@@ -321,13 +321,13 @@ impl<'t> Parser<'t> {
         self.error(&here, message);
     }
 
-    /// Says that the token cannot stand where it does.
+    /// Reports an unexpected token.
     fn unexpected(&mut self) {
         let message = self.unexpected_text();
         self.error_here(message);
     }
 
-    /// Says that the token cannot stand where it does, and what could.
+    /// Reports an unexpected token, and what was expected.
     fn unexpected_but(&mut self, note: &str) {
         let mut message = self.unexpected_text();
         if self.token() != Token::Illegal {
@@ -345,7 +345,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Opens a nested term, body or branch; says so if there are too many.
+    /// Opens a nested term, body or branch; reports an error if there are too many.
     fn enter(&mut self) -> Option<()> {
         if self.exhausted || self.depth >= MAX_NESTING {
             self.too_deep();
@@ -364,7 +364,7 @@ impl<'t> Parser<'t> {
         self.error_here("max parsing recursion depth exceeded");
     }
 
-    /// Reads a node that is one higher than the highest of the terms within it.
+    /// Parses a node, whose height is one more than that of the highest term within it.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.enter()?;
         let outer = std::mem::take(&mut self.height);
@@ -375,7 +375,7 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// Counts a node around the terms read so far.
+    /// Counts a node around the terms parsed so far.
     fn higher(&mut self) -> Option<()> {
         if self.height >= MAX_NESTING {
             self.too_deep();
@@ -392,7 +392,7 @@ impl<'t> Parser<'t> {
             .clone()
     }
 
-    /// The variable or wildcard that the token is.
+    /// Returns the variable or wildcard of the token.
     fn variable(&mut self) -> Term {
         let value = match self.lexeme() {
             "_" => self.wildcard(),
@@ -410,7 +410,7 @@ impl<'t> Parser<'t> {
         Var(format!("${number}").into())
     }
 
-    /// A reference to a function that an operator stands for.
+    /// Returns a reference to the function of an operator.
     fn operator(&mut self, path: &[&'static str], location: &Location) -> Term {
         let mut reference = Ref::with_capacity(path.len());
         for (position, step) in path.iter().enumerate() {
@@ -435,7 +435,7 @@ fn narrow(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
-/// The line around a byte, and the byte's index in it, as the details of an error.
+/// Returns the line around a byte offset, and the offset in it, as the details of an error.
 pub(super) fn line_of(text: &str, offset: usize) -> Value {
     let bytes = text.as_bytes();
     let is = |at: usize, wanted: fn(u8) -> bool| bytes.get(at).copied().is_some_and(wanted);

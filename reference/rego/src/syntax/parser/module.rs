@@ -12,7 +12,7 @@ use crate::syntax::{
     Body, ExprTerms, FileId, Import, Module, Package, Rule, TermValue, Version, annotations,
 };
 
-/// What a text is made of.
+/// Statement of a source.
 enum Statement {
     Package(Package),
     Import(Import),
@@ -20,12 +20,12 @@ enum Statement {
     Body(Body),
 }
 
-/// Reads a module of Rego v1. A text without statements gives one error, `empty module`, in row 0.
+/// Parses a module of Rego v1. An empty source is one error, `empty module`, in row 0.
 pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
     parse_module_as(file, text, Version::V1)
 }
 
-/// Reads a module of some version. A text without statements gives one error, `empty module`, in row 0.
+/// Parses a module of a given version. An empty source is one error, `empty module`, in row 0.
 pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Module, Errors> {
     let file = FileId::from(file);
     let mut parser = Parser::new(&file, text, version);
@@ -58,7 +58,7 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
             (None, first)
         }
     };
-    // The statement in the place of the package has been refused as such.
+    // A first statement that is not a package has been reported as such.
     drop(first);
     let mut module = Module {
         file,
@@ -127,18 +127,18 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
     }
 }
 
-/// Reads a query of Rego v1. A text without expressions gives an empty body.
+/// Parses a query of Rego v1. A source without expressions is an empty body.
 pub fn parse_query(text: &str) -> Result<Body, Errors> {
     parse_query_as(text, Version::V1)
 }
 
-/// Reads a query of some version. A text without expressions gives an empty body.
+/// Parses a query of a given version. A source without expressions is an empty body.
 pub fn parse_query_as(text: &str, version: Version) -> Result<Body, Errors> {
     let mut parser = Parser::new(&"".into(), text, version);
     let statements = parser.statements(false);
     let errors = parser.take_errors();
     if !errors.is_empty() {
-        // A text that is no query is told apart as if rules were allowed, too.
+        // To distinguish the errors, it is parsed again with rules allowed.
         let mut parser = Parser::new(&"".into(), text, version);
         parser.statements(true);
         let as_rules = parser.take_errors();
@@ -171,7 +171,7 @@ pub fn parse_query_as(text: &str, version: Version) -> Result<Body, Errors> {
     Ok(query)
 }
 
-/// Whether an import asks for the rules of v1, as `import rego.v1` and `import rego.v2` do.
+/// Whether an import selects the rules of v1, as `import rego.v1` and `import rego.v2` do.
 fn imports_version(import: &Import) -> bool {
     let TermValue::Ref(steps) = &import.path.value else {
         return false;
@@ -185,7 +185,7 @@ fn imports_version(import: &Import) -> bool {
     matches!(steps.as_slice(), [root, version] if names(&root.value, &version.value))
 }
 
-/// The hint at a keyword that a text of v0 has not imported: `p if { … }` is read as the
+/// Returns the hint for a keyword that a v0 source has not imported: `p if { … }` is parsed as the
 /// expression `p` and a rule `if`.
 fn missing_keyword(body: &Body, next: Option<&Statement>) -> Option<&'static str> {
     let row = body.first()?.location.row;
@@ -206,7 +206,7 @@ fn keyword_hint(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The name that is all of a body.
+/// Returns the name of a body that is only a name.
 fn lone_name(body: &Body) -> Option<&str> {
     let [only] = body.as_slice() else {
         return None;
@@ -225,7 +225,7 @@ fn mistake(location: &Location, message: &str) -> LanguageError {
 }
 
 impl Parser<'_> {
-    /// Reads statements up to the end of the text or the first mistake.
+    /// Parses statements up to the end of the source or the first error.
     fn statements(&mut self, rules: bool) -> Vec<Statement> {
         let mut statements = Vec::new();
         while self.token() != Token::Eof && self.statement(rules, &mut statements).is_some() {}
@@ -268,7 +268,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// A minus behind a declaration belongs to neither this statement nor the next.
+    /// Reports a minus after a declaration, which belongs to neither this statement nor the next.
     fn refuse_minus(&mut self) -> Option<()> {
         if self.token() == Token::Minus {
             self.unexpected();
@@ -306,7 +306,7 @@ impl Statement {
     }
 }
 
-/// Collects what the language asks of a rule besides its grammar, and of the branches behind it.
+/// Collects violations beyond the grammar of a rule and of its `else` branches.
 fn check(rule: &Rule, written: &[RuleSyntax], errors: &mut Vec<LanguageError>) {
     let mut branch = Some(rule);
     for written in written {

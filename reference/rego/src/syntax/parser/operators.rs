@@ -6,7 +6,7 @@ use super::Parser;
 use crate::syntax::token::Token;
 use crate::syntax::{Location, Term, TermValue};
 
-/// How tightly operators bind, loosest first.
+/// Precedence of operators, loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Membership,
@@ -51,17 +51,17 @@ const MEMBER: &[&str] = &["internal", "member_2"];
 const MEMBER_WITH_KEY: &[&str] = &["internal", "member_3"];
 
 impl<'t> Parser<'t> {
-    /// Reads a term with its operators, where `k, v in xs` is one.
+    /// Parses a term with its operators, including `k, v in xs`.
     pub(super) fn infix(&mut self) -> Option<Term> {
         self.infix_after(None, self.offset(), true)
     }
 
-    /// Reads a term with its operators, where a comma ends it.
+    /// Parses a term with its operators, which a comma ends.
     pub(super) fn infix_in_list(&mut self) -> Option<Term> {
         self.infix_after(None, self.offset(), false)
     }
 
-    /// Reads a term with its operators, the first operand of which may have been read from `start`.
+    /// Parses a term with its operators. Its first operand may be parsed already, from `start`.
     pub(super) fn infix_after(
         &mut self,
         first: Option<Term>,
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         Some(left)
     }
 
-    /// Reads `, v in xs` behind `k`, or gives `k` back.
+    /// Parses `, v in xs` after `k`, or returns `k`.
     fn keyed_membership(&mut self, key: Term, start: usize) -> Result<Term, Term> {
         self.scan();
         let Some(value) = self.level(Level::Relation, None, start) else {
@@ -133,7 +133,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Reads operands and the operators of one level, and of all that bind tighter.
+    /// Parses operands and the operators of one level, and of all that bind tighter.
     fn level(&mut self, level: Level, first: Option<Term>, start: usize) -> Option<Term> {
         let mut left = match (level.tighter(), first) {
             (Some(tighter), first) => self.level(tighter, first, start)?,
@@ -156,7 +156,7 @@ impl<'t> Parser<'t> {
         Some(left)
     }
 
-    /// A call of an operator, which stands where its first operand does.
+    /// Returns the call of an operator, at the location of its first operand.
     fn call(&mut self, terms: ThinVec<Term>, start: usize) -> Option<Term> {
         self.higher()?;
         let location = match terms.get(1) {
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// The operator of `=` or `:=`, if that is the token.
+    /// Parses the operator of `=` or `:=`, if the token is one.
     pub(super) fn assignment(&mut self) -> Option<Term> {
         if !matches!(self.token(), Token::Assign | Token::Unify) {
             return None;

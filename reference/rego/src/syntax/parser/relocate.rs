@@ -2,7 +2,7 @@
 
 use crate::syntax::{Body, Expr, ExprTerms, Head, Location, Term, TermValue};
 
-/// Gives a head and all in it a place.
+/// Sets the location of a head and all nodes in it.
 pub(super) fn relocate_head(head: &mut Head, location: &Location) {
     head.location = location.clone();
     let terms = head.reference.iter_mut().chain(&mut head.args);
@@ -11,7 +11,7 @@ pub(super) fn relocate_head(head: &mut Head, location: &Location) {
     }
 }
 
-/// Gives a body and all in it a place.
+/// Sets the location of a body and all nodes in it.
 pub(super) fn relocate_body(body: &mut Body, location: &Location) {
     for expression in body {
         relocate_expression(expression, location);

@@ -7,10 +7,10 @@ use super::relocate::{relocate_body, relocate_head};
 use crate::syntax::token::Token;
 use crate::syntax::{Body, Head, Location, Rule, Term, TermValue, Var};
 
-/// Chained bodies copy the head; this many bytes of heads are copied for one rule.
+/// Maximum number of bytes of heads that chained bodies of one rule copy.
 const MAX_COPIED_HEADS: usize = 4 * 1024 * 1024;
 
-/// How a rule was written, as far as the tree does not tell.
+/// Source form of a rule, as far as the tree does not contain it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RuleSyntax {
     pub(super) if_keyword: bool,
@@ -18,7 +18,7 @@ pub(super) struct RuleSyntax {
     pub(super) generated_body: bool,
 }
 
-/// A rule, and how it and the branches behind its `else` were written.
+/// A rule, and the source form of it and of its `else` branches.
 #[derive(Debug)]
 pub(super) struct RuleRead {
     pub(super) rule: Rule,
@@ -26,7 +26,7 @@ pub(super) struct RuleRead {
 }
 
 impl Parser<'_> {
-    /// Reads a rule that has a body, contains something or is a default; several if bodies are
+    /// Parses a rule that has a body, contains something or is a default; several if bodies are
     /// chained. `None` without an error: it is something else, such as `p := 1`.
     pub(super) fn rules(&mut self) -> Option<Vec<RuleRead>> {
         let (location, start) = (self.here(), self.offset());
@@ -99,12 +99,12 @@ impl Parser<'_> {
         }])
     }
 
-    /// Reads what follows `if`: an expression, or a body in braces.
+    /// Parses the rest after `if`: an expression, or a body in braces.
     fn body_after_if(&mut self) -> Option<Body> {
         let braced = self.token() == Token::LeftBrace;
         let saved = self.save();
         if let Some(expression) = self.literal() {
-            // `{ true }` is no set of one member here, which could never be false.
+            // `{ true }` is not a set of one member here, which could never be false.
             if !(braced && expression.is_set()) {
                 let mut body = Body::new();
                 append(&mut body, expression);
@@ -125,7 +125,7 @@ impl Parser<'_> {
         Some(body)
     }
 
-    /// Reads further bodies of a rule, each of which makes a rule with the same head.
+    /// Parses further bodies of a rule, each of which yields a rule with the same head.
     fn chained(&mut self, first: RuleRead) -> Option<Vec<RuleRead>> {
         let mut rules = vec![first];
         let mut copied = 0;
@@ -157,7 +157,7 @@ impl Parser<'_> {
         Some(rules)
     }
 
-    /// Gives the wildcards among copied parameters names of their own.
+    /// Gives wildcards among copied parameters new names.
     fn rename_wildcards(&mut self, args: &mut [Term]) {
         for arg in args {
             if let TermValue::Var(name) = &arg.value
@@ -286,7 +286,7 @@ fn rule(head: Head, body: Body, location: Location) -> Rule {
     }
 }
 
-/// Settles what `p[x]` is: with `if` a rule of one value for each `x`, without one an old set.
+/// Determines the kind of `p[x]`: with `if` a rule with a value for each `x`, else an old set.
 fn complete_head(head: &mut Head, if_keyword: bool) -> Option<()> {
     if head.reference.len() != 2 {
         return Some(());
@@ -312,7 +312,7 @@ fn complete_head(head: &mut Head, if_keyword: bool) -> Option<()> {
     Some(())
 }
 
-/// Collects why a term cannot be the value of a default rule; comprehensions may hold anything.
+/// Collects reasons why a term cannot be the value of a default rule, except in comprehensions.
 fn check_default_value(term: &Term, wrong: &mut Vec<String>) {
     match &term.value {
         TermValue::Var(_) | TermValue::Ref(_) | TermValue::Call(_) => wrong.push(format!(

@@ -1,4 +1,4 @@
-//! Packages and imports, and how they are told from rules.
+//! Packages and imports, and how they are distinguished from rules.
 
 use thin_vec::thin_vec;
 
@@ -7,8 +7,8 @@ use crate::syntax::token::{Keywords, Token, is_keyword};
 use crate::syntax::{Import, Location, Package, Ref, Term, TermValue, Var};
 
 impl<'t> Parser<'t> {
-    /// Says so if a keyword stands where the name of a rule does; behind `default` that is sure,
-    /// elsewhere the token behind it tells.
+    /// Reports a keyword in place of the name of a rule. After `default` that is certain, elsewhere
+    /// it depends on the next token.
     pub(super) fn keyword_as_rule_name(&mut self, default: bool) -> bool {
         let keyword = self.token();
         let followers: &[Token] = match keyword {
@@ -41,7 +41,7 @@ impl<'t> Parser<'t> {
         true
     }
 
-    /// Steps over `package` or `import`, unless it begins a reference.
+    /// Skips `package` or `import`, unless it begins a reference.
     fn declaration_begins(&mut self) -> Option<()> {
         self.scan_whitespace();
         if matches!(self.token(), Token::Dot | Token::LeftBracket) {
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
         Some(())
     }
 
-    /// Reads a package declaration. `None` without an error: it is something else.
+    /// Parses a package declaration. `None` without an error: it is something else.
     pub(super) fn package(&mut self) -> Option<Package> {
         let location = self.here();
         self.declaration_begins()?;
@@ -100,12 +100,12 @@ impl<'t> Parser<'t> {
         Some(Package { path, location })
     }
 
-    /// Reads an import. `None` without an error: it is something else.
-    /// Also gives the place of its alias.
+    /// Parses an import. `None` without an error: it is something else. Also returns the location
+    /// of its alias.
     pub(super) fn import(&mut self) -> Option<(Import, Option<Location>)> {
         let location = self.here();
         self.declaration_begins()?;
-        // The path may be made of words that are keywords elsewhere.
+        // The path may contain words that are keywords elsewhere.
         let keywords = std::mem::replace(&mut self.keywords, Keywords::IMPORT);
         let term = self.term();
         self.keywords = keywords;
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
         None
     }
 
-    /// Says so if the name that the import gets is a keyword.
+    /// Reports an error if the imported name is a keyword.
     fn check_import_end(&mut self, path: &Term) {
         let TermValue::Ref(steps) = &path.value else {
             return;
@@ -219,7 +219,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Does what `import rego.v1` and `import future.keywords` say.
+    /// Applies `import rego.v1` and `import future.keywords`.
     pub(super) fn apply_import(&mut self, import: &Import, alias: Option<&Location>) {
         let TermValue::Ref(steps) = &import.path.value else {
             return;
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
             Some("future") => self.apply_future_import(import, alias, &names.collect::<Vec<_>>()),
             _ => return,
         }
-        // The token behind the import was read before the keywords were known.
+        // The token after the import was scanned before the keywords were enabled.
         if self.token() == Token::Ident {
             let token = self.keywords.classify(self.lexeme());
             self.set_token(token);

@@ -7,14 +7,14 @@ use crate::syntax::token::Token;
 use crate::syntax::{Term, TermValue};
 
 impl Parser<'_> {
-    /// Reads a term without operators around it.
+    /// Parses a term without operators around it.
     pub(super) fn term(&mut self) -> Option<Term> {
         self.nested(Self::term_here)
     }
 
     fn term_here(&mut self) -> Option<Term> {
         let start = self.offset();
-        // Where a term begins, `and(…)` and `or(…)` call the functions of these names.
+        // At the beginning of a term, `and(…)` and `or(…)` call the functions of these names.
         if matches!(self.token(), Token::LogicalAnd | Token::LogicalOr)
             && self.next_token() == Token::LeftParen
         {
@@ -60,7 +60,7 @@ impl Parser<'_> {
         Some(Term { location, ..term })
     }
 
-    /// Reads a negative number, or a reference that is subtracted from zero.
+    /// Parses a negative number, or a reference that is subtracted from zero.
     fn negative(&mut self) -> Option<Term> {
         let (start, at) = (self.offset(), self.here());
         let saved = self.save();
@@ -86,13 +86,13 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads what may follow a term without a space: steps and arguments.
+    /// Parses the rest of a term without a space: steps and arguments.
     fn finish(&mut self, head: Term, start: usize) -> Option<Term> {
         self.scan_whitespace();
         self.finish_here(head, start)
     }
 
-    /// Reads the steps and arguments that begin at the token; a blank ends the term.
+    /// Parses the steps and arguments that begin at the token; a space ends the term.
     pub(super) fn finish_here(&mut self, head: Term, start: usize) -> Option<Term> {
         match self.token() {
             Token::LeftParen | Token::Dot | Token::LeftBracket => self.steps(head, start),
@@ -159,7 +159,7 @@ impl Parser<'_> {
                     if token == Token::Whitespace {
                         self.scan();
                     }
-                    // Most of the tree are references, which grew by doubling.
+                    // Most terms are references, which have grown by doubling.
                     reference.shrink_to_fit();
                     return Some(Term {
                         value: TermValue::Ref(reference),
@@ -190,7 +190,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the arguments of a call, from its `(`; also gives the byte behind its `)`.
+    /// Parses the arguments of a call, from its `(`; also returns the byte offset after its `)`.
     fn arguments(&mut self, operator: Term) -> Option<(TermValue, usize)> {
         self.higher()?;
         self.scan();
@@ -210,12 +210,12 @@ impl Parser<'_> {
         Some((TermValue::Call(terms), end))
     }
 
-    /// Whether the token is a keyword, which may stand in a reference.
+    /// Whether the token is a keyword, which is allowed in a reference.
     pub(super) fn is_reference_keyword(&self) -> bool {
         self.token().is_keyword()
     }
 
-    /// Takes a keyword for a name if it begins a reference.
+    /// Converts a keyword to a name if it begins a reference.
     pub(super) fn reference_ahead(&mut self) -> bool {
         let found = self.is_reference_keyword()
             && matches!(self.next_token(), Token::Dot | Token::LeftBracket);
@@ -226,7 +226,7 @@ impl Parser<'_> {
     }
 }
 
-/// A variable, or the reference of one step if it is a root of the documents.
+/// Returns the variable, or a reference of one step if it is a root document.
 pub(super) fn root(head: Term) -> Term {
     match &head.value {
         TermValue::Var(name) if matches!(&*name.0, "input" | "data") => Term {
@@ -237,7 +237,7 @@ pub(super) fn root(head: Term) -> Term {
     }
 }
 
-/// Whether it names the function that makes an empty set.
+/// Whether it names the function that creates an empty set.
 fn is_set(operator: &Term) -> bool {
     matches!(&operator.value, TermValue::Ref(steps)
         if matches!(steps.as_slice(), [Term { value: TermValue::Var(name), .. }] if &*name.0 == "set"))
