@@ -130,7 +130,10 @@ impl FilterRequest<'_> {
         envelope.insert("result", result);
         let hints = input_references.hints(&unknowns, self.options.input.as_ref());
         if !hints.is_empty() {
-            envelope.insert("hints", hints.iter().map(hint_json).collect::<Vec<_>>().into());
+            envelope.insert(
+                "hints",
+                hints.iter().map(hint_json).collect::<Vec<_>>().into(),
+            );
         }
         if let Some(metrics) = metrics.filter(|_| shown) {
             envelope.insert("metrics", metrics);
