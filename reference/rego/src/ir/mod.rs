@@ -3,7 +3,7 @@
 //! resolved.
 //!
 //! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order in
-//! which [`super::source_map`] visits them, and only a traced evaluation looks them up.
+//! which `eval::source_map` visits them, and only a traced evaluation looks them up.
 
 pub(crate) mod item_conditions;
 pub(crate) mod lower;
