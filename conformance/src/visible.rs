@@ -22,7 +22,7 @@ pub(crate) fn visible(text: &str) -> String {
     shown(text, true, &[])
 }
 
-/// Escapes a string like [`visible`] on one line, truncated if it is longer than any message of
+/// Escapes a string for one line of output, truncated if it is longer than any message of
 /// this program.
 pub fn visible_line(text: &str) -> String {
     let start = text

@@ -97,7 +97,7 @@ pub struct Clause {
     pub id: String,
     /// The document that makes the statement.
     pub document: Document,
-    /// The section of the document, one of [`sections`].
+    /// The section of the document, one of [`sections`](fn@sections).
     pub section: &'static str,
     /// The numbers of the section's sentences that it states, ascending; none where the document
     /// is silent.

@@ -13,7 +13,7 @@ use super::{Catalogue, Document, Level, sections};
 pub struct Sentences {
     /// The document.
     pub document: Document,
-    /// The section, one of [`sections`].
+    /// The section, one of [`sections`](fn@super::sections).
     pub section: &'static str,
     /// Number of sentences.
     pub count: usize,

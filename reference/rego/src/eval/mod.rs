@@ -1,11 +1,11 @@
 //! Evaluation of queries over a compiled policy.
 //!
-//! [`lower`](crate::ir::lower) turns queries, and rules when they are first needed, into the IR ([`ir`](crate::ir)). The
-//! [`machine`] evaluates bodies: [`deterministic`] evaluates expressions with at most one solution
-//! inline, [`iteration`] loops over collections, [`expr`] evaluates all other expressions with a
-//! continuation, [`unify`] is unification, [`value_ref`] and [`data_ref`] resolve references, and
-//! [`rules`], [`partial_rules`] and [`functions`] evaluate the rules of policies. Results are
-//! memoized in [`memo`].
+//! [`lower`](crate::ir::lower) turns queries, and rules when they are first needed, into the
+//! [IR](crate::ir). The [`machine`] evaluates bodies: [`deterministic`] evaluates expressions with
+//! at most one solution inline, [`iteration`] loops over collections, [`expr`] evaluates all other
+//! expressions with a continuation, [`unify`] is unification, [`value_ref`] and [`data_ref`]
+//! resolve references, and [`rules`], [`partial_rules`] and [`functions`] evaluate the rules of
+//! policies. Results are memoized in [`memo`].
 
 use crate::syntax::Location;
 
