@@ -317,7 +317,7 @@ const JOINED: &[Case] = &[
     (
         "a shard has chosen nothing",
         |events| events[0]["parts"][1]["rules"] = json!([]),
-        "was chosen by no part",
+        "was selected in none of the merged runs",
     ),
     (
         "a rule is of both shards",

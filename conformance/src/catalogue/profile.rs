@@ -103,7 +103,10 @@ pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &
         Err(error) => return defect(error.to_string()),
     };
     if path.strip_prefix(FOLDER) != Some(file.edition.as_str()) {
-        defect(format!("the edition `{}` is not its name", file.edition));
+        defect(format!(
+            "the edition `{}` does not match the name of the file",
+            file.edition
+        ));
     }
     let digest = digest(&file.profile);
     if digest != file.frozen {
@@ -216,7 +219,7 @@ mod tests {
             (
                 "another name",
                 good.replace("edition = '2020.01'", "edition = '2020.02'"),
-                "`2020.02` is not its name",
+                "`2020.02` does not match the name of the file",
             ),
             (
                 "another level",

@@ -21,7 +21,7 @@ use crate::report::{Conclusion, Digest, Outcome};
 /// The commands of `baseline`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Write a list of every rule that a target breaks; the reasons are yours to write
+    /// Write a list of every rule that a target breaks, with a reason to fill in for each
     Init(Box<Init>),
     /// Take the rules from a list that the target keeps now; everything else stays as it is
     Update(Box<Update>),

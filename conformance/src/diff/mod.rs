@@ -45,7 +45,7 @@ pub(crate) struct Open {
     pub(crate) values: Vec<String>,
 }
 
-/// A place that no rule covers, and where responses differ.
+/// JSON path at which responses differ and which no rule covers: a proposal for a rule.
 #[derive(Debug)]
 pub(crate) struct Proposal {
     /// The path of the clause file.

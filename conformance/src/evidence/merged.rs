@@ -56,7 +56,7 @@ impl RunStarted {
             }
         }
         match left.first() {
-            Some(rule) => Err(format!("{rule} was chosen by no part")),
+            Some(rule) => Err(format!("{rule} was selected in none of the merged runs")),
             None => Ok(()),
         }
     }

@@ -25,7 +25,9 @@ impl Recipient {
         match Document::of(path) {
             Some(Document::Control) => Ok(Self::Control),
             Some(Document::Engine) => Ok(Self::Engine),
-            None => Err("the path begins with the name of neither document nor pack".to_owned()),
+            None => Err(
+                "invalid path: expected to begin with the name of a document or a pack".to_owned(),
+            ),
         }
     }
 }
@@ -134,7 +136,7 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct RequestCondition {
-    /// Identity: one of these.
+    /// Identities of the caller; any of them matches.
     who: Vec<String>,
     /// Headers that it has, with globs over their values.
     header: BTreeMap<String, Glob>,

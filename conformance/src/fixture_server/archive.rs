@@ -64,7 +64,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Value, String> {
             _ => Value::String(String::from_utf8_lossy(&content).into_owned()),
         };
         if files.insert(path.to_owned(), content).is_some() {
-            return Err(format!("no bundle: it holds `{path}` twice"));
+            return Err(format!("invalid bundle: it contains `{path}` twice"));
         }
     }
     Ok(Value::Object(files))

@@ -76,7 +76,7 @@ pub(super) fn decoded<'a>(encoding: Option<&str>, body: &'a [u8]) -> Result<Cow<
             flate2::read::MultiGzDecoder::new(body)
                 .take(BODY_LIMIT)
                 .read_to_end(&mut plain)
-                .map_err(|error| format!("the body is not in gzip: {error}"))?;
+                .map_err(|error| format!("invalid body: expected gzip: {error}"))?;
             Ok(plain.into())
         }
         Some(other) => Err(format!("the content encoding `{other}` is not known here")),

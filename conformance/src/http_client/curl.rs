@@ -106,7 +106,7 @@ pub(crate) fn http(
 /// would leave a quote open, and the shell would execute the end of the next one.
 pub(crate) fn whole(command: &str, most: usize) -> Cow<'_, str> {
     match command.chars().count() {
-        count if count > most => Cow::Owned(format!("# a command of {count} characters")),
+        count if count > most => Cow::Owned(format!("# command of {count} characters omitted")),
         _ => Cow::Borrowed(command),
     }
 }

@@ -44,7 +44,7 @@ pub struct KnownList {
 struct Entry {
     kind: Kind,
     file: String,
-    /// Whether the list is embedded.
+    /// Whether the list is embedded in the program.
     carried: bool,
     known: Deviation,
     /// The rules that it names.

@@ -24,7 +24,7 @@ pub(crate) struct RecordedRule<'a> {
 #[derive(Debug)]
 pub(super) struct RecordedRequest<'a> {
     pub(super) exchange: &'a Exchange,
-    /// Whether its effect is eventual.
+    /// Whether the effect of the step is eventual, so that the replay waits for it.
     pub(super) waits: bool,
 }
 

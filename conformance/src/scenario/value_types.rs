@@ -22,7 +22,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Names of the kinds in a transcript.
+/// Formats the names of value types for transcripts.
 pub(crate) fn kind_names(kinds: &[Kind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind_name(*kind)).collect();
     names.join(" or ")

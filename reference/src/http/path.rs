@@ -15,7 +15,7 @@ use super::error::ApiError;
 pub enum EscapedSlash {
     /// A literal character in its segment.
     Literal,
-    /// A separator of segments, like an unescaped slash.
+    /// Segment separator, equivalent to an unescaped slash.
     Separator,
 }
 

@@ -35,7 +35,7 @@ pub struct Request {
     pub client: Option<Peer>,
     /// Client certificates, its own first, concatenated in DER. Empty if none were requested.
     pub client_certificates: Bytes,
-    /// Number in the log.
+    /// Sequence number of the request in the log.
     pub number: Number,
     /// Connection properties at its arrival.
     pub(crate) arrival: Arrival,

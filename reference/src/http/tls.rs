@@ -119,7 +119,7 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
                 )));
             }
             _ if NOT_SPOKEN.contains(&name.as_str()) => {
-                warn!(name, "this cipher suite is not spoken");
+                warn!(name, "unsupported cipher suite");
             }
             _ => return Err(refused(format!("there is no cipher suite `{name}`"))),
         }

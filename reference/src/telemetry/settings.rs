@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) authorities: Option<PathBuf>,
     /// Client certificate and its key.
     pub(crate) identity: Option<(PathBuf, PathBuf)>,
-    /// Fraction of the traces that begin here to sample, 0 to 1.
+    /// Sampling ratio, 0 to 1, of traces that start in this server.
     pub(crate) sampled: f64,
     /// Patterns of paths whose requests have no span.
     pub(crate) exclude: Vec<String>,

@@ -114,8 +114,8 @@ impl Environment {
         self.url.starts_with("sqlite:")
     }
 
-    /// Opens a control plane with the tokens of every role, at an address and with exactly these
-    /// arguments.
+    /// Starts a control plane at an address with exactly these arguments, and a token for each
+    /// role.
     pub(crate) async fn open_at(
         &self,
         url: &str,

@@ -203,7 +203,7 @@ async fn one(
     Ok(status)
 }
 
-/// Defines a bundle for a source with a datasource that is fetched with a secret.
+/// Returns a configuration with a bundle whose source has a datasource with credentials.
 fn fetched(who: &str, name: &str, address: &str, secret: &str) -> String {
     format!(
         r#"

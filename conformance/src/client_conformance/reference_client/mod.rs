@@ -138,7 +138,7 @@ impl Model {
         }
     }
 
-    /// Returns the reply of a model that confuses defined and undefined values.
+    /// Applies the fault modes that confuse defined and undefined values to a reply.
     fn misread(&self, reply: Value) -> Value {
         let undefined = reply.get("undefined").is_some();
         let null = reply.get("value").is_some_and(Value::is_null);

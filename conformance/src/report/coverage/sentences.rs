@@ -38,7 +38,7 @@ pub struct Sentence<'a> {
     pub explanation: Option<String>,
 }
 
-/// Numbers of sentences.
+/// Number of sentences of a document by their coverage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SentenceCounts {
     /// All.

@@ -244,7 +244,7 @@ impl Build {
     }
 }
 
-/// Adds the errors of a stage.
+/// Appends the errors of a stage; returns all errors if there are any and the stage `stops`.
 ///
 /// # Errors
 /// All errors, if this was the last stage to run.

@@ -162,7 +162,8 @@ const STAGES: &[Step] = &[
 /// Stage of a query.
 type QueryStage = fn(&mut QueryUnit, &ModuleSet) -> Diagnostics;
 
-/// Stages of queries. The first adds the values of expressions to the results.
+/// Compiler stages of queries, in order. The first rewrites the query so that the results contain
+/// the value of each expression.
 const QUERY_STAGES: &[QueryStage] = &[
     query::capture,
     locals::query,

@@ -170,7 +170,8 @@ impl Query {
         Ok(solutions)
     }
 
-    /// Returns the document that a query created by [`Self::document`] requests, if there is one.
+    /// Evaluates a query created by [`Self::document`]. Returns the document, `None` if it is
+    /// undefined.
     ///
     /// # Errors
     /// As [`Self::evaluate`].

@@ -86,7 +86,7 @@ impl Queue {
         )
     }
 
-    /// Returns the statement that finds the next bundle of the owner `$3`.
+    /// Returns the SQL statement that selects the next bundle to build for the owner `$3`.
     fn next(self) -> String {
         let indexed = self.indexed();
         format!(

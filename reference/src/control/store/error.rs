@@ -43,7 +43,7 @@ pub(crate) enum StoreError {
         holder: Option<String>,
     },
     /// Only administrators may change sharing.
-    #[error("only an administrator may say whether something is shared")]
+    #[error("only an administrator may change the `shared` setting")]
     SharedByOthers,
     /// The database was created by a newer version of the program.
     #[error("the database was made by a newer version of this program")]

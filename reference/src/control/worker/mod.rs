@@ -219,7 +219,7 @@ impl Shared {
         }
         warn!(
             builds = builds.len(),
-            "giving up builds that did not end in time"
+            "abandoning builds that did not end in time"
         );
         drop(give_up);
         // Dropping the set aborts those that still have not finished.

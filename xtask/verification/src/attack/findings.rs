@@ -16,7 +16,7 @@ pub(super) struct Findings {
     pub(super) watched: Option<HealthSamples>,
     /// Highest resident memory of a server, in KiB.
     pub(super) peak: u64,
-    /// Resident memory of that server at the end, in KiB.
+    /// Resident memory of the attacked server at the end, in KiB.
     pub(super) after: u64,
 }
 
@@ -98,8 +98,8 @@ impl Findings {
         Ok(())
     }
 
-    /// Checks that the server ends on SIGTERM without an earlier panic. A watchdog of the server
-    /// ends it after its grace period with another exit code.
+    /// Checks that the server exits successfully on SIGTERM and did not panic before. After the
+    /// grace period, its watchdog ends it with another exit code.
     ///
     /// # Errors
     /// When the server has already ended.

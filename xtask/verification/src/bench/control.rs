@@ -36,7 +36,7 @@ pub(crate) struct Choice {
     /// Measure how long a change takes until its bundle is in storage, and how many are built.
     #[arg(long, group = "started")]
     storage: bool,
-    /// Measure requests beside OPA Control Plane, whose `opactl` has to be on the search path.
+    /// Also measure OPA Control Plane for comparison, whose `opactl` has to be on the search path.
     #[arg(long, group = "started")]
     ocp: bool,
     /// A program that was built before, in place of that of this checkout.

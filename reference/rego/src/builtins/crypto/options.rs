@@ -11,7 +11,7 @@ use crate::value::Object;
 /// Index of the usage that permits any use.
 pub(super) const ANY: usize = 0;
 
-/// Usage that is required when none is named.
+/// Default of the extended key usage: server authentication.
 const SERVER: usize = 1;
 
 #[derive(Debug)]

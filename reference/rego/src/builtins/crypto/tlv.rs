@@ -93,7 +93,7 @@ pub(super) fn small(bytes: &[u8]) -> Option<i64> {
         .filter(|number| *number >= 0)
 }
 
-/// Decodes a string of any of the types that names use.
+/// Decodes an ASN.1 string of any type that X.509 names allow.
 pub(super) fn text((tag, bytes): Element<'_>) -> Option<String> {
     match tag {
         // UTF-8, and the types that are ASCII.

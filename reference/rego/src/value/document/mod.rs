@@ -92,7 +92,7 @@ struct Documents<'s, 't> {
     helpers: Option<Helpers<'s, 't>>,
     /// Result of a speculative parse in another thread.
     ahead: Option<Speculative<'s>>,
-    /// Position of the last guess; there is no further guess before it is reached.
+    /// Input position of the last speculative split. The next split is after it.
     guessed: usize,
     /// Whether the result is not needed any more.
     useless: Arc<AtomicBool>,

@@ -20,7 +20,7 @@ use crate::engine::plugins::status_registry::Failure;
 /// Minimum compression ratio of events, as a rule.
 const RATIO: usize = 16;
 
-/// Error code of uploads in reports.
+/// Error code of failed decision log uploads in status reports.
 const ERROR: &str = "decision_log_error";
 
 /// Uploads queued events periodically.

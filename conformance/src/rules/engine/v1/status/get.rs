@@ -109,7 +109,7 @@ fn reported() -> Step {
     }))
 }
 
-/// The status once it has this revision of the bundle `rules`.
+/// Returns a step that polls the status until the bundle `rules` has this revision.
 fn revision(revision: &str) -> Step {
     let pointer = "/result/bundles/rules/active_revision";
     get("/v1/status")
