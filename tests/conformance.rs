@@ -1,10 +1,10 @@
 //! Every rule of the suite as a separate test, `conformance/<rule id>`.
 //!
-//! By default on the reference in this process, compared with the files under `snapshots/`:
-//! `INSTA_UPDATE=always cargo test conformance/<rule id>` accepts the reference's current output,
-//! and `cargo insta review` asks first. With `CONFORMANCE_ENGINE_URL` or `CONFORMANCE_CONTROL_URL`
-//! (and `CONFORMANCE_TOKEN`, `CONFORMANCE_VENDOR`) the same tests judge that server, and nothing is
-//! written.
+//! By default, the tests judge the reference in this process, and the outcome is compared with the
+//! files under `snapshots/`: `INSTA_UPDATE=always cargo test conformance/<rule id>` accepts the
+//! reference's current output, and `cargo insta review` asks first. With `CONFORMANCE_ENGINE_URL`
+//! or `CONFORMANCE_CONTROL_URL` (and `CONFORMANCE_TOKEN`, `CONFORMANCE_VENDOR`) the same tests
+//! judge that server, and nothing is written.
 
 #[path = "support/arguments.rs"]
 mod arguments;
@@ -20,8 +20,8 @@ use conformance::verdict::Verdict;
 use conformance::{Connection, Suite};
 use libtest_mimic::{Failed, Trial};
 
-/// Timeout for a response of the reference, or for its effect. It only ends hangs, however busy the
-/// machine is.
+/// Timeout for a response of the reference, or for an effect of a request on it. It only ends
+/// hangs, however busy the machine is.
 const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 #[expect(clippy::print_stderr, reason = "a test harness speaks to its user")]
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Returns the suite on its target, and whether snapshots may be written.
+/// Returns the suite for the selected target, and whether snapshots may be written.
 fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let control = variable("CONFORMANCE_CONTROL_URL");
@@ -114,7 +114,8 @@ fn judge(suite: &Suite, id: &str, blesses: bool) -> Result<(), Failed> {
     }
 }
 
-/// Compares with the file under `snapshots/`, or writes it if requested.
+/// Compares the outcome of a rule with its file under `snapshots/`, or writes the file if
+/// requested.
 fn compare(judged: &Judged) -> Result<(), Failed> {
     let (folder, slug) = judged.rule.rsplit_once('/').unwrap_or(("", &judged.rule));
     let mut settings = insta::Settings::clone_current();

@@ -225,7 +225,7 @@ fn every_rule_with_a_scenario_has_a_snapshot_and_no_snapshot_is_left_over() {
 /// Maximum length of a readable snapshot, in bytes.
 const LONGEST_SNAPSHOT: usize = 7_000;
 
-/// A longer one is to be split into several rules.
+/// A longer snapshot is to be split into several rules.
 #[test]
 fn every_snapshot_is_short_enough_to_be_read() {
     let long = SNAPSHOTS
@@ -341,7 +341,7 @@ fn every_variant_says_what_allows_it_and_stands_where_its_subject_does() {
     ]);
 }
 
-/// A target that does not claim `v0` may respond there like at any unknown path.
+/// A target that does not claim `v0` may respond at its endpoints like at any unknown path.
 #[test]
 fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
     let (scenarios, _) = scenarios();
@@ -367,8 +367,8 @@ fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
     )]);
 }
 
-/// Rules of a frozen edition, for each profile: the number of `must` rules, the number of `should`
-/// rules, and the SHA-256 of all of them.
+/// Frozen edition of the profiles: its name, the SHA-256 of all of its rules, and for each profile
+/// the number of `must` rules and the number of `should` rules.
 const FROZEN: (&str, &str, &[(&str, usize, usize)]) = (
     "2026.12",
     "8005e2844ef81e577956841f6c0dbb49053ab3a59b462fb0ed766cd5ec0d4c74",

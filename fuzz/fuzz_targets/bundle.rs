@@ -1,4 +1,5 @@
-//! Any archive, and any files in a sound one, as a bundle: it is read or refused.
+//! Reads any archive, and any files in a valid archive, as a bundle, which is accepted or refused
+//! without a panic.
 
 #![no_main]
 

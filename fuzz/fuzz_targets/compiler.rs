@@ -1,4 +1,5 @@
-//! Any text that is a module of either version, and a second one of the same package beside it.
+//! Compiles any text that parses as a module of either version, with a second module of the same
+//! package.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text as the configuration of either server: it is used, or refused with a message.
+//! Reads any text as the configuration of either server: it is used, or refused with a message.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any sequence of requests to a control plane that keeps what they leave: each connection is
-//! answered and closed, and nothing is an error of the server.
+//! Sends any sequence of requests to a control plane that keeps its state between inputs: each
+//! connection is answered and closed, and no response is a server error.
 
 #![no_main]
 
@@ -94,7 +94,7 @@ const TABLE: Table = Table {
     ],
 };
 
-/// The kinds of definitions, those first that refer to others.
+/// Collections of definitions; those that refer to others come first, to be deleted first.
 const KINDS: &[&str] = &["stacks", "bundles", "sources", "secrets"];
 
 fn start() -> (TempDir, Served) {
@@ -121,7 +121,7 @@ fn start() -> (TempDir, Served) {
     (folder, served)
 }
 
-/// Takes all definitions away.
+/// Deletes all definitions.
 fn empty(control: &Served) {
     let ask = |line: &str, body: &str| {
         let text = format!("{line}\nAuthorization: Bearer a\n\n{body}");

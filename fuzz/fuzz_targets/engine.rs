@@ -1,5 +1,5 @@
-//! Any sequence of requests to an engine that keeps what they leave: each connection is answered
-//! and closed, and nothing is an error of the server.
+//! Sends any sequence of requests to an engine that keeps its state between inputs: each connection
+//! is answered and closed, and no response is an undocumented server error.
 
 #![no_main]
 
@@ -9,7 +9,8 @@ use fuzz::{Answer, Connection, Served, Table, connections};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use tempfile::TempDir;
 
-/// Whom this policy lets in is up to each input; the administrator empties the engine before.
+/// Authorization policy that depends on what each input sends; the administrator, who empties the
+/// engine before each input, is always allowed.
 const AUTHORIZATION: &str = "package system.authz
 default allow := false
 allow if input.identity == \"administrator\"
@@ -123,8 +124,8 @@ const TABLE: Table = Table {
     ],
 };
 
-/// Flags of every engine: nothing takes long or much memory, and decisions are made ready
-/// for the log, by the policies that inputs bring.
+/// Flags of every engine: they limit the time and memory of evaluations, and enable decision logs,
+/// which the policies of an input may filter.
 const ARGUMENTS: &[&str] = &[
     "engine",
     "--set",
@@ -139,7 +140,7 @@ const ARGUMENTS: &[&str] = &[
     "256MiB",
 ];
 
-/// An engine that lets everybody in, and one that asks a policy.
+/// One engine that allows every request, and one that asks an authorization policy.
 #[derive(Default)]
 struct Engines {
     open: Option<Served>,
@@ -154,8 +155,8 @@ impl Engines {
         }
     }
 
-    /// The engine without documents and policies of inputs. One that their policies keep closed
-    /// makes room for a new one.
+    /// Returns the engine without the documents and policies of earlier inputs. If these policies
+    /// prevent the administrator from emptying it, a new engine replaces it.
     fn emptied(&mut self, guarded: bool) -> &Served {
         if !empty(self.get(guarded)) {
             assert!(guarded, "the engine cannot be emptied");
@@ -181,7 +182,7 @@ fn start_guarded() -> (TempDir, Served) {
     (folder, Served::start(&arguments))
 }
 
-/// Takes all policies and documents away, if that can be done.
+/// Deletes all policies and documents; returns whether that succeeded.
 fn empty(engine: &Served) -> bool {
     let ask = |line: &str, body: &str| {
         let text = format!("{line}\nAuthorization: Bearer administrator\n\n{body}");
@@ -207,7 +208,7 @@ fn empty(engine: &Served) -> bool {
     false
 }
 
-/// The policies that a listing names, but for the one that is kept.
+/// Returns the ids in a list of policies, except that of `kept.rego`.
 fn ids(listed: &Answer) -> Vec<String> {
     let body = listed.text.split_once("\r\n\r\n").unwrap_or_default().1;
     let listed: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
@@ -218,8 +219,8 @@ fn ids(listed: &Answer) -> Vec<String> {
         .collect()
 }
 
-/// Documented responses with status 500: errors and timeouts of policies, health
-/// rules that do not hold, and a few requests of which the real OPA answers so, too.
+/// Substrings of documented responses with status 500: errors and timeouts of policies, false
+/// health rules, and a few requests to which the real OPA responds with 500, too.
 const DOCUMENTED: &[&str] = &[
     "\"eval_conflict_error\"",
     "\"eval_builtin_error\"",
@@ -234,7 +235,7 @@ const DOCUMENTED: &[&str] = &[
     "document missing or undefined",
 ];
 
-/// Whether the answer is no error of the server, or one that is documented.
+/// Whether the response is not a server error, or a documented one.
 fn is_documented(answer: &Answer) -> bool {
     match answer.status {
         500 => DOCUMENTED.iter().any(|words| answer.text.contains(words)),

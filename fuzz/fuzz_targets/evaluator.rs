@@ -1,4 +1,4 @@
-//! Generated policies, evaluated, until whoever asked has waited for long enough.
+//! Evaluates generated policies until the evaluations end or are cancelled.
 
 #![no_main]
 
@@ -11,11 +11,11 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions};
 use rego_generate::Choices;
 
-/// A run may take so long before its evaluations are cancelled. One that then goes on runs into
-/// the limit of the fuzzer.
+/// Time after which the evaluations of a run are cancelled. If they continue nevertheless, the run
+/// exceeds the time limit of the fuzzer.
 const RUN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The runs to be cancelled when the next one has not begun in time.
+/// Channel to the thread that cancels a run if the next one has not begun within the timeout.
 static CLOCK: LazyLock<Mutex<mpsc::Sender<Arc<AtomicBool>>>> = LazyLock::new(|| {
     let (sender, runs) = mpsc::channel::<Arc<AtomicBool>>();
     std::thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Any lines as evidence: what is read is written again as it was, and every report can be made
-//! of it, also when it is judged again.
+//! Reads any lines as evidence: each event that is read survives being written and read again, and
+//! every report can be made of the events, also after they are judged again.
 
 #![no_main]
 

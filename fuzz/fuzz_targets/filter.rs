@@ -1,4 +1,5 @@
-//! Any text as the filter that a server answers, in every language: rows, or what is wrong.
+//! Evaluates any text as the filter that a server returns, in every language: the result is the
+//! selected rows, or an error.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Any text as a module of each version and as a query: it is read or refused, never more.
+//! Parses any text as a module of each version and as a query: it is accepted or refused without a
+//! panic.
 
 #![no_main]
 

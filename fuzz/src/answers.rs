@@ -4,17 +4,17 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 
-/// An answer.
+/// HTTP response.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its status.
+    /// Status code of the response.
     pub status: u16,
-    /// Its head and body, as text; the body without its coding.
+    /// Head and decoded body of the response, as text.
     pub text: String,
 }
 
-/// The answers on a connection, in order. Their bodies are no text that holds an end of line of
-/// HTTP, so that none of them looks like the head of another answer.
+/// Splits the bytes received on a connection into responses, in order. No body contains a line end
+/// of HTTP, so no part of a body looks like the head of another response.
 pub fn answers(bytes: &[u8]) -> Vec<Answer> {
     const START: &[u8] = b"HTTP/1.1 ";
     let starts: Vec<_> = (0..bytes.len())
@@ -26,7 +26,7 @@ pub fn answers(bytes: &[u8]) -> Vec<Answer> {
         .collect()
 }
 
-/// Whether a line of status begins here.
+/// Whether `bytes` begins with a status line, which begins with `start`.
 fn is_head(bytes: &[u8], start: &[u8]) -> bool {
     let Some(line) = bytes.strip_prefix(start) else {
         return false;

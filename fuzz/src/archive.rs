@@ -1,4 +1,4 @@
-//! Archives made of bytes.
+//! Builds archives from the bytes of an input.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -7,14 +7,15 @@ use sha2::Sha256;
 
 use crate::script::{gzip, parts, split};
 
-/// The key that signatures are made with.
+/// Key with which signatures are made.
 pub const KEY: &str = "key";
 
-/// The size of a block, in which archives have their heads.
+/// Size of the blocks in which an archive stores its headers, in bytes.
 const BLOCK: usize = 512;
 
-/// A sound archive of the files that the parts of an input are: a line with the name, an empty
-/// line, and the content. The content of `.signatures.json` is signed, unless it is one already.
+/// Builds a valid archive of the files in an input. Each part of the input is a file: a line with
+/// its name, an empty line, and its content. The content of `.signatures.json` is signed, unless it
+/// already has a signature.
 pub fn archive(input: &[u8]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for part in parts(input) {
@@ -33,7 +34,7 @@ pub fn archive(input: &[u8]) -> Vec<u8> {
     gzip(&builder.into_inner().unwrap())
 }
 
-/// The file with the signature of these claims.
+/// Returns the content of `.signatures.json` for these claims.
 fn signed(claims: &[u8]) -> Vec<u8> {
     let encode = |bytes: &[u8]| BASE64_URL_SAFE_NO_PAD.encode(bytes);
     let content = format!(
@@ -47,7 +48,7 @@ fn signed(claims: &[u8]) -> Vec<u8> {
     format!("{{\"signatures\":[\"{content}.{code}\"]}}").into_bytes()
 }
 
-/// The bytes as an archive whose checksums are right, so that nothing is refused for them alone.
+/// Corrects the checksums of the archive in `bytes`, so that it is not refused for them alone.
 pub fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut at = 0;

@@ -1,20 +1,20 @@
-//! Changes of whole requests, beside libFuzzer's changes of bytes.
+//! Mutations of whole requests, in addition to libFuzzer's mutations of bytes.
 
 use libfuzzer_sys::fuzzer_mutate;
 use rego_generate::Choices;
 
 use crate::script::{Part, input, parts, split};
 
-/// Endpoints of a server with their methods.
+/// Endpoints of a server, and parts from which requests to them are made.
 #[derive(Debug)]
 pub struct Table {
-    /// Methods with paths, in which `*` stands for a segment that is chosen.
+    /// Methods with paths; each `*` is replaced by a random segment.
     pub endpoints: &'static [&'static str],
-    /// Suffixes of a path.
+    /// Suffixes that may be appended to a path, such as query strings.
     pub queries: &'static [&'static str],
-    /// Bodies that mean something to some endpoint.
+    /// Bodies that are valid for at least one endpoint.
     pub bodies: &'static [&'static str],
-    /// Lines of a head, beside those that every server knows.
+    /// Header lines for requests, in addition to those that every server knows.
     pub headers: &'static [&'static str],
 }
 
@@ -55,7 +55,7 @@ const HEADERS: &[&str] = &[
     "X: \u{1}",
 ];
 
-/// Changes the input in `data` in place, as libFuzzer asks, and gives its length.
+/// Mutates the input in `data` in place, for libFuzzer; returns its new length.
 pub fn mutate(table: &Table, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let decisions = decisions(seed);
     let mut choices = Choices::new(&decisions);
@@ -72,7 +72,7 @@ pub fn mutate(table: &Table, data: &mut [u8], size: usize, most: usize, seed: u3
     length
 }
 
-/// Bytes that differ with the seed.
+/// Returns pseudo-random bytes that depend on the seed.
 fn decisions(seed: u32) -> [u8; 64] {
     let mut state = u64::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::array::from_fn(|_| {
@@ -83,7 +83,7 @@ fn decisions(seed: u32) -> [u8; 64] {
     })
 }
 
-/// Changes one request, or which there are.
+/// Changes one request, or inserts, copies, removes or swaps requests.
 fn change(parts: &mut Vec<Part>, table: &Table, choices: &mut Choices<'_>) {
     let at = choices.below(parts.len());
     match choices.below(9) {

@@ -1,27 +1,27 @@
-//! Text that is a sequence of requests, so that inputs can be read and changed in their parts.
+//! Inputs as text with a sequence of requests, so that they can be read and changed by parts.
 //!
-//! A line `%%` ends a request, `%%%` also its connection. The first line of a request is its
-//! method and target, then come headers, an empty line and the body. A request whose first line is
-//! `!` is sent as it stands, without anything that makes it sound.
+//! A line `%%` ends a request, `%%%` also its connection. The first line of a request is its method
+//! and target; headers, an empty line and the body follow. A request whose first line is `!` is
+//! sent unchanged, even if it is malformed.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// As many requests of an input are sent.
+/// Maximum number of requests sent for one input.
 const REQUESTS: usize = 24;
 
 /// One request, as it stands in the input.
 #[derive(Debug, Clone, Default)]
 pub struct Part {
-    /// Everything up to the line that ends it.
+    /// Text of the request, up to the line that ends it.
     pub text: Vec<u8>,
-    /// Whether its connection ends with it.
+    /// Whether the connection ends after this request.
     pub last: bool,
 }
 
-/// The requests of an input.
+/// Splits an input into its requests.
 pub fn parts(input: &[u8]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut part = Part::default();
@@ -43,7 +43,7 @@ pub fn parts(input: &[u8]) -> Vec<Part> {
     parts
 }
 
-/// The input with these requests.
+/// Joins requests into an input.
 pub fn input(parts: &[Part]) -> Vec<u8> {
     let mut input = Vec::new();
     for (at, part) in parts.iter().enumerate() {
@@ -55,18 +55,18 @@ pub fn input(parts: &[Part]) -> Vec<u8> {
     input
 }
 
-/// Requests on one connection.
+/// Requests that are sent on one connection.
 #[derive(Debug, Default)]
 pub struct Connection {
-    /// All of it.
+    /// Bytes of all requests, as sent.
     pub bytes: Vec<u8>,
-    /// The first lines of its requests.
+    /// First line of each request.
     pub lines: Vec<String>,
-    /// Whether its requests may lack their ends, so that the server waits for more of them.
+    /// Whether a request may be incomplete, so that the server waits for more bytes.
     pub open: bool,
 }
 
-/// Requests by connection.
+/// Groups the requests of an input by connection.
 pub fn connections(input: &[u8]) -> Vec<Connection> {
     let mut connections = Vec::new();
     let mut connection = Connection::default();
@@ -91,14 +91,14 @@ pub fn connections(input: &[u8]) -> Vec<Connection> {
     connections
 }
 
-/// Whether a request says itself how long it is.
+/// Whether a request states its length itself, or is sent unchanged.
 fn is_open(text: &[u8]) -> bool {
     let head = split(text).0.to_ascii_lowercase();
     let says = |words: &[u8]| head.windows(words.len()).any(|part| part == words);
     text.starts_with(b"!\n") || says(b"\ncontent-length") || says(b"\ntransfer-encoding")
 }
 
-/// The head and the body of a request.
+/// Splits a request into its head and its body.
 pub fn split(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.windows(2).position(|bytes| bytes == b"\n\n");
     match end {
@@ -107,7 +107,8 @@ pub fn split(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// A request as it is sent: whole, and with the length that it has, unless it says otherwise.
+/// Returns the bytes that are sent for a request: complete, and with the length of its body unless
+/// it states another.
 fn sent(text: &[u8]) -> Vec<u8> {
     if let Some(raw) = text.strip_prefix(b"!\n") {
         return raw.to_vec();
@@ -145,7 +146,7 @@ fn sent(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The bytes, compressed.
+/// Returns the bytes, compressed.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();

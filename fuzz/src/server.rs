@@ -1,4 +1,4 @@
-//! A real server in this process, on a port of its own.
+//! Runs a real server in this process, on a separate port.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -12,16 +12,17 @@ use tokio::runtime::Runtime;
 use crate::answers::{Answer, answers};
 use crate::script::Connection;
 
-/// When nothing has been answered for so long, the client closes its side.
+/// Time without data after which the client closes its sending side.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A connection that is served no answer for so long hangs.
+/// Time without data after which a connection counts as hanging.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// File that records, every thousand connections, the statuses of each endpoint.
+/// Environment variable with the file to which the number of responses by endpoint and status is
+/// written every thousand connections.
 const STATUSES: &str = "FUZZ_STATUSES";
 
-/// A server that keeps its state from one connection to the next.
+/// Running server that keeps its state between connections.
 #[derive(Debug)]
 pub struct Served {
     address: SocketAddr,
@@ -37,7 +38,7 @@ struct Statuses {
 }
 
 impl Served {
-    /// Starts the program with these arguments, on a free port.
+    /// Starts a server with these arguments on a free port.
     pub fn start(arguments: &[&str]) -> Self {
         let runtime = Runtime::new().unwrap();
         let arguments = arguments.iter().chain(&["--addr", "127.0.0.1:0"]);
@@ -52,8 +53,7 @@ impl Served {
         }
     }
 
-    /// Sends all of it on a connection of its own, and gives everything that is answered until
-    /// the server closes.
+    /// Sends the requests on a new connection; returns all responses until the server closes it.
     pub fn talk(&self, connection: &Connection) -> Vec<Answer> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         // A server that has refused what came first may close before it has read the rest.
@@ -77,7 +77,7 @@ impl Served {
         answers
     }
 
-    /// Counts the answers to requests of which each has one.
+    /// Counts the responses by endpoint and status, if there is one for each request.
     fn count(&self, connection: &Connection, answers: &[Answer], file: &str) {
         let mut statuses = self.statuses.lock().unwrap();
         statuses.connections += 1;
@@ -96,15 +96,15 @@ impl Served {
     }
 }
 
-/// Reads until the server closes, or answers nothing for so long. A reset may take answers with it
-/// that had not been read.
+/// Reads until the server closes the connection; returns false if it sends nothing within
+/// `timeout`. A reset may discard responses that have not been read.
 fn read(stream: &mut TcpStream, timeout: Duration, bytes: &mut Vec<u8>) -> bool {
     stream.set_read_timeout(Some(timeout)).unwrap();
     let read = stream.read_to_end(bytes);
     !read.is_err_and(|failure| failure.kind() == std::io::ErrorKind::WouldBlock)
 }
 
-/// Method, and the prefix of the path that identifies endpoints.
+/// Returns the method of a request line and the prefix of its path that identifies the endpoint.
 fn endpoint(line: &str) -> String {
     let (method, target) = line.split_once(' ').unwrap_or((line, ""));
     let path = target.split('?').next().unwrap_or_default();

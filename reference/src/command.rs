@@ -203,9 +203,9 @@ pub async fn start(args: impl IntoIterator<Item = String>) -> Result<Running, St
 /// Running servers; dropping them stops them without waiting for open requests.
 #[derive(Debug, Default)]
 pub struct Running {
-    /// First address of the engine.
+    /// First network address that the engine listens on, if any.
     pub engine: Option<SocketAddr>,
-    /// First address of the control plane.
+    /// First network address that the control plane listens on, if any.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
     /// Control plane, and its workers.

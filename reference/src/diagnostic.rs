@@ -7,7 +7,7 @@ use rego::syntax::Location;
 use rego::value::Object;
 use rego::{EvalError, Value};
 
-/// Converts an error in a module or a query.
+/// Converts to JSON an error in a module or a query.
 pub(crate) fn language(error: &LanguageError) -> Value {
     let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
     if let Some(details) = &error.details {
@@ -16,7 +16,7 @@ pub(crate) fn language(error: &LanguageError) -> Value {
     Value::from(item)
 }
 
-/// Converts an evaluation error, with the stack of open queries.
+/// Converts to JSON an evaluation error, with the stack of open queries.
 pub(crate) fn evaluation(error: &EvalError) -> Value {
     let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
     let stack = error.stack.iter().map(|(query, at)| {
@@ -32,7 +32,7 @@ pub(crate) fn evaluation(error: &EvalError) -> Value {
     Value::from(item)
 }
 
-/// Converts an error about an expression of a rule that cannot be translated to a filter.
+/// Converts to JSON an error about an expression that cannot be translated to a filter.
 pub(crate) fn filter(refusal: &Unsupported) -> Value {
     let mut item = item(refusal.code, &refusal.message, refusal.location.as_ref());
     if let Some(advice) = &refusal.advice {

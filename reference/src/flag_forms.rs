@@ -1,4 +1,4 @@
-//! Flags in the forms of Go.
+//! Command-line flags in the forms that programs in Go accept.
 
 use clap::{Arg, ArgAction};
 

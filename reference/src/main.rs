@@ -16,8 +16,8 @@ use tracing::{error, info};
 /// abandoned.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// A dedicated thread waits for signals, so that the program can be stopped whatever the servers
-/// do.
+/// Runs the command line. A dedicated thread waits for signals, so that the program can be stopped
+/// whatever the servers do.
 fn main() -> ExitCode {
     let command = CommandLine::parse();
     // Dropped at the end of the process, when the last lines are written.

@@ -33,7 +33,7 @@ impl Citable {
         Self { ids: known }
     }
 
-    /// Whether an id, a parent path of ids, or a glob over them matches anything.
+    /// Whether a cited id, parent path of ids, or glob over them matches at least one rule.
     fn has(&self, cited: &str) -> bool {
         let start = cited.split('*').next().unwrap_or_default();
         EXAMPLES.contains(&cited)
@@ -44,8 +44,8 @@ impl Citable {
     }
 }
 
-/// Rule ids cited by the comments of a file: the quoted and backquoted strings shaped like one,
-/// each with its line number.
+/// Returns the rule ids that the comments of a file cite: the quoted and backquoted strings shaped
+/// like one, each with its line number.
 fn citations(source: &Source) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (line, number) in source.text.lines().zip(1..) {
@@ -71,7 +71,7 @@ fn is_like_an_id(text: &str) -> bool {
     below.is_some_and(|below| !below.is_empty() && text.chars().all(plain) && !text.ends_with('/'))
 }
 
-/// Citations of rules that do not exist.
+/// Returns the citations of rules that do not exist.
 fn dangling(folder: &str, sources: &[Source], known: &Citable) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {

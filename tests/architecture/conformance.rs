@@ -188,14 +188,14 @@ const REEXPORTS: &[(&str, &str)] = &[
     ("visible_line", "visible"),
 ];
 
-/// Only folder of `report` that may import `run`. Reports are built from events, which evidence
-/// contains too; only reproducers send requests to the target again.
+/// Only folder of `report` that may import `run`, because only reproducers send requests to the
+/// target again. Other reports are built from events alone.
 const MAY_RUN: &str = "report/repro/";
 
 /// Only file that may name the reference server.
 const EMBEDS: &str = "target/embedded.rs";
 
-/// Modules that a file imports, except its own.
+/// Returns the modules that a file imports, except its own.
 fn imported(source: &Source) -> BTreeSet<String> {
     let module = source.module();
     let own = module.first().copied().unwrap_or_default();
@@ -209,7 +209,7 @@ fn imported(source: &Source) -> BTreeSet<String> {
     names.filter(|name| name != own).collect()
 }
 
-/// Imports that the table does not allow, each with how to fix it.
+/// Returns the imports that the table does not allow, each with how to fix it.
 fn forbidden(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -241,7 +241,7 @@ fn forbidden(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Layers that may import a module not listed above them.
+/// Returns the layers that may import a module not listed above them.
 fn climbing(layers: &[(&str, &[&str])]) -> Vec<String> {
     let mut found = Vec::new();
     for (place, (name, allowed)) in layers.iter().enumerate() {
@@ -275,7 +275,7 @@ fn embedding(sources: &[Source]) -> Vec<String> {
     found.collect()
 }
 
-/// Sections of rules without a file at the same path.
+/// Returns the sections of rules that have no source file at the same path.
 fn misplaced<'p>(sections: impl Iterator<Item = &'p str>, files: &[String]) -> Vec<String> {
     let has_file = |path: &str| {
         let file = path.replace('-', "_");

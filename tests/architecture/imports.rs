@@ -2,8 +2,8 @@
 
 use super::sources::Source;
 
-/// Paths that begin with `crate::` or `super::`, each as names from the root of the crate. Ignores
-/// comments, string literals, and unit tests at the end of the file.
+/// Returns the paths that begin with `crate::` or `super::`, each as names from the root of the
+/// crate. Ignores comments, string literals, and unit tests at the end of the file.
 pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let mut imports = Vec::new();
@@ -17,7 +17,8 @@ pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
     imports
 }
 
-/// Paths into another crate, each as names from its root. Ignores the same parts of the file.
+/// Returns the paths into the crate `name`, each as names from its root. Ignores comments, string
+/// literals, and unit tests at the end of the file.
 pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let start = format!("{name}::");
@@ -126,7 +127,8 @@ pub(crate) fn code(text: &str) -> String {
     code + rest
 }
 
-/// Returns the rest after a string literal; `raw` is the number of `#` of a raw one.
+/// Returns the text after the string literal at its start; `raw` is the number of `#` of a raw
+/// literal.
 fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
     let body = text.get(1..).unwrap_or_default();
     if let Some(hashes) = raw {
@@ -144,7 +146,7 @@ fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
     ""
 }
 
-/// Returns the rest after a character literal, or none at a lifetime.
+/// Returns the text after the character literal at its start, or none if a lifetime begins there.
 fn behind_character(text: &str) -> Option<&str> {
     let body = text.strip_prefix('\'')?;
     match body.strip_prefix('\\') {

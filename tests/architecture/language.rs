@@ -46,7 +46,7 @@ const LAYERS: &[&str] = &[
     "x509",
 ];
 
-/// Names at the root of the crate that its modules use, and the modules that define them.
+/// Names re-exported at the root of the crate, with the modules that define them.
 const REEXPORTS: &[(&str, &str)] = &[
     ("Errors", "error"),
     ("EvalError", "error"),
@@ -132,7 +132,7 @@ fn worldly(source: &Source) -> Vec<String> {
     found
 }
 
-/// Lines of a manifest that declare a dependency on a crate that accesses the network.
+/// Returns the lines of a manifest that declare a dependency on a crate that accesses the network.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let (_, rest) = manifest.split_once("[dependencies]").unwrap_or_default();
     let section = rest.split("\n[").next().unwrap_or_default();

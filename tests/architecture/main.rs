@@ -1,4 +1,4 @@
-//! Architecture of the repository: which module may import which, and where each thing belongs.
+//! Architecture of the repository: which module may import which, and which file may contain what.
 
 mod citations;
 mod conformance;

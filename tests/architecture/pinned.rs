@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sources::{paths, repository};
 
-/// Actions and images without a digest, with the reason.
+/// Actions and images that may be named without a digest, with the reason.
 const WITHOUT: [(&str, &str); 2] = [
     ("./", "the action of this repository"),
     (
@@ -47,7 +47,7 @@ fn named(yaml: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Base images of a build, except its own earlier stages.
+/// Returns the base images of a Containerfile, except its own earlier stages.
 fn images(containerfile: &str) -> Vec<String> {
     let mut built: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -71,7 +71,7 @@ fn images(containerfile: &str) -> Vec<String> {
     found
 }
 
-/// Fenced code blocks of a page.
+/// Returns the fenced code blocks of a page.
 fn examples(page: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut inside = false;
@@ -87,7 +87,7 @@ fn examples(page: &str) -> Vec<String> {
     found
 }
 
-/// Actions and images in the examples of a page.
+/// Returns the actions and images that the examples of a page name.
 fn shown(page: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let mut found = Vec::new();
     for example in examples(page) {

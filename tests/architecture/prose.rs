@@ -5,7 +5,7 @@ use super::sources::{Source, sources};
 /// Folders of sources.
 const FOLDERS: &[&str] = &["conformance", "fuzz", "reference", "tests", "xtask"];
 
-/// Refused phrases, with better ones. Spaces stand for the ends of words.
+/// Refused phrases, with better ones. A space at an end of a phrase matches the end of a word.
 const PHRASES: &[(&str, &str)] = &[
     (" otherwise than ", "unlike"),
     (" comes to ", "results in"),
@@ -16,7 +16,7 @@ const PHRASES: &[(&str, &str)] = &[
     (" is none ", "is not"),
 ];
 
-/// First word of a comment that names nothing.
+/// First word of a headless comment, which is refused.
 const HEADLESS: &str = "What ";
 
 /// Returns the refused phrases in the comments of a file.

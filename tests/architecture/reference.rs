@@ -59,7 +59,7 @@ const ENGINE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The same for the modules of the control plane.
+/// Modules of the control plane that others depend on, with their allowed imports within it.
 const CONTROL: &[(&str, &[&str])] = &[
     ("cipher", &[]),
     ("allowed_hosts", &[]),
@@ -283,13 +283,13 @@ fn forbidden_imports(
     forbidden
 }
 
-/// Returns the name in a path directly below a parent.
+/// Returns the name that follows the parent in a path, if the path is below the parent.
 fn child<'p>(path: &'p [String], parent: &[&str]) -> Option<&'p str> {
     let (above, below) = path.split_at_checked(parent.len())?;
     (above == parent).then_some(below.first()?.as_str())
 }
 
-/// Import graph of the modules below each parent.
+/// Returns the import graph of the modules below each parent, by the path of the parent.
 fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     let mut graphs: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     let modules: BTreeSet<Vec<String>> = sources.iter().map(Source::module).collect();
@@ -314,7 +314,7 @@ fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
     graphs
 }
 
-/// Modules that are on a cycle of the graph.
+/// Returns the modules that are on a cycle of the graph.
 fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     let reaches_itself = |start: &&String| {
         let mut seen = BTreeSet::new();
@@ -335,7 +335,7 @@ fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     circular.map(String::as_str).collect()
 }
 
-/// Files that use a name without being allowed to.
+/// Returns the files that use a name without being allowed to.
 fn users<'s>(sources: &'s [Source], name: &str, allowed: &[&str]) -> Vec<&'s str> {
     let uses = |text: &str| {
         text.match_indices(name).any(|(at, _)| {

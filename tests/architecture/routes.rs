@@ -14,7 +14,7 @@ const UNDOCUMENTED: &[&str] = &[
     "GET /v1/bundles/{bundle}/status/latest",
 ];
 
-/// Entry of a route table.
+/// Entry of a server's route table.
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     method: String,
@@ -88,13 +88,14 @@ fn endpoints() -> Vec<(String, String)> {
     endpoints.collect()
 }
 
-/// Literal segments of a path.
+/// Returns the literal segments of a path.
 fn literals(path: &str) -> Vec<&str> {
     let segments = path.split('/');
     segments.filter(|part| !part.starts_with('{')).collect()
 }
 
-/// Endpoints without a route to the handler at the same path, and routes without an endpoint.
+/// Returns the endpoints without a route to the handler at the same path, and the routes without an
+/// endpoint.
 fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
     let fits = |(file, endpoint): &(String, String), line: &Line| {
         let (method, path) = endpoint.split_once(' ').unwrap_or_default();
@@ -116,7 +117,7 @@ fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
     wrong
 }
 
-/// Route tables of both servers.
+/// Returns the routes in the tables of both servers.
 fn all_routes(sources: &[Source]) -> Vec<Line> {
     let table = |server: &str| {
         let path = format!("{server}/routes.rs");

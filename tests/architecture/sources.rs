@@ -36,7 +36,7 @@ pub(crate) fn sources(folder: &str) -> Vec<Source> {
     sources.collect()
 }
 
-/// Paths of the files below a folder of the repository that have this suffix, sorted.
+/// Returns the paths of the files below a folder of the repository that have this suffix, sorted.
 pub(crate) fn paths(folder: &str, ending: &str) -> Vec<String> {
     let root = repository().join(folder);
     let mut files = Vec::new();

@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
 
-/// Flags without an input, with the reason.
+/// Flags of `conformance run` without an input of the action, with the reason.
 const WITHOUT: [(&str, &str); 6] = [
     ("watch", "nobody changes a file while a job runs"),
     ("ledger", "the runner is thrown away with what it remembers"),
@@ -27,7 +27,7 @@ const WITHOUT: [(&str, &str); 6] = [
     ("progress", "a log has lines"),
 ];
 
-/// Inputs without a flag of the same name, with their meaning.
+/// Inputs of the action without a flag of the same name, with their meaning.
 const OF_ITS_OWN: [(&str, &str); 4] = [
     ("rules", "the arguments"),
     ("token", "the value of --token-env's variable"),

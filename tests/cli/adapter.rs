@@ -55,7 +55,7 @@ pub(crate) fn serve(behaviour: &str) {
     }
 }
 
-/// Returns the last segment of the requested path.
+/// Returns the last segment of the path that a request to the adapter asks for.
 fn what(question: &Value) -> &str {
     let path = question.get("path").and_then(Value::as_array);
     let last = path.and_then(|path| path.last());

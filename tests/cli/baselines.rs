@@ -13,7 +13,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_flaky_rule_may_pass_or_fail_and_proves_nothing", flaky),
 ];
 
-/// Violated by `Echo`, satisfied by `Empty`.
+/// Rule that the server `Echo` violates and the server `Empty` satisfies.
 const FAILS: &str = "engine/health/get/healthy-is-empty-object";
 const OTHER: &str = "engine/v1/data/get/undefined-omits-result";
 

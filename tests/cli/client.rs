@@ -1,4 +1,4 @@
-//! `conformance client`: the rules for clients on the model, and adapters that fail.
+//! `conformance client`: the rules for clients, judged on the model client, and adapters that fail.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ fn on_script(program: &Program, options: &[&str], script: &str) -> Ran {
     on_script_with(&patient("timeout"), program, options, script)
 }
 
-/// Runs it on a shell script with this option for the time limit.
+/// Runs `conformance client` on a shell script with this option for the time limit.
 fn on_script_with(limit: &str, program: &Program, options: &[&str], script: &str) -> Ran {
     let mut arguments = vec!["client", limit];
     arguments.extend(options);
@@ -280,7 +280,7 @@ fn usage() {
         ),
         (
             &["client", "--model", "--rules-dir", "."],
-            "the path begins with the name of neither document",
+            "invalid path: expected to begin with the name of a document",
         ),
     ] {
         program.run(arguments).expect(2, &[told]);

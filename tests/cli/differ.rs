@@ -13,10 +13,11 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("what_goes_with_one_target_is_refused_with_several", refused),
 ];
 
-/// Passes where a written document can be read and the last response is 200 with any body.
+/// Rule that passes where a written document can be read and the last response is 200 with any
+/// body.
 const LENIENT: &str = "engine/v1/data/get/undefined-answers-ok";
 const STRICT: &str = "engine/v1/data/get/undefined-omits-result";
-/// Prefix of the proposals of a run.
+/// Prefix of the line about a difference for which a run proposes a clause.
 const PROPOSED: &str =
     "NOT COVERED engine/v1/data/get: `/result` is absent at reference; a string at";
 
@@ -28,7 +29,7 @@ fn target(name: &str, url: &str) -> String {
     )
 }
 
-/// Lines of the proposed clauses, from the first id on.
+/// Returns the lines of the proposed clauses, from the first id on.
 fn skeleton(ran: &Ran, file: &str) -> String {
     let head = format!("  specs/{file}.yaml:");
     let lines = ran.out.lines().skip_while(|line| *line != head).skip(1);

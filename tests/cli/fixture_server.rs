@@ -107,7 +107,7 @@ fn runs_already() {
         .expect(3, &["is not configured with the suite's fixture server"]);
 }
 
-/// Runs an engine whose first ports are taken, and checks the number of starts.
+/// Starts an engine whose first ports are taken, and checks the number of starts.
 fn port_is_taken() {
     for (taken, code, starts, text) in [
         (2, 1, 3, "not conformant"),

@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const NAME: &str = "engine-decision";
 const MUST: &str = "engine/v1/data/get/malformed-input-answers-bad-request";
-/// First of the rules that fail alike.
+/// First of several rules that fail for the same reason.
 const TOLD: &str = "engine/common/decision-envelope/result-is-any-json";
 const SHOULD: &str = "engine/v0/data/post/";
 /// Fault that only rules of the level `should` notice, and one that others notice.

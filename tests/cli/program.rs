@@ -38,13 +38,13 @@ pub(crate) fn main() -> ExitCode {
     cli::main(std::env::args_os(), console).into()
 }
 
-/// Option of this name that sets a time limit of the program to [`HANG_LIMIT`].
+/// Returns the option that sets the time limit with this name to [`HANG_LIMIT`].
 pub(crate) fn patient(option: &str) -> String {
     format!("--{option}={}", HANG_LIMIT.as_secs())
 }
 
-/// Runs with the first of [`LIMITS`] that is long enough for the waits that must not time out;
-/// `early` reports whether one of them did.
+/// Runs the program with the first of [`LIMITS`] that is long enough for the waits that must not
+/// time out; `early` reports whether one of them timed out.
 pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> bool) -> Ran {
     let [first, longer @ ..] = LIMITS;
     longer
@@ -71,7 +71,7 @@ pub(crate) fn signal(process: u32, signal: &str) -> bool {
     sent.expect("kill").success()
 }
 
-/// The program, in an empty folder.
+/// Program under test, run in an empty folder.
 pub(crate) struct Program {
     pub(crate) folder: TempDir,
     environment: Vec<(String, String)>,

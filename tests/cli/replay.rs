@@ -11,12 +11,13 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const DATA: &str = "engine/v1/data/get";
 const RULE: &str = "engine/v1/data/get/undefined-omits-result";
-/// Continues with a cursor from the previous response.
+/// Rule that continues a list with the cursor of the previous response.
 const CURSOR: &str = "control/common/list-envelope/next-cursor-string-when-more";
-/// Sends a token that is unknown to every target.
+/// Rules that send a token unknown to every target.
 const CREDENTIAL: &str = "control/common/authentication";
 
-/// A program with `run.ndjson`, the evidence of these rules on the reference.
+/// Creates a program whose folder contains `run.ndjson`, the evidence of these rules on the
+/// reference.
 fn recorded(rules: &[&str]) -> Program {
     let program = Program::new();
     let run = ["run", "--report=ndjson=run.ndjson", "--namespace=acme"];

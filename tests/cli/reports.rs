@@ -18,7 +18,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_reproducer_holds_the_shortest_steps", reproducer),
 ];
 
-/// Passes if every response is an empty object.
+/// Rule that passes if every response is an empty object.
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
 const REPORTS: [(&str, &str); 7] = [

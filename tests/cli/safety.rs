@@ -16,11 +16,11 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const READS: &str = "engine/health/get/healthy-is-empty-object";
 const WRITES: &str = "engine/v1/data/put/create-answers-no-content";
-/// Writes a document, then reads it.
+/// Rule that writes a document and then reads it.
 const ASKS: &str = "engine/v1/data/put/create-stores-document";
 const THEIRS: [&str; 2] = ["/v1/data/theirs", "/v1/policies/theirs.rego"];
 
-/// Names of runs that can be cleaned up.
+/// Returns the names of the runs that can be cleaned up.
 fn runs(program: &Program) -> Vec<String> {
     let listed = program.run(&["cleanup"]);
     listed.expect(0, &[]);
@@ -189,7 +189,7 @@ fn not_forgotten() {
     assert_eq!(runs(&program), Vec::<String>::new());
 }
 
-/// Stores a document outside any run.
+/// Stores a document like another client, outside any run.
 fn put_by_hand(url: &str, path: &str) -> String {
     use std::io::{Read as _, Write as _};
     let address = url.replace("http://", "");

@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 /// Markup that breaks out of HTML, Markdown and TAP unless it is escaped.
 pub(crate) const MARKUP: &str = "</pre></script><script>alert(1)</script>\n  ...\nnot ok 99 - x\n```\n# heading\u{1b}[31m\u{202e}";
 
-/// Behaviour of the server.
+/// Behaviour of the test server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answers {
     /// 200 and an empty JSON object; 404 for health rules, which do not exist.
@@ -41,30 +41,30 @@ pub(crate) enum Answers {
     /// 200 and, as the number `count`, the number of requests so far; paths that end in `/a` have
     /// the result 1 too.
     Counts,
-    /// Always a page of a list that continues: with the previous page's cursor, or with a new one
-    /// each time.
+    /// Responds with a page of a list that never ends: with the previous page's cursor, or with a
+    /// new one each time.
     Pages { new: bool },
-    /// `/health` like `Empty` three times, then twice with an additional member, twice without, and
-    /// so on; everything else like `Empty`. A program checks health once before its first run, and
-    /// each run once before its rules.
+    /// Responds like `Empty`, except that `/health` has an additional member in some responses: not
+    /// in the first three, in the next two, not in the two after them, and so on. A program checks
+    /// health once before its first run, and each run once before its rules.
     Moves,
-    /// 401 with the message `no entry`.
+    /// Responds with 401 and the message `no entry`.
     Denies,
-    /// 404 and a plain-text body.
+    /// Responds with 404 and a plain-text body.
     Missing,
-    /// 200 and an HTML page.
+    /// Responds with 200 and an HTML page.
     Page,
     /// Empty control plane whose lists are empty objects; every write fails because the database is
     /// locked.
     Locked,
-    /// Response of a TLS server to a plain HTTP request.
+    /// Responds like a TLS server to a plain HTTP request.
     WantsTls,
 }
 
-/// Running server; it ends with the test program.
+/// Running server, which ends with the test program.
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// Request lines in order of arrival.
+    /// Request lines of the received requests, in order of arrival.
     pub(crate) requests: Receiver<String>,
 }
 
@@ -80,7 +80,7 @@ impl Server {
         }
     }
 
-    /// Address without a listener.
+    /// Returns an address without a listener.
     pub(crate) fn dead() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         format!("http://{}", listener.local_addr().expect("the port"))

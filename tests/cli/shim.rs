@@ -37,7 +37,8 @@ impl Shim {
         Self::start_with(behaviour, NEVER).expect("its address")
     }
 
-    /// Starts a shim with this time limit, in seconds; none if the adapter's first answer is late.
+    /// Starts a shim with this time limit, in seconds; returns none if the adapter's first answer
+    /// is late.
     fn start_with(behaviour: &str, limit: &str) -> Option<Self> {
         Self::start_behind("", behaviour, limit)
     }
@@ -112,7 +113,7 @@ impl Drop for Shim {
     }
 }
 
-/// Returns the code of an error.
+/// Returns the code in the body of an error response.
 fn code_of(error: &Value) -> Option<&str> {
     error.get("code")?.as_str()
 }
@@ -358,7 +359,8 @@ fn runs(process: &str) -> bool {
     state.first().is_some_and(|state| *state != b'Z')
 }
 
-/// Child processes of an adapter: when the adapter is replaced, and when the shim ends.
+/// Checks that child processes of an adapter end when the adapter is replaced and when the shim
+/// ends.
 fn children() {
     let before = "sleep 1000 & echo $! >> children; sleep 1000 & echo $! >> children; ";
     let mut shim = Shim::start_behind(before, "decide", NEVER).expect("its address");

@@ -14,7 +14,7 @@ use crate::server::{request, respond};
 /// Defect of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Nothing.
+    /// No defect.
     Stores,
     /// Never responds to reads of one document.
     Holds,
@@ -24,20 +24,20 @@ pub(crate) enum Manner {
     Meddles,
     /// Refuses removals.
     Refuses,
-    /// Fails removals and lists.
+    /// Responds with an error to removals and lists.
     Fails,
     /// Identifies itself as OPA 1.22.0; has no query endpoint.
     Opa,
-    /// Contains a policy that defines the response to `POST /`.
+    /// Contains a policy that determines the response to `POST /`.
     Main,
     /// Responds to writes with 200 and no body, and to missing documents with 404.
     Slips,
 }
 
-/// Running engine; it ends with the test program.
+/// Running engine, which ends with the test program.
 pub(crate) struct Store {
     pub(crate) url: String,
-    /// Request lines in order of arrival.
+    /// Request lines of the received requests, in order of arrival.
     pub(crate) requests: Receiver<String>,
     shelf: Objects,
 }
@@ -116,7 +116,7 @@ fn exchange(
     respond(stream, status, &answer)
 }
 
-/// Responses that distinguish OPA from other engines.
+/// Returns the response to a request by which OPA is distinguished from other engines.
 fn as_opa(method: &str, path: &str, head: &str) -> Option<(&'static str, &'static str)> {
     const MISSING: &str = "404 page not found";
     Some(match (method, path) {

@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const PLACE: &str = "results/engine-query/mock/1.0";
 const RULE: &str = "engine/v1/query/post/";
 
-/// Submits a mock that violates some rules.
+/// Creates the submission of a mock that violates some rules.
 fn submitted() -> (Program, PathBuf) {
     let mock = Mock::start(&[]);
     mock.switch(

@@ -135,7 +135,7 @@ fn watched_file() {
     assert_eq!(ended.code(), Some(0), "{ended:?}");
 }
 
-/// Forwards the lines of a stream in order of arrival.
+/// Returns a channel that receives the lines of a stream in order of arrival.
 fn forward(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {

@@ -19,7 +19,7 @@ const RULE: &str = "engine/v1/data/put";
 
 type Events = Vec<Value>;
 
-/// Indices of the exchanges that satisfy a predicate.
+/// Returns the indices of the exchanges that satisfy a predicate.
 fn places(events: &Events, holds: impl Fn(&Value) -> bool) -> Vec<usize> {
     let is_exchange = |event: &Value| event["event"] == "exchange" && event["step"] != 0;
     let all = events.iter().zip(0..);
@@ -47,7 +47,7 @@ fn readdress(exchange: &mut Value, start: &str) {
     exchange["request"]["url"] = json!(format!("{start}/{path}"));
 }
 
-/// Recounts the requests that the last event states.
+/// Corrects the number of requests in the last event after a change of the others.
 fn count(events: &mut Events) {
     let exchanges = events.iter().filter(|event| event["event"] == "exchange");
     let requests = exchanges.count();

@@ -245,8 +245,8 @@ fn interrupted() {
     .expect(130, &["interrupted"]);
 }
 
-/// Interrupts a run with this timeout, in seconds, on a target that never responds, once it has
-/// sent such a request.
+/// Starts a run with this timeout, in seconds, on a target that never responds, and sends it the
+/// signal `by` once it has sent a request that contains `asked`.
 fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
     let program = Program::new();
     let server = Server::start(Answers::Hangs);

@@ -1,4 +1,4 @@
-//! Invocation of cargo.
+//! Invokes cargo from a program that cargo runs.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Names of the checks.
+//! Names and descriptions of the checks of the package `verification`.
 
 /// Every check, with its description for `cargo xtask --help`. A test of the package `verification`
 /// reads this file and compares the list with the commands of its program.

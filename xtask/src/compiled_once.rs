@@ -14,7 +14,7 @@ const CHOICES: [&[&str]; 2] = [
     &["--workspace", "--edges", "normal,build,dev"],
 ];
 
-/// Crates that are compiled twice regardless, with the reason.
+/// Crates that may be compiled twice, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[(
     "memchr",
     "the build script of `psm` reads archives with it and leaves its default features out",
@@ -23,7 +23,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[(
 /// Crates, each with its comma-separated feature sets.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// Compares the feature sets.
+/// Compares the feature sets of every crate in the two commands.
 ///
 /// # Errors
 /// Names every crate that is compiled more than once, and every unneeded exception.
@@ -47,7 +47,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     }
 }
 
-/// Parses one tree, with one crate per line; a repeated crate ends with a marker.
+/// Adds the crates of the output of `cargo tree`, which has one crate per line; the line of a
+/// repeated crate ends with a marker.
 fn read(tree: &str, features: &mut Features) {
     for line in tree.lines() {
         let line = line.strip_suffix(" (*)").unwrap_or(line);

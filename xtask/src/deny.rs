@@ -9,7 +9,7 @@ use crate::{Failure, report, root};
 
 /// Version of cargo-deny to install.
 const VERSION: &str = "0.20.2";
-/// Installation options for a fast build, as the program runs for seconds.
+/// Options that make the installation of cargo-deny fast; the program itself runs only for seconds.
 const COMPILED: [&str; 3] = ["--debug", "--config", "profile.dev.debug=false"];
 
 /// Runs `cargo deny`, which is first compiled below `target/` if it is not installed.

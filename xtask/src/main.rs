@@ -1,6 +1,6 @@
 //! Tasks of the project. This program depends only on the standard library, so that it starts at
-//! once; whatever needs the suite, the servers or other crates is a check, and runs in the program
-//! of the package `verification`.
+//! once; every task that needs the suite, the servers or other crates is a check, and runs in the
+//! program of the package `verification`.
 
 mod build_cost;
 mod cargo;
@@ -27,7 +27,7 @@ type Failure = Box<dyn Error>;
 struct Task {
     name: &'static str,
     about: &'static str,
-    /// Arguments of the task, as its usage shows them.
+    /// Arguments of the task, as in the usage message.
     usage: &'static str,
     /// Runs the task with its arguments; returns false if they are invalid.
     run: fn(&[&str]) -> Result<bool, Failure>,

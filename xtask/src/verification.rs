@@ -9,8 +9,8 @@ use crate::cargo::cargo;
 use crate::commands::done;
 use crate::{Failure, root};
 
-/// Replaces this process with a check, so that the check's exit code and the signals for this
-/// process are passed through.
+/// Replaces this process with a check, so that the check receives signals to this process, and its
+/// exit code is that of this process.
 ///
 /// # Errors
 /// When the check cannot be started; otherwise this function does not return.

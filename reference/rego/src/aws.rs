@@ -1,3 +1,3 @@
-//! AWS signatures, version 4, outside of policies: for requests that a server sends.
+//! AWS signatures, version 4, for requests that a server sends itself, outside of policies.
 
 pub use crate::builtins::aws::{Signer, UnsignedRequest};

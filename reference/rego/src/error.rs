@@ -21,7 +21,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Returns the name in responses.
+    /// Returns the name of the code in responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Parse => "rego_parse_error",
@@ -71,7 +71,7 @@ impl fmt::Display for LanguageError {
     }
 }
 
-/// All errors of one stage, at least one; at most ten, and then one that reports the limit.
+/// All errors of one stage, at least one; if more than ten, ten and one that reports the limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Errors(pub Vec<LanguageError>);
 
@@ -104,14 +104,14 @@ pub enum EvalCode {
     Cancelled,
     /// `eval_internal_error`: a limit of the evaluator was reached.
     Internal,
-    /// `eval_memory_error`: all evaluations together have no memory left.
+    /// `eval_memory_error`: the memory that all evaluations share is exhausted.
     Memory,
-    /// `eval_trial_error`: a trial has to be repeated where it may take longer.
+    /// `eval_trial_error`: a trial has to be repeated as an evaluation that may take longer.
     Trial,
 }
 
 impl EvalCode {
-    /// Returns the name in responses.
+    /// Returns the name of the code in responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Conflict => "eval_conflict_error",

@@ -2,8 +2,8 @@
 
 use foldhash::fast::RandomState;
 
-/// A hash map. A short name is hashed in a fraction of the time that the standard library's maps
-/// take; a seed per process makes colliding names unpredictable.
+/// A hash map. Its hasher needs a fraction of the standard library's time for a short name; a seed
+/// per process makes collisions unpredictable.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
 /// A hash set with the same hasher.

@@ -60,7 +60,7 @@ impl Rule {
 }
 
 impl Annotations {
-    /// Converts the block: its `scope` and its members, with references as lists of terms.
+    /// Converts the METADATA block: its `scope` and its members, with references as lists of terms.
     pub fn to_json(&self) -> Value {
         let mut block = self.value.as_object().cloned().unwrap_or_default();
         block.insert("scope", Value::from(self.scope.clone()));
@@ -89,14 +89,14 @@ impl Annotations {
     }
 }
 
-/// Returns an author with a name, even if it is empty.
+/// Returns an author with the member `name`, even if that is empty.
 fn named(author: &Value) -> Value {
     let mut author = author.as_object().cloned().unwrap_or_default();
     author.insert_if_missing("name", || Value::from(""));
     author.into()
 }
 
-/// Converts an object, with some paths as lists of terms.
+/// Converts an object; the members with these names contain paths, which become lists of terms.
 fn with_terms(object: &Value, names: &[&str]) -> Value {
     let mut object = object.as_object().cloned().unwrap_or_default();
     for name in names {
@@ -255,7 +255,7 @@ impl Term {
     }
 }
 
-/// Writes the parts, or `null` if there are none, and whether it was written between backquotes.
+/// Writes the parts of a template, or `null` if it has none, and whether backquotes enclose it.
 fn write_template(template: &Template, out: &mut impl JsonSink) {
     out.name("multi_line");
     out.value(&Value::Bool(template.multi_line));

@@ -1,4 +1,4 @@
-//! JSON Web Tokens outside of policies: for signatures of bundles, and for the authentication of a
-//! server to others.
+//! JSON Web Tokens for uses outside of policies: signatures of bundles, and the authentication of a
+//! server to other servers.
 
 pub use crate::builtins::jwt::signed::{sign, unverified, verify};

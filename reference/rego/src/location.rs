@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Id of a module. All locations in the module share it, and as every node of a tree has one, it
-/// has the size of one pointer.
+/// Id of a module. It is shared by all locations in the module, and only as large as a pointer,
+/// because every node of a syntax tree has a location.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(Arc<Box<str>>);
 

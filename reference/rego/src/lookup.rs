@@ -1,14 +1,14 @@
-//! Lookup of items of long lists by their members, with an index once it pays to build one.
+//! Lookup of items of long lists by the value of a member, with an index once it pays to build one.
 
 use crate::Value;
 use crate::meter::{Ended, Meter};
 use crate::value::{Entry, Known};
 
-/// Maximum length of a string that a trial looks up.
+/// Maximum length in bytes of a string that a trial looks up.
 const SHORT: usize = 256;
 
-/// Returns the only positions in an array or object at which the members at a path can be equal to
-/// a value; `None` if they are not known.
+/// Returns the positions of those items of an array or object whose member at a path can be equal
+/// to a value; `None` if they are not known.
 ///
 /// # Errors
 /// If the evaluation has to end.
@@ -37,7 +37,7 @@ pub(crate) fn places<'v, 'k>(
     })
 }
 
-/// Returns the item of an array or object at a position.
+/// Returns the item of an array, or value of an object, at a position.
 pub(crate) fn item(list: &Value, place: usize) -> Option<&Value> {
     match list {
         Value::Array(items) => items.get(place),
@@ -46,7 +46,7 @@ pub(crate) fn item(list: &Value, place: usize) -> Option<&Value> {
     }
 }
 
-/// Returns the member with a name, in any document: base documents have array items by name.
+/// Returns the member with a name; in base documents, an array item can be named by its index.
 fn step<'v>(value: &'v Value, name: &Value) -> Option<&'v Value> {
     match value {
         Value::Array(items) => items.get(name.as_str()?.parse().ok()?),

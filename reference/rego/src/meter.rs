@@ -1,4 +1,4 @@
-//! Resource usage of an evaluation, and its limits.
+//! Limits of the time and memory of an evaluation, and the measurement of both.
 //!
 //! Every operation that can take long counts its work in *units*, each of which takes well under a
 //! microsecond. After a number of units, the evaluation checks for cancellation, the clock, and the
@@ -25,10 +25,10 @@ const INTERVAL: i64 = 1024;
 /// Number of units between checks in a trial.
 const TRIAL_INTERVAL: i64 = 64;
 
-/// Maximum weight, in units, of values that a trial compares or passes to functions.
+/// Maximum weight, in units, of the values that a trial compares or passes to a function.
 pub(crate) const LIGHT: usize = 2048;
 
-/// Number of bytes of a string that weigh as much as a value.
+/// Number of bytes of a string that weigh as much as one value.
 const TEXT_UNIT: usize = 16;
 
 /// Average memory of a value in bytes, including its allocations.
@@ -37,12 +37,12 @@ pub const VALUE_BYTES: u64 = 56;
 /// Limits of an evaluation. By default there are none.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    /// Time at which it has to end.
+    /// Time at which the evaluation has to end.
     pub deadline: Option<Instant>,
-    /// Maximum number of values that it may allocate: items of collections, members, and pieces of
-    /// strings. Values that are no longer needed count, too.
+    /// Maximum number of values that the evaluation may allocate: items of collections, members,
+    /// and pieces of strings. Values that are no longer needed count, too.
     pub values: Option<u64>,
-    /// Whether it is a trial, which ends as soon as it is not certain to be quick.
+    /// Whether the evaluation is a trial, which ends as soon as it is not certain to be quick.
     pub trial: bool,
     /// Scheduler that shares threads and memory among evaluations.
     pub governor: Option<Arc<dyn Governor>>,
@@ -50,11 +50,11 @@ pub struct Limits {
 
 /// Shares threads and memory among evaluations.
 pub trait Governor: Debug + Send + Sync {
-    /// Reports a running evaluation, and the bytes that it has allocated since the last time. The
+    /// Reports a running evaluation, and the bytes that it has allocated since its last report. The
     /// call may block; `wanted` checks meanwhile whether the evaluation should continue.
     ///
     /// # Errors
-    /// If it cannot continue.
+    /// If the evaluation cannot continue.
     fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended>;
 
     /// Reports that an evaluation waits for something else, and needs no thread until its next
@@ -69,15 +69,15 @@ pub enum Ended {
     Cancelled,
     /// The deadline has passed.
     TimedOut,
-    /// It has allocated too many values.
+    /// The evaluation has allocated too many values.
     Values,
-    /// All evaluations together have no memory left.
+    /// The memory that all evaluations share is exhausted.
     Memory,
-    /// It is a trial, and has to be repeated where it may take longer.
+    /// The evaluation is a trial, and has to be repeated as one that may take longer.
     Trial,
 }
 
-/// Resource usage of one evaluation.
+/// Work and memory of one evaluation, and its limits.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     /// Units until the next check.
@@ -88,16 +88,16 @@ pub(crate) struct Meter {
     total: Cell<u64>,
     /// Whether there has been a check before.
     looked: Cell<bool>,
-    /// Whether it is a trial whose result is invalid.
+    /// Whether the evaluation is a trial whose result is invalid.
     spoiled: Cell<bool>,
-    /// Reason to end, recorded by an operation that cannot fail.
+    /// Reason to end the evaluation, recorded by an operation that cannot fail.
     overdrawn: Cell<Option<Ended>>,
     cancelled: Option<Arc<AtomicBool>>,
     limits: Limits,
 }
 
 impl Ended {
-    /// Returns the corresponding error.
+    /// Returns the evaluation error for this reason.
     pub(crate) fn error(self) -> EvalError {
         let (code, message) = match self {
             Self::Cancelled => (EvalCode::Cancelled, "caller cancelled query execution"),
@@ -163,7 +163,7 @@ impl Meter {
             .set(self.left.get().saturating_sub_unsigned(values));
     }
 
-    /// Charges an allocated value, without the contents of its parts.
+    /// Charges an allocated value: its items or members, but not their contents.
     #[inline]
     pub(crate) fn make_value(&self, value: &Value) {
         self.make(match value {
@@ -203,8 +203,8 @@ impl Meter {
         self.left.set(-1);
     }
 
-    /// Fails if the result is invalid: that of a spoiled trial, or if something could not be
-    /// charged.
+    /// Fails if the result of the evaluation is invalid: it is a spoiled trial, or a charge
+    /// exceeded a limit.
     pub(crate) fn sound(&self) -> Result<(), Ended> {
         match (self.spoiled.get(), self.overdrawn.get()) {
             (true, _) => Err(Ended::Trial),
@@ -357,7 +357,7 @@ impl Meter {
     }
 }
 
-/// Deducts the weight of a value from the room. Returns false if there is not enough.
+/// Deducts the weight of a value from `room`, in units. Returns false if that is not enough.
 fn weigh(value: &Value, room: &mut usize) -> bool {
     let own = match value {
         Value::Null | Value::Bool(_) => 1,

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Minimum number of items for another thread.
+/// Number of items for which it pays to start another thread.
 const SHARE: usize = 64;
 
 /// Calls `work` for each item, on all processors if there are many. The results are in the order of

@@ -1,3 +1,3 @@
-//! X.509 certificates outside of policies: client certificates.
+//! X.509 certificates for uses outside of policies: client certificates of requests.
 
 pub use crate::builtins::crypto::read::certificates;

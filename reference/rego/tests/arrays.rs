@@ -1,4 +1,4 @@
-//! Arrays: short or long, shared or not, they behave the same.
+//! Arrays behave the same whether they are short or long, shared or not.
 
 use rego::Value;
 use rego::value::{Array, from_json};

@@ -11,7 +11,7 @@ const MODULES: &[&str] = &[
     "package d\ne[\"x/y\"] := 1",
 ];
 
-/// Written values, and the paths of the conflicting rules.
+/// Paths, the values written there, and the paths of the rules that conflict with them.
 const TABLE: &[(&str, &str, &[&str])] = &[
     ("", "{}", &[]),
     ("", r#"{"a": {}}"#, &[]),

@@ -50,7 +50,7 @@ fn object(members: impl IntoIterator<Item = (String, String)>) -> String {
     format!("{{{}}}", members.join(",\n"))
 }
 
-/// Parses a document and the value of its source.
+/// Parses a source both as a lazily stored document and as a value.
 #[track_caller]
 fn read(text: &str) -> (Value, Value) {
     match (
@@ -94,7 +94,7 @@ fn check(text: &str) {
     changed(&mut document, value, text);
 }
 
-/// Accesses all items in reverse order.
+/// Accesses all items of a document in reverse order, and compares them with those of the value.
 #[track_caller]
 fn looked_at(document: &Value, value: &Value, text: &str) {
     if let (Some(items), Some(expected)) = (document.as_array(), value.as_array()) {
@@ -113,7 +113,7 @@ fn looked_at(document: &Value, value: &Value, text: &str) {
     }
 }
 
-/// Changes both in the same way.
+/// Changes a document and the value of its source in the same way, and compares them.
 #[track_caller]
 fn changed(document: &mut Value, mut value: Value, text: &str) {
     let before = document.clone();
@@ -208,7 +208,7 @@ fn many_threads_look_at_once() {
     });
 }
 
-/// The member order of one object is the guess for the next one: here every object of up to four
+/// The parser expects members in the order of the previous object: here every object of up to four
 /// members, with duplicate names among them, follows every other.
 #[test]
 fn members_are_in_their_order_whatever_object_came_before() {

@@ -13,8 +13,8 @@ use crate::support::processor_time;
 /// as much.
 const MOST: u32 = 30;
 
-/// Template of a source: prefix, repeated line, suffix. `@` in a line is its number, `<` the
-/// previous one.
+/// Template of a source: prefix, repeated line, suffix. In a line, `@` is the number of the line,
+/// `<` that of the previous one.
 struct Shape {
     name: &'static str,
     first: &'static str,
@@ -131,7 +131,7 @@ const SHAPES: &[Shape] = &[
     shape("types within types", 24, "r0 := 1", "r@ := [r<]", ""),
 ];
 
-/// Generates the source of a shape. `<<…>>` is repeated once per line, `@@` is their number.
+/// Generates the source of a shape. `<<…>>` is repeated once per line, `@@` is the number of lines.
 fn text(shape: &Shape, lines: usize) -> String {
     let fixed = |part: &str| {
         let part = part.replace("@@", &lines.to_string());

@@ -49,7 +49,7 @@ fn documents() -> Value {
     documents_of(100_000)
 }
 
-/// Returns such documents with a number of objects, whose creation takes longest.
+/// Returns the same documents with this number of objects, which take longest to create.
 fn documents_of(objects: i64) -> Value {
     let numbers = |count: i64| (0..count).map(Value::from).collect::<Vec<_>>();
     let objects = (0..=objects).map(|number| Value::object([("x", Value::from(number))]));
@@ -281,7 +281,7 @@ fn shared_values_are_charged_for_what_they_unfold_to() {
     }
 }
 
-/// The same for residuals, whose terms are not shared.
+/// Shared parts are also charged wherever they occur in residuals, whose terms are not shared.
 #[test]
 fn shared_values_in_residuals_are_charged() {
     let policy = policy();
@@ -352,7 +352,7 @@ const ENDLESS: &[&str] = &[
     "some x in data.big; {y | some y in data.big} == {x}",
 ];
 
-/// Asserts that each of the endless evaluations is cancelled by a function's changes to it.
+/// Asserts that each of the endless evaluations ends when `cancel` has been applied to it.
 fn are_cancelled(cancel: fn(&mut Evaluation<'_>)) {
     let (policy, documents) = (policy(), documents());
     for text in ENDLESS {

@@ -9,7 +9,7 @@
 use rego::value::from_json;
 use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Version};
 
-/// Number of modules, more than one thread processes at once.
+/// Number of modules, large enough for several threads to share the work.
 const MANY: usize = 200;
 
 fn texts(text: impl Fn(usize) -> String) -> Vec<(String, String)> {
@@ -124,12 +124,13 @@ fn in_layers(at: usize, more: &str) -> String {
     )
 }
 
-/// Rules with variables, or that read a document to which later rules add: they are inferred in the
-/// order of the paths.
+/// Rules whose types are inferred in the order of the paths: rules with variables, and rules that
+/// read a document to which later rules add.
 const IN_TURN: &str =
     "\nany if data[_].o\n\nr[k] := v if some k, v in o\n\nr.z := \"s\"\n\nt := r.z\n";
 
-/// Compiles after another module, so that all paths are inferred in order.
+/// Compiles the modules into a policy that has another one, so that all types are inferred in the
+/// order of the paths.
 fn compile_behind(texts: &[(String, String)]) -> Result<Policy, Errors> {
     let module = Module::parse("first", "package first\n\np := 1\n")?;
     let first = Compiler::new(&Policy::default()).put("first", module);

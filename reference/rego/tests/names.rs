@@ -95,7 +95,7 @@ fn many_members_lose_only_what_has_no_name_of_its_own() {
     );
 }
 
-/// The limit applies to the names, too, so that a short result takes little time.
+/// The length limit applies to the names, too, so that a short result takes little time.
 #[test]
 fn long_names_are_refused_early() {
     let long = Value::from("x".repeat(1 << 20));

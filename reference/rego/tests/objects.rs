@@ -1,4 +1,4 @@
-//! Objects: small or large, shared or not, they behave the same.
+//! Objects behave the same whether they are small or large, shared or not.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn objects_are_made_of_members_in_any_order() {
     assert_eq!(Value::from(twice).to_string(), r#"{"a":2,"b":3}"#);
 }
 
-/// Change of an object and its model.
+/// The same change of an object and of the map that it is compared with.
 type Change = fn(&mut Object, &mut BTreeMap<Value, Value>);
 
 #[test]

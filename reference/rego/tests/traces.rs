@@ -11,7 +11,7 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
 
 /// Sections that begin with a line `=== title`: the module, the documents, then for each query the
-/// filter of its trace and the lines of it.
+/// filter of its trace and the expected lines.
 const TABLE: &str = include_str!("traces.txt");
 
 fn sections() -> Vec<(&'static str, &'static str)> {

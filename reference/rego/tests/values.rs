@@ -3,7 +3,7 @@
 use rego::Value;
 use rego::value::{MAX_DEPTH, from_json, from_json_prefix, from_yaml};
 
-/// Formats the value or its error.
+/// Formats a parsed value, or the error of parsing.
 fn shown<E: std::fmt::Display>(read: Result<Value, E>) -> String {
     match read {
         Ok(value) => value.to_string(),

@@ -29,7 +29,7 @@ fn modules_mean_what_their_version_says() {
     assert!(wrong.is_empty(), "{}{} differ", wrong.concat(), wrong.len());
 }
 
-/// Parses a module and its id.
+/// Parses a module of a table: the line with its version and id, and the source.
 fn parsed(module: &str) -> (&str, Result<Module, Errors>) {
     let (head, text) = module.split_once('\n').unwrap();
     let (version, id) = head.split_once(' ').unwrap();

@@ -79,7 +79,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
     Ok(files)
 }
 
-/// Returns the path in the bundle that a name denotes, unless it leads out of the bundle.
+/// Converts a name in an archive to a path in the bundle, unless it leads out of the bundle.
 pub(super) fn check_name(name: &str) -> Result<String, BundleError> {
     let segments = name
         .split('/')

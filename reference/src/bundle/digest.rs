@@ -3,7 +3,7 @@
 use rego::Value;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 
-/// Digest of a file's bytes or of its document, by the algorithm of this name.
+/// Returns the digest of a file's bytes or of its document; `None` for an unknown algorithm.
 pub(super) fn digest(algorithm: &str, content: &[u8]) -> Option<Vec<u8>> {
     Some(match algorithm {
         "SHA-224" => Sha224::digest(content).to_vec(),
@@ -55,7 +55,8 @@ fn separate(at: usize, text: &mut Vec<u8>) {
     }
 }
 
-/// Escapes what the signer escapes, including the line breaks U+2028 and U+2029.
+/// Writes a JSON string with the escapes that signers use, also for the line breaks U+2028 and
+/// U+2029.
 fn write_string(string: &str, text: &mut Vec<u8>) {
     text.push(b'"');
     for character in string.chars() {

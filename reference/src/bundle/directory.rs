@@ -43,7 +43,7 @@ fn unreadable(path: &Path, failure: &io::Error) -> BundleError {
 struct Collected<'l> {
     files: Vec<File>,
     entries: usize,
-    /// Bytes that the remaining files may still have in total.
+    /// Number of bytes that the files not yet collected may have in total.
     left: u64,
     limits: &'l Limits,
     ignored: &'l GlobSet,

@@ -14,7 +14,7 @@ pub struct BundleError {
 }
 
 impl BundleError {
-    /// Error other than an error in a policy.
+    /// Creates an error other than errors in policies.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -22,12 +22,12 @@ impl BundleError {
         }
     }
 
-    /// Error of a file that cannot be used.
+    /// Creates the error of a file that cannot be used.
     pub(super) fn of_file(path: &str, why: impl std::fmt::Display) -> Self {
         Self::new(format!("bundle file `{path}`: {why}"))
     }
 
-    /// Errors in policies.
+    /// Creates the error of a bundle with errors in its policies.
     pub(crate) fn of_policies(errors: Errors) -> Self {
         Self {
             message: "error(s) occurred while compiling module(s)".to_owned(),

@@ -11,9 +11,9 @@ pub(super) const NAME: &str = ".manifest";
 /// The manifest of a bundle.
 #[derive(Debug, Clone, Default)]
 pub struct Manifest {
-    /// Revision of the sources that it was built from; empty when not specified.
+    /// Revision of the sources that the bundle was built from; empty when not specified.
     pub revision: String,
-    /// Paths of the documents that it owns: all documents when not specified.
+    /// Paths of the documents that the bundle owns: all documents when not specified.
     pub roots: Roots,
     /// Any other metadata by the bundle's author.
     pub metadata: Option<Value>,
@@ -21,11 +21,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Parses the file. Anything after its first JSON value is ignored, as are unknown members.
+    /// Parses the manifest file. Unknown members are ignored, as is anything after the first JSON
+    /// value.
     ///
     /// # Errors
-    /// When it is not a JSON object, a member is of the wrong type, roots overlap, or it has
-    /// WebAssembly resolvers.
+    /// When the file is not a JSON object, a member is of the wrong type, roots overlap, or there
+    /// are WebAssembly resolvers.
     pub(super) fn read(text: &[u8]) -> Result<Self, BundleError> {
         let wrong = |why: String| BundleError::of_file(NAME, why);
         let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
@@ -60,13 +61,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Version in which the policy at a path is written: that of the first pattern that matches,
-    /// else that of the bundle. Absent if the manifest specifies none.
+    /// Returns the Rego version of the policy at a path: that of the first pattern that matches the
+    /// path, else that of the bundle. `None` if the manifest specifies neither.
     pub(super) fn version_of(&self, path: &str) -> Option<Version> {
         self.versions.of(path)
     }
 
-    /// The manifest as `data.system.bundles` shows it.
+    /// Converts the manifest to the form in which `data.system.bundles` shows it.
     pub(crate) fn to_value(&self) -> Value {
         let roots = self.roots.texts().iter();
         let roots: Vec<_> = roots.map(|root| Value::from(root.as_str())).collect();

@@ -1,4 +1,4 @@
-//! Merging of documents of several files.
+//! Merges the documents of several files.
 
 use rego::Value;
 use rego::value::Object;
@@ -7,7 +7,7 @@ use rego::value::Object;
 /// `repeats` is set and both are equal.
 ///
 /// # Errors
-/// The path of the conflict.
+/// Returns the path of the values that conflict.
 pub(crate) fn merge(into: &mut Value, from: Value, repeats: bool) -> Result<(), Vec<String>> {
     merge_at(into, from, repeats, &mut Vec::new())
 }
@@ -42,7 +42,7 @@ fn merge_at(
     Ok(())
 }
 
-/// Object with a document at a path.
+/// Returns an object that contains a document at a path.
 pub(crate) fn nested<'s, S>(path: S, document: Value) -> Value
 where
     S: DoubleEndedIterator<Item = &'s str>,

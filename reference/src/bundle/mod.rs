@@ -34,28 +34,28 @@ pub struct Bundle {
     pub manifest: Manifest,
     /// Policies and data, or patches.
     pub content: Content,
-    /// `ETag` with which a server sent it; empty when there is none.
+    /// `ETag` with which a server sent the bundle; empty when there is none.
     pub etag: String,
 }
 
 /// Content of a bundle.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// Everything below its roots.
+    /// All documents below the roots of the bundle, and its policies.
     Snapshot {
         /// Root document with everything below the roots. INVARIANT: an object.
         documents: Value,
         /// Policies in the order of the archive.
         policies: Vec<Policy>,
     },
-    /// Changes of the present data, in order.
+    /// Changes of the data of the active bundle, in order.
     Delta(Vec<Operation>),
 }
 
 /// A policy of a bundle.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// Id: the bundle's name and the path in the bundle.
+    /// Id: the bundle's name and the path of the file in the bundle.
     pub id: String,
     /// Parsed module.
     pub module: Module,
@@ -83,7 +83,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Limits for files of at most `bytes` bytes.
+    /// Default limits, except that a file may have `bytes` bytes, and all files at least twice as
+    /// many.
     pub fn of_file(bytes: u64) -> Self {
         let usual = Self::default();
         Self {
@@ -96,8 +97,8 @@ impl Limits {
 
 impl Bundle {
     /// Reads a bundle from a gzip-compressed tar archive, whose directory names may be
-    /// percent-encoded. Policies are of `version` unless the manifest specifies another. Without
-    /// `verification` a signed bundle is refused.
+    /// percent-encoded. Policies are of the Rego version `version` unless the manifest specifies
+    /// another. Without `verification` a signed bundle is refused.
     ///
     /// # Errors
     /// When the archive is malformed, exceeds the limits, contains links or names that lead out of

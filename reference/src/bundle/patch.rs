@@ -31,7 +31,7 @@ pub enum Change {
 /// Parses the operations of the file, in order.
 ///
 /// # Errors
-/// When it does not list operations on paths.
+/// When the file does not list operations on paths.
 pub(super) fn read(text: &[u8]) -> Result<Vec<Operation>, BundleError> {
     let wrong = |why: String| BundleError::of_file(NAME, why);
     let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;

@@ -14,13 +14,13 @@ use super::{
 pub(super) enum Folders {
     /// Percent-encoded, as in downloaded bundles.
     Encoded,
-    /// Plain, except for those in roots that are percent-encoded.
+    /// Plain, except for directories in roots that are percent-encoded.
     Plain,
 }
 
-/// Builds a bundle from files; its policies are of `version` if the manifest specifies none. Files
-/// other than policies, data, the manifest, a patch and the signatures are ignored, but a signature
-/// must list them, too.
+/// Builds a bundle from files. Its policies are of `version` if the manifest specifies no Rego
+/// version. Files other than policies, data, the manifest, a patch and the signatures are ignored,
+/// but a signature must list them, too.
 ///
 /// # Errors
 /// When the signature, the manifest or a file is invalid.
@@ -159,7 +159,7 @@ fn not_permitted(manifest: &Manifest, at: &[String]) -> BundleError {
     ))
 }
 
-/// Path of the document that corresponds to a file's directory.
+/// Returns the path of the document that corresponds to a file's directory.
 fn folder(path: &str, manifest: &Manifest, folders: Folders) -> Result<Vec<String>, BundleError> {
     let Some((folder, _)) = path.rsplit_once('/') else {
         return Ok(Vec::new());
@@ -197,7 +197,7 @@ fn place(
     })
 }
 
-/// Path of the first document that is outside of every root.
+/// Returns the path of the first document that is outside of every root.
 fn outside(document: &Value, at: &mut Vec<String>, manifest: &Manifest) -> Option<Vec<String>> {
     if manifest.roots.holding(at).is_some() {
         return None;

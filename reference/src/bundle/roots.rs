@@ -24,7 +24,7 @@ pub struct Roots {
     texts: Vec<String>,
     /// INVARIANT: sorted, so that everything below a path directly follows it.
     paths: Vec<Vec<String>>,
-    /// Same paths with segments as written. INVARIANT: sorted.
+    /// The paths in `paths` with their segments as written. INVARIANT: sorted.
     written: Vec<Vec<String>>,
 }
 
@@ -33,7 +33,7 @@ impl Roots {
     /// percent-encoded. A path may occur in several spellings.
     ///
     /// # Errors
-    /// When one contains another, is not UTF-8, or has a percent sign that begins no escape.
+    /// When a root contains another, is not UTF-8, or has a percent sign that begins no escape.
     pub(super) fn read<'t>(given: impl Iterator<Item = &'t str>) -> Result<Self, String> {
         let texts: Vec<_> = given
             .map(|text| text.trim_matches('/').to_owned())
@@ -71,17 +71,17 @@ impl Roots {
         &self.texts
     }
 
-    /// Whether both have the same paths.
+    /// Whether both roots have the same paths, however these are written.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.paths == other.paths
     }
 
-    /// Root that contains the document at a path.
+    /// Returns the root that contains the document at a path.
     pub fn holding(&self, path: &[String]) -> Option<&[String]> {
         holding(&self.paths, path)
     }
 
-    /// Root that contains the document at a path, or is inside it.
+    /// Returns a root that contains the document at a path, or is inside this document.
     pub fn touching(&self, path: &[String]) -> Option<&[String]> {
         touching(&self.paths, path)
     }
@@ -99,14 +99,14 @@ impl Roots {
     }
 }
 
-/// Finds the path that contains another, among sorted ones.
+/// Finds the one of sorted paths that contains `path`.
 fn holding<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
     let before = paths.partition_point(|root| root.as_slice() <= path);
     let root = paths.get(before.checked_sub(1)?)?;
     path.starts_with(root).then_some(root)
 }
 
-/// Finds the path that contains another or is inside it, among sorted ones.
+/// Finds one of sorted paths that contains `path` or is inside it.
 fn touching<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
     holding(paths, path).or_else(|| {
         let before = paths.partition_point(|root| root.as_slice() < path);
@@ -116,7 +116,7 @@ fn touching<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String
 }
 
 impl Default for Roots {
-    /// The whole root document.
+    /// Returns the roots of a bundle that owns the whole root document.
     fn default() -> Self {
         Self {
             texts: vec![String::new()],
@@ -132,10 +132,10 @@ impl fmt::Display for Roots {
     }
 }
 
-/// Splits a path as bundles write it into decoded segments.
+/// Splits a percent-encoded path into decoded segments.
 ///
 /// # Errors
-/// When it is not UTF-8, or has a percent sign that begins no escape.
+/// When a segment is not UTF-8, or has a percent sign that begins no escape.
 pub(super) fn segments(path: &str) -> Result<Vec<String>, String> {
     decoded(&split(path))
 }
@@ -150,7 +150,7 @@ fn split(path: &str) -> Vec<String> {
 /// Percent-decodes the segments.
 ///
 /// # Errors
-/// When they are not UTF-8, or have a percent sign that begins no escape.
+/// When a segment is not UTF-8, or has a percent sign that begins no escape.
 pub(super) fn decoded(path: &[String]) -> Result<Vec<String>, String> {
     let segments = path.iter().map(|segment| {
         if !escapes_well(segment) {

@@ -20,7 +20,7 @@ const USUAL: &str = "_default";
 /// Settings of signature verification.
 #[derive(Debug, Clone, Default)]
 pub struct Verification {
-    /// Keys by id.
+    /// Verification keys by id.
     pub keys: BTreeMap<String, Key>,
     /// Id of the key that must have been used; if absent, the signature names one of the keys.
     pub key_id: Option<String>,
@@ -55,8 +55,8 @@ impl fmt::Debug for Key {
 /// Verifies the signature of files, if one is required, and removes the signatures file from them.
 ///
 /// # Errors
-/// When a required signature is missing, when it is invalid or of another scope, when the files
-/// differ from those that it lists, or when no keys are configured to verify it.
+/// When a required signature is missing, when a signature is invalid or of another scope, when the
+/// files differ from those that it lists, or when no keys are configured to verify it.
 pub(super) fn check(
     files: &mut Vec<File>,
     verification: Option<&Verification>,
@@ -178,7 +178,8 @@ fn compare(
     }
 }
 
-/// Bytes of a file that are signed: of documents the canonical value, of other files every byte.
+/// Returns the bytes of a file that are signed: the canonical JSON of a document, every byte of
+/// another file.
 fn signed(file: &File) -> Result<Vec<u8>, BundleError> {
     let document = match file.path.rsplit('/').next().unwrap_or_default() {
         "data.json" | manifest::NAME => from_json(&file.bytes).map_err(|error| error.to_string()),

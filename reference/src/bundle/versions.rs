@@ -4,7 +4,7 @@ use globset::{Glob, GlobMatcher};
 use rego::value::Object;
 use rego::{Value, Version};
 
-/// Rego versions that a manifest specifies for its policies.
+/// Rego versions that a manifest specifies for the policies of its bundle.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Versions {
     all: Option<Version>,
@@ -31,8 +31,8 @@ impl Versions {
         Ok(versions)
     }
 
-    /// Version in which the policy at a path is written: that of the first pattern that matches,
-    /// else that of the bundle. Absent if the manifest specifies none.
+    /// Returns the Rego version of the policy at a path: that of the first pattern that matches the
+    /// path, else that of the bundle. `None` if the manifest specifies neither.
     pub(crate) fn of(&self, path: &str) -> Option<Version> {
         let rooted = format!("/{path}");
         let mut patterns = self.files.iter();
@@ -41,7 +41,7 @@ impl Versions {
         named.map(|(_, version)| *version).or(self.all)
     }
 
-    /// Adds the members in the format of a manifest.
+    /// Adds these versions to a manifest, as the members `rego_version` and `file_rego_versions`.
     pub(super) fn show(&self, manifest: &mut Object) {
         if let Some(version) = self.all {
             manifest.insert("rego_version", number(version));

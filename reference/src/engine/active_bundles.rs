@@ -15,10 +15,10 @@ pub(super) const STATUS_PATH: [&str; 2] = ["system", "bundles"];
 #[derive(Debug, Clone, Default)]
 pub struct Bundles(pub(super) Arc<BTreeMap<String, Active>>);
 
-/// Refused write, because a bundle owns the path.
+/// Why a write is refused: a bundle owns the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OwnedByBundle {
-    /// The root document, part of which a bundle owns.
+    /// The write replaces the root document, part of which a bundle owns.
     #[error("can't write to document root with bundle roots configured")]
     Root,
     /// One bundle owns all paths.
@@ -50,7 +50,7 @@ impl Bundles {
         self.0.is_empty()
     }
 
-    /// Paths that bundles own, including that of their manifests.
+    /// Paths that bundles own, including the path of the documents with their manifests.
     pub(super) fn paths(&self) -> Vec<Vec<String>> {
         let roots = self.iter().flat_map(|(_, manifest)| manifest.roots.iter());
         let roots = roots.map(<[_]>::to_vec);
@@ -77,7 +77,7 @@ impl Bundles {
     /// below it.
     ///
     /// # Errors
-    /// The path and the bundle that owns it.
+    /// When a bundle owns the path; the error names both.
     pub(super) fn permit(&self, path: &[String]) -> Result<(), OwnedByBundle> {
         if path.is_empty() && !self.is_empty() {
             return Err(OwnedByBundle::Root);
@@ -100,7 +100,7 @@ impl Bundles {
         Ok(())
     }
 
-    /// Manifests and ETags as the documents show them.
+    /// Object with the manifest and the ETag of each active bundle, as the documents show it.
     pub(super) fn to_value(&self) -> Value {
         let active = self.0.iter().map(|(name, active)| {
             let shown = Value::object([

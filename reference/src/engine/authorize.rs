@@ -27,7 +27,7 @@ impl Engine {
     /// # Errors
     /// `unauthorized` when the policy denies the request, `internal_error` when its decision is
     /// undefined, `invalid_parameter` when the body in the input is malformed or too large,
-    /// `unavailable` when there is not enough memory for it.
+    /// `unavailable` when there is not enough memory for the body.
     pub(super) fn admit(
         &self,
         destination: &Destination,
@@ -44,7 +44,7 @@ impl Engine {
         self.authorize(request, shown)
     }
 
-    /// Authorizes a request whose body is decompressed.
+    /// Authorizes a request by the policy, if enabled. The body is already decompressed.
     fn authorize(&self, request: &Request, shown: Option<BodyForm>) -> Result<(), ApiError> {
         if !self.authorizes() {
             return Ok(());
@@ -57,7 +57,7 @@ impl Engine {
         self.decide_on(request, &Value::from(input))
     }
 
-    /// Evaluates the policy for an input document.
+    /// Evaluates the authorization policy on an input; an error unless it permits the request.
     fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
         let options = EvalOptions::plain(request, Some(input));
@@ -72,8 +72,8 @@ impl Engine {
         }
     }
 
-    /// Whether the policy may permit the request with some body: whether partial evaluation with
-    /// the body unknown leaves anything of its permission.
+    /// Whether the policy may permit the request with some body: whether partial evaluation with an
+    /// unknown body leaves any way to permit it.
     fn may_permit(&self, request: &Request) -> Result<bool, ApiError> {
         let state = self.state();
         let queries = permits(&state, &self.config().default_authorization_decision);
@@ -123,7 +123,7 @@ fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
     queries
 }
 
-/// Input document of the policy, without the body.
+/// Input document of the authorization policy, without the body of the request.
 fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError> {
     let mut input = Object::new();
     input.insert("method", Value::from(request.method.as_str()));
@@ -159,7 +159,7 @@ fn headers(request: &Request) -> Value {
     )
 }
 
-/// Object that lists the values of each name.
+/// Groups pairs of name and value into an object with an array of values for each name.
 fn group_by_name<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
     let mut lists = Object::new();
     for (name, value) in pairs {
@@ -171,7 +171,7 @@ fn group_by_name<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
     Value::from(lists)
 }
 
-/// Header name with each word capitalised.
+/// Capitalises each word of a header name, as in `Content-Type`.
 fn canonical(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));

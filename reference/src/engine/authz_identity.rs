@@ -19,7 +19,7 @@ pub(super) enum Authentication {
 }
 
 impl Authentication {
-    /// Scheme with this name: `token` or `tls`; any other name is `Off`.
+    /// Returns the scheme with this name: `token` or `tls`; `Off` for any other name.
     pub(super) fn named(name: &str) -> Self {
         match name {
             "token" => Self::Token,
@@ -61,7 +61,7 @@ fn token(request: &Request) -> Option<&str> {
     (one_word && token.len() < rest.len()).then_some(token)
 }
 
-/// Attribute types in a distinguished name, in order, and the members that contain their values.
+/// Attribute types in the order of a distinguished name, and the subject's members for them.
 const ATTRIBUTES: [(&str, &str); 9] = [
     ("SERIALNUMBER", "SerialNumber"),
     ("CN", "CommonName"),
@@ -74,8 +74,8 @@ const ATTRIBUTES: [(&str, &str); 9] = [
     ("C", "Country"),
 ];
 
-/// Formats a subject as a string of RFC 4514: the attributes with separate members, several of one
-/// type joined by `+`.
+/// Formats the subject of a certificate as in RFC 4514: the attributes with an entry in
+/// `ATTRIBUTES`, several values of one type joined by `+`.
 fn distinguished_name(subject: &Value) -> String {
     let parts = ATTRIBUTES.iter().filter_map(|(short, member)| {
         let values: Vec<_> = match subject.as_object()?.get(member)? {

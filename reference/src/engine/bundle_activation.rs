@@ -14,7 +14,7 @@ use crate::bundle::{Bundle, BundleError, Change, Content, Manifest, Operation, P
 
 impl Engine {
     /// Activates bundles, all or none: each snapshot replaces the bundle's previous content, each
-    /// delta changes it. Anything outside of their roots stays.
+    /// delta changes it. Content outside of the bundles' roots stays.
     ///
     /// # Errors
     /// When roots of different bundles overlap, a delta does not match an active bundle, a policy
@@ -267,8 +267,8 @@ fn write(root: &mut Value, manifest: &Manifest, documents: &Value) -> Result<(),
     Ok(())
 }
 
-/// Compiles the policies without the removed ones and with the new ones. An unchanged policy is not
-/// recompiled.
+/// Compiles the present policies, without the removed ones, together with the new ones. An
+/// unchanged policy is not recompiled.
 fn compile(
     contents: &mut Contents,
     mut removed: BTreeSet<String>,
@@ -294,7 +294,7 @@ fn compile(
     Ok(())
 }
 
-/// Refuses a document at a path that has rules.
+/// Refuses the document at a path if it conflicts with rules.
 fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), BundleError> {
     let Some(document) = store::find(&contents.documents, path) else {
         return Ok(());
@@ -304,7 +304,7 @@ fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), BundleEr
     checked.map_err(BundleError::of_policies)
 }
 
-/// Sets the active bundles, and shows them in the documents.
+/// Sets the active bundles, and writes their manifests to the documents at `STATUS_PATH`.
 fn show(contents: &mut Contents, next: BTreeMap<String, Active>) -> Result<(), BundleError> {
     let bundles = Bundles(Arc::new(next));
     let path = STATUS_PATH.map(str::to_owned);

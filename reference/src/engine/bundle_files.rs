@@ -1,4 +1,4 @@
-//! Bundles of the command line.
+//! Bundles given on the command line.
 
 use std::fs;
 use std::path::Path;

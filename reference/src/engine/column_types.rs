@@ -1,4 +1,4 @@
-//! Column types of the operator, for data filters.
+//! Column types that the operator configures for data filters.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ impl KnownColumns {
     /// Reads a JSON or YAML file in the format of `targetSQLColumnTypes` of a request.
     ///
     /// # Errors
-    /// When it cannot be read, or contains anything but types.
+    /// When the file cannot be read, or contains anything but column types.
     pub(super) fn read(file: Option<&Path>) -> Result<Self, StartError> {
         let Some(file) = file else {
             return Ok(Self::default());

@@ -33,7 +33,7 @@ impl Engine {
         self.config().plugins.decision_logs.is_some()
     }
 
-    /// Makes a decision by an evaluation, with id and metrics.
+    /// Runs an evaluation, and returns it as a decision with id and metrics.
     pub(super) fn decide(
         &self,
         wanted: DecisionRequest<'_>,
@@ -72,7 +72,7 @@ impl Engine {
     /// Logs a decision made on a state, if decisions are logged.
     ///
     /// # Errors
-    /// When it cannot be buffered for upload, and the configuration refuses such decisions.
+    /// When the decision cannot be buffered for upload, but must be logged as configured.
     pub(super) fn log(
         &self,
         state: &State,

@@ -16,7 +16,7 @@ pub(super) enum Subject<'s> {
     Path(&'s [String]),
     /// Ad hoc query.
     Query(&'s str),
-    /// Row filter from the rule at a path, with what the log records of its request.
+    /// Row filter from the rule at a path, with the data of its request that the log records.
     Filter(&'s [String], &'s Value),
 }
 
@@ -25,13 +25,13 @@ pub(super) enum Subject<'s> {
 pub(super) struct Decision {
     /// Unique id. Only logged decisions have one.
     pub(super) id: Option<String>,
-    /// Id of the batch that it belongs to, if any.
+    /// Id of the batch that the decision belongs to, if any.
     pub(super) batch_id: Option<Arc<str>>,
     /// Input document.
     pub(super) input: Option<Value>,
     /// Result, or why there is none.
     pub(super) outcome: Result<Outcome, DecisionError>,
-    /// Side records of the evaluation, if it is logged or the request asks for rule labels.
+    /// Side records of the evaluation, for a logged decision or if rule labels are requested.
     pub(super) noted: Option<Noted>,
     /// Measurements, if any were made.
     pub(super) metrics: Option<Value>,

@@ -71,8 +71,8 @@ fn evaluation(error: EvalError) -> ApiError {
     }
 }
 
-/// Same for an input of a batch, in EOPA's wording: one message, without locations. Its virtual
-/// machine has a different message for duplicate object keys.
+/// 500: a failed evaluation of a batch input, in EOPA's wording: one message, without locations.
+/// EOPA's virtual machine has a different message for duplicate object keys.
 pub(super) fn of_batch(error: DecisionError) -> ApiError {
     match error {
         DecisionError::Evaluation(failure) if failure.code != EvalCode::Memory => {
@@ -86,7 +86,7 @@ pub(super) fn of_batch(error: DecisionError) -> ApiError {
     }
 }
 
-/// 500: an input of a batch that waited for the time limit of one evaluation.
+/// 500: a batch input that waited as long as one evaluation may take.
 pub(super) fn batch_timeout() -> ApiError {
     ApiError::new(
         Code::InternalError,

@@ -21,7 +21,7 @@ pub(super) struct EvalOptions<'r> {
     pub(super) input: Option<&'r Value>,
     /// Whether a failing call of a built-in function is an error.
     pub(super) strict: bool,
-    /// Part of the trace to record.
+    /// Part of the trace to record for the explanation, if requested.
     pub(super) explain: Option<Explain>,
     /// The request, which may be cancelled.
     pub(super) request: &'r Request,
@@ -56,7 +56,7 @@ impl Engine {
         self.run(state, options, |evaluation| query.evaluate(evaluation))
     }
 
-    /// Runs an evaluation; returns its result, and the explanation if requested.
+    /// Runs an evaluation by `ask`; returns the result, and the explanation if requested.
     fn run<T>(
         &self,
         state: &State,

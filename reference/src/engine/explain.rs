@@ -31,7 +31,7 @@ impl Explain {
         Some(Self { filter, form })
     }
 
-    /// Recorder of this part of a trace.
+    /// Creates a recorder for this part of a trace.
     pub(super) fn recorder(self) -> Recorder {
         Recorder::new(self.filter, self.form)
     }

@@ -1,8 +1,8 @@
 //! File watcher.
 //!
-//! It polls modification times and sizes instead of using notifications of the system: that needs
-//! no library, and also detects files replaced by a link, as container platforms do, and files on
-//! network file systems.
+//! It polls modification times and sizes instead of using notifications of the system: polling
+//! needs no library, and also detects files replaced by a link, as container platforms do, and
+//! files on network file systems.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ const MAX_FOLDERS: usize = 64;
 pub(super) struct Files {
     /// Files and directories.
     pub(super) paths: Vec<PathBuf>,
-    /// Names in directories that are ignored.
+    /// Patterns of names that are ignored in directories.
     pub(super) ignored: GlobSet,
 }
 
@@ -76,7 +76,7 @@ impl Drop for Watcher {
 }
 
 impl Watcher {
-    /// Calls `changed` whenever the files differ from the last snapshot. It may block on the disk.
+    /// Calls `changed`, which may block on the disk, whenever the snapshot of the files changes.
     pub(super) fn start(
         mut files: Files,
         mut seen: FileSnapshot,

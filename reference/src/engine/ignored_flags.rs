@@ -42,7 +42,7 @@ pub struct IgnoredFlags {
 }
 
 impl IgnoredFlags {
-    /// Logs which of them are set. `--server` is not logged, as it is always in effect.
+    /// Logs which of the flags are set. `--server` is not logged, as it is always in effect.
     pub(super) fn log_set_flags(&self) {
         let given = [
             ("--skip-version-check", self.skip_version_check),

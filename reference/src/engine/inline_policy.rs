@@ -1,25 +1,25 @@
 //! Inline policy: decides by recent durations whether an inline attempt on a connection thread is
-//! worthwhile. Attempts end by themselves at their limit.
+//! worthwhile. An attempt ends by itself at its time limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::http::Request;
 
-/// Longer work is not attempted on connection threads.
+/// Maximum duration of work that is attempted on connection threads.
 const QUICK: Duration = Duration::from_micros(500);
 
 /// After this many failed inline attempts in a row, pauses stop growing.
 const MAX_FAILURES: u32 = 10;
 
-/// Whether an inline attempt of some work is likely to succeed: not for work that has never run.
+/// Predicts whether an inline attempt of some work succeeds: not for work that has never run.
 #[derive(Debug, Default)]
 pub(super) struct InlinePolicy {
     /// Whether the last run was quick.
     quick: AtomicBool,
     /// Number of consecutive inline attempts that failed.
     failures: AtomicU32,
-    /// Number of requests to skip because of those failures.
+    /// Number of further requests without an inline attempt, because of the failures.
     pause: AtomicU32,
 }
 

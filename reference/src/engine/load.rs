@@ -51,7 +51,7 @@ pub(super) fn read(
     })
 }
 
-/// Splits an argument into the path of its documents, and the file path or URL.
+/// Splits a command-line argument into the document path and the file path or URL.
 pub(super) fn split(path: &str) -> (Vec<&str>, &str) {
     if let Some(path) = path.strip_prefix("file://") {
         return (Vec::new(), path);
@@ -158,7 +158,7 @@ fn folder(
     Ok(())
 }
 
-/// Loads a file, unless its extension is neither of a policy nor of data.
+/// Loads a policy or data file; returns false if the extension is that of neither.
 fn file(found: &mut Files, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
     let text = || parallel_read::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());

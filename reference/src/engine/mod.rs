@@ -85,7 +85,7 @@ struct Inner {
     config: ArcSwap<Config>,
     /// Background plugins.
     plugins: Arc<Plugins>,
-    /// Vendors in media types.
+    /// Vendors that media types of filters may name.
     vendors: Vec<String>,
     /// Whether the Batch API is enabled.
     has_batches: bool,
@@ -173,7 +173,7 @@ impl Engine {
     /// Waits until all plugins are ready, for at most the timeout of the options.
     ///
     /// # Errors
-    /// When they are not ready in time.
+    /// When the plugins are not ready in time.
     pub(crate) async fn wait_until_ready(&self, options: &Options) -> Result<(), StartError> {
         let Some(seconds) = u64::try_from(options.ready_timeout)
             .ok()
@@ -205,7 +205,7 @@ impl Engine {
         &self.0.plugins
     }
 
-    /// Vendors in media types.
+    /// Vendors that media types of filters may name.
     fn vendors(&self) -> &[String] {
         &self.0.vendors
     }
@@ -294,7 +294,7 @@ impl Host for Engine {
 }
 
 impl Default for Engine {
-    /// Engine without documents, with the default configuration.
+    /// Creates an engine without documents, with the default configuration.
     fn default() -> Self {
         let id = random_id::random();
         let config = Config::new(&id);

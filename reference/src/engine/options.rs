@@ -6,10 +6,10 @@ use super::bundle_files::BundleOptions;
 use super::ignored_flags::IgnoredFlags;
 use super::limits::EvaluationOptions;
 
-/// Default vendors in media types.
+/// Default vendors in the media types of filters.
 pub(super) const MEDIA_TYPE_VENDORS: [&str; 2] = ["engine", "opa"];
 
-/// Parses a vendor, restricted to what a media type may contain.
+/// Parses the name of a vendor, which may contain only letters, digits, `-` and `_`.
 fn vendor(text: &str) -> Result<String, String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !text.is_empty() && text.chars().all(allowed) {
@@ -96,13 +96,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Paths of files and directories.
+    /// Arguments that are paths of files and directories.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         let all = self.data.iter().map(String::as_str);
         all.filter(|path| !is_address(path))
     }
 
-    /// URLs of bundles.
+    /// Arguments that are URLs of bundles.
     pub(super) fn addresses(&self) -> impl Iterator<Item = &str> {
         let all = self.data.iter().map(String::as_str);
         all.filter(|path| is_address(path))

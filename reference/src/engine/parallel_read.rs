@@ -6,10 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread;
 
-/// Shorter files are read by one thread.
+/// Minimum bytes of a file that is read by several threads.
 const WORTH_THREADS: u64 = 8 << 20;
 
-/// Reads a whole file.
+/// Reads a whole file; a long one by several threads.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -12,7 +12,7 @@ use crate::http::request::Abandoned;
 /// Maximum number of entries of one cache; when it is full, all are removed.
 const MAX_ENTRIES: usize = 1024;
 
-/// Longer paths and query strings, in bytes, are not cached.
+/// Maximum bytes of a path or query string that is cached.
 const MAX_KEY_LENGTH: usize = 1024;
 
 /// Cache of prepared queries, by path or query string. A lookup takes no lock, and an insertion
@@ -78,7 +78,7 @@ impl<T> QueryCache<T> {
         Ok(CacheEntry::Miss(entry))
     }
 
-    /// Inserts an entry.
+    /// Inserts an entry, unless its key is too long.
     pub(super) fn put(&self, key: &str, prepared: &Arc<T>) {
         if key.len() > MAX_KEY_LENGTH {
             return;

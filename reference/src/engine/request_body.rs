@@ -9,7 +9,7 @@ use crate::http::{ApiError, Request};
 /// Requests with more bytes than this are not attempted on connection threads.
 pub(super) const LARGE_BODY: usize = 64 << 10;
 
-/// Memory that parsing YAML takes per byte of the source.
+/// Memory in bytes that parsing YAML takes per byte of the source.
 const YAML: usize = 160;
 
 /// Memory that each further value of a document takes, in bytes.
@@ -32,7 +32,7 @@ pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
     }
 }
 
-/// Parses the JSON body of a patch, parts of which are stored: with numbers of any size.
+/// Parses the JSON body of a patch. Numbers may have any size, because they may be stored.
 pub(super) fn changes(request: &Request) -> Result<Value, ApiError> {
     match request.shown_body.get() {
         Some(Some(shown)) => Ok(shown.clone()),
@@ -90,7 +90,7 @@ pub(super) fn object(request: &Request) -> Result<Value, ApiError> {
     }
 }
 
-/// Member of a request's object, which must be a string.
+/// Member `name` of a request's object, which must be a string.
 pub(super) fn string<'b>(body: &'b Value, name: &str) -> Result<&'b str, ApiError> {
     let text = body.get(name).and_then(Value::as_str);
     text.ok_or_else(|| ApiError::invalid_parameter(format!("`{name}` must be a string")))

@@ -19,19 +19,19 @@ type Handler = fn(&Engine, &Request) -> Result<Reply, ApiError>;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Endpoint {
     handler: Handler,
-    /// Where its requests are scheduled.
+    /// Workload of the requests, which determines where they are scheduled.
     pub(super) workload: Workload,
-    /// Whether its responses are compressed for clients that accept it.
+    /// Whether responses are compressed for clients that accept it.
     pub(super) compresses: bool,
     /// Body format for the authorization policy; absent if the policy does not see the body.
     pub(super) shown_body: Option<BodyForm>,
-    /// Whether a 405 response at its path has an empty body.
+    /// Whether a 405 response at the path of the route has an empty body.
     is_quiet: bool,
-    /// Whether it is a health or metrics probe.
+    /// Whether the route is a health or metrics probe.
     is_probe: bool,
-    /// Whether it is also served on diagnostic addresses.
+    /// Whether the route is also served on diagnostic addresses.
     is_diagnostic: bool,
-    /// Whether its requests have spans.
+    /// Whether requests to the route have spans.
     is_traced: bool,
 }
 
@@ -70,7 +70,8 @@ impl Route<Endpoint> {
         self
     }
 
-    /// As in Open Policy Agent, which decodes policy ids and paths of rules to compile as a whole.
+    /// Treats escaped slashes as separators, as Open Policy Agent does: it decodes policy ids and
+    /// paths of rules to compile as a whole.
     const fn split(mut self) -> Self {
         self.slash = EscapedSlash::Separator;
         self
@@ -143,7 +144,7 @@ static ROUTES: &[Route<Endpoint>] = &[
 pub(super) enum Destination {
     /// Handler of a route.
     Route(&'static Route<Endpoint>),
-    /// No route; this is the response.
+    /// No route: the request gets this response.
     Answer(Reply),
 }
 
@@ -187,7 +188,7 @@ impl Destination {
     }
 
     /// Body format for the authorization policy, if it sees the body of this request. For a request
-    /// without a route it sees the body below the paths of routes where it does.
+    /// without a route, the policy sees the body below the paths of routes whose body it sees.
     pub(super) fn shown_body(&self, request: &Request) -> Option<BodyForm> {
         match self {
             Self::Route(route) => route.endpoint.shown_body,
@@ -222,8 +223,8 @@ impl Destination {
     }
 }
 
-/// Meaning of an escaped slash in a path without a route: as in Open Policy Agent, that of the
-/// routes above its decoded form.
+/// Meaning of an escaped slash in a path without a route: as in Open Policy Agent, a separator if
+/// the decoded path is below a route where it is one.
 fn slash_of_unrouted(path: &RequestPath) -> EscapedSlash {
     let decoded = path.decoded();
     let is_below = |route: &&Route<Endpoint>| {

@@ -23,11 +23,11 @@ const INLINE_BUDGET: Duration = Duration::from_micros(500);
 enum Schedule {
     /// On the connection thread.
     Here,
-    /// On the connection thread within the budget, because it has lately been quick.
+    /// On the connection thread within the budget, because its query has lately been quick.
     InlineAttempt,
     /// On a separate thread.
     Thread,
-    /// On a separate thread, after admission: it evaluates.
+    /// On a separate thread, after admission, because it evaluates.
     Admitted,
 }
 

@@ -43,17 +43,17 @@ pub(super) struct State {
     contents: Contents,
     gets: QueryCache<Prepared>,
     posts: QueryCache<Prepared>,
-    /// Rules that filters are derived from.
+    /// Prepared rules that filters are derived from, by path.
     pub(super) filters: QueryCache<PreparedFilter>,
     /// Queries of residual requests, by query string.
     pub(super) residuals: QueryCache<PartialQuery>,
-    /// Latency of evaluating those.
+    /// Latency of evaluating residual queries.
     pub(super) residual_latency: InlinePolicy,
     /// Queries of the mask and drop policies, by path.
     pub(super) logs: QueryCache<Prepared>,
     /// Internal queries of the server, by path.
     reads: QueryCache<Prepared>,
-    /// Partial queries for what authorization policies permit, by path.
+    /// Partial queries that are true if the policy at a path permits a request, by path.
     pub(super) permits: QueryCache<Vec<PartialQuery>>,
     /// Caches that evaluations share, independent of the state.
     caches: Arc<Caches>,
@@ -68,20 +68,20 @@ pub(super) struct State {
 pub(super) struct Prepared {
     /// The query; absent for a path that cannot have a document.
     pub(super) query: Option<Query>,
-    /// Latency of its evaluations.
+    /// Latency of evaluating the query.
     pub(super) latency: InlinePolicy,
 }
 
 /// Prepared rule of a path that is translated to a filter.
 #[derive(Debug)]
 pub(super) struct PreparedFilter {
-    /// Annotations of its policy.
+    /// Annotations of the rule's policy.
     pub(super) declared: FilterAnnotations,
     /// Partial query of the rule.
     pub(super) query: PartialQuery,
-    /// Input references of it and of the rules that it reads.
+    /// Input references of the rule, and of the rules that it reads.
     pub(super) input_references: InputReferences,
-    /// Latency of translating it.
+    /// Latency of translating the rule.
     pub(super) latency: InlinePolicy,
 }
 
@@ -130,8 +130,8 @@ impl State {
         self.evaluation_within(self.limits.begin(), &self.host)
     }
 
-    /// Same for a request, which may be an inline attempt, or be cancelled. `host` is the result of
-    /// [`Self::host_for`] the request.
+    /// Evaluation for a request, which may be an inline attempt, or be cancelled. `host` is the
+    /// result of [`Self::host_for`] for the request.
     pub(super) fn evaluation_for<'s>(
         &'s self,
         request: &Request,
@@ -188,7 +188,7 @@ impl State {
         }
     }
 
-    /// Resolves the segments of a path to steps.
+    /// Resolves the segments of a path to steps: member names and integers.
     pub(super) fn resolve(&self, path: &[String]) -> Vec<Value> {
         let mut parent = Some(self.documents());
         let steps = path.iter().map(|segment| {

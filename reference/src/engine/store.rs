@@ -56,8 +56,8 @@ fn step<'d>(parent: &'d Value, segment: &str) -> Option<&'d Value> {
     }
 }
 
-/// Writes a document at a path and creates missing objects on it. In an array, it is inserted
-/// before the item at the index.
+/// Writes a document at a path and creates missing objects on it. In an array, the document is
+/// inserted before the item at the index.
 pub(super) fn put(documents: &mut Value, path: &[String], value: Value) -> Result<(), StoreError> {
     let Some((_, parents)) = path.split_last() else {
         return set_root(documents, value);

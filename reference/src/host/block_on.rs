@@ -27,7 +27,7 @@ pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Cancellation<'_>) -> Result
     })
 }
 
-/// Sleeps for some time.
+/// Sleeps for this time.
 ///
 /// # Errors
 /// When the evaluation is cancelled.

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use super::{block_on, connection};
 use crate::telemetry::{ClientSpan, RequestSpan};
 
-/// Evaluations run where they cannot await I/O, so their requests run on a separate thread.
+/// Runtime on a separate thread for requests, as evaluations run where they cannot await I/O.
 static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(1).enable_all().build().ok()
@@ -91,7 +91,7 @@ async fn receive(
     })
 }
 
-/// Converts the innermost cause of an error.
+/// Converts an error, with the innermost cause as its message.
 fn cause(wrong: &reqwest::Error) -> HostError {
     let mut reason = wrong.to_string();
     let mut next = wrong.source();

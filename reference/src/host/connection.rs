@@ -21,7 +21,7 @@ fn builder() -> ClientBuilder {
         .referer(false)
 }
 
-/// Client for a request, which is modified to suit it.
+/// Returns the client for a request, and moves the connection options of the request to it.
 pub(super) fn client(request: &mut HttpRequest) -> Result<Client, HostError> {
     let client = if let Some(path) = request.socket.take() {
         // A client without TLS cannot be built, although Unix sockets do not use it.
@@ -53,7 +53,8 @@ fn unix(client: ClientBuilder, _path: String) -> ClientBuilder {
     client
 }
 
-/// Makes a client expect a certificate for another name than that of the host that it connects to.
+/// Makes a client expect a certificate for another name than that of the host to which it connects:
+/// replaces the host in the URL by this name, which resolves to the addresses of the host.
 fn rename(
     client: ClientBuilder,
     request: &mut HttpRequest,

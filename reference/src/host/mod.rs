@@ -21,7 +21,7 @@ mod tls;
 pub(crate) struct SystemHost {
     /// Result of `opa.runtime`.
     runtime: Option<Value>,
-    /// Span of the request that outgoing requests are part of.
+    /// Span of the served request, the parent of the spans of outgoing requests.
     span: Option<RequestSpan>,
 }
 
@@ -34,7 +34,7 @@ impl SystemHost {
         }
     }
 
-    /// Same environment with a span of a request.
+    /// Returns the same environment for a request with this span.
     pub(crate) fn traced(&self, span: &RequestSpan) -> Self {
         Self {
             runtime: self.runtime.clone(),

@@ -23,8 +23,8 @@ pub(super) fn usual() -> Result<ClientConfig, HostError> {
     usual_by(Verifier::new(Arc::clone(&provider)).ok(), provider)
 }
 
-/// Same with a verifier that uses the certificates of the system. Without such certificates
-/// connections without TLS are still possible.
+/// TLS configuration of connections without special options, with the verifier that uses the
+/// certificates of the system. Without such certificates, plain connections are still possible.
 pub(super) fn usual_by(
     system: Option<Verifier>,
     provider: Arc<CryptoProvider>,
@@ -54,7 +54,7 @@ fn trusting(
         .with_custom_certificate_verifier(verifier)
 }
 
-/// TLS configuration that a request asks for.
+/// TLS configuration with the special options of a request.
 pub(super) fn special(tls: Tls) -> Result<ClientConfig, HostError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = verifier(tls.trust, &provider)?;
@@ -93,7 +93,7 @@ fn certificates(all: Vec<Vec<u8>>) -> impl Iterator<Item = CertificateDer<'stati
     all.into_iter().map(CertificateDer::from)
 }
 
-/// Verifier that accepts any certificate, as the request asks.
+/// Verifier that accepts any certificate, for requests that ask for this.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

@@ -12,16 +12,16 @@ use crate::log::LogLevel;
 use crate::telemetry::RequestSpan;
 use crate::units::milliseconds;
 
-/// Number of requests of this process that have a number, on all its listeners.
+/// Number of requests of this process, on all listeners, that have a sequence number.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Number of a request in the log; the first one has 1. It is assigned only when it is first
+/// Sequence number of a request in the log, from 1. It is assigned only when the request is first
 /// logged, because threads would contend for the counter.
 #[derive(Debug, Clone, Default)]
 pub struct Number(OnceLock<u64>);
 
 impl Number {
-    /// Returns the number, which is assigned on first use.
+    /// Returns the sequence number, which is assigned on first use.
     pub(crate) fn get(&self) -> u64 {
         let next = || TAKEN.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         *self.0.get_or_init(next)
@@ -45,7 +45,7 @@ macro_rules! say {
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) number: Number,
-    /// Peer that sent it.
+    /// Peer that sent the request.
     pub(super) client: Peer,
     pub(super) method: Method,
     pub(super) path: String,
@@ -77,8 +77,8 @@ impl Arrival {
     }
 }
 
-/// Log line of a response. It is written when this is dropped: when the last byte of the response
-/// is sent, or the client has disconnected.
+/// Log line of a response. It is written when the value is dropped: when the last byte of the
+/// response is sent, or the client has disconnected.
 #[derive(Debug)]
 pub(super) struct AccessLine {
     request: Arrival,

@@ -11,10 +11,10 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, Sig
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-/// Creates a verifier of client certificates that are signed by one of these, or are one of these.
+/// Creates a verifier of client certificates that are trusted, or signed by a trusted one.
 ///
 /// # Errors
-/// When one of them cannot sign certificates.
+/// When a trusted certificate cannot be used to verify signatures.
 pub(super) fn verifier(
     trusted: Vec<CertificateDer<'static>>,
     provider: &Arc<CryptoProvider>,
@@ -29,7 +29,7 @@ pub(super) fn verifier(
 }
 
 /// Accepts certificates that are signed by a trusted one, and trusted ones themselves: the library
-/// rejects those that may sign others, such as self-signed ones.
+/// alone rejects client certificates that may sign others, such as self-signed ones.
 #[derive(Debug)]
 struct Trusted {
     trusted: Vec<CertificateDer<'static>>,

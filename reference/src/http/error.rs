@@ -119,7 +119,7 @@ impl ApiError {
         Self::new(Code::InternalError, "the server failed")
     }
 
-    /// Error object.
+    /// Error object, as in the body of a response.
     pub fn object(&self) -> Object {
         let mut object = Object::new();
         object.insert("code", Value::from(self.code.name()));

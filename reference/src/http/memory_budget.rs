@@ -55,12 +55,12 @@ impl MemoryBudget {
     }
 }
 
-/// Part of a budget that is reserved until this is dropped. By default there is no budget, and
+/// Part of a budget that is reserved until the value is dropped. By default there is no budget, and
 /// reservations are unlimited.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation {
     budget: Option<Arc<MemoryBudget>>,
-    /// Bytes.
+    /// Reserved bytes.
     taken: usize,
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -83,7 +83,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// Same on a thread that may block.
+    /// Same as `grow`, on a thread that may block.
     fn grow_blocking(&mut self, more: usize) -> Result<(), OutOfMemory> {
         let begun = Instant::now();
         let Some((budget, units)) = self.missing(more)? else {
@@ -101,7 +101,7 @@ impl Reservation {
         }
     }
 
-    /// Missing units for `more` more bytes, and the budget that they come from.
+    /// Budget and number of its units to acquire for `more` further bytes; `None` if it is zero.
     fn missing(&mut self, more: usize) -> Result<Option<(Arc<MemoryBudget>, u32)>, OutOfMemory> {
         let Some(budget) = &self.budget else {
             return Ok(None);
@@ -148,7 +148,7 @@ impl RequestMemory {
         share.grow_blocking(more)
     }
 
-    /// Same for an estimated amount: an amount that exceeds the budget reserves all of it.
+    /// Same as `grow` for an estimate: an amount that exceeds the budget reserves all of it.
     ///
     /// # Errors
     /// Those of [`Self::grow`].

@@ -28,7 +28,7 @@ const PARTS: usize = 64;
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Shard of this thread.
+    /// Index of this thread's shard.
     static OWN: usize = THREADS.fetch_add(1, Ordering::Relaxed) % PARTS;
 }
 
@@ -57,9 +57,9 @@ struct Part(Mutex<HashMap<Labels, Durations>>);
 
 #[derive(Debug, Clone, Default)]
 struct Durations {
-    /// Sum in seconds.
+    /// Sum of the durations in seconds.
     sum: f64,
-    /// Number of durations in each bucket, and above all of them.
+    /// Number of durations in each bucket, and of those above all buckets.
     counts: Vec<u64>,
 }
 
@@ -69,7 +69,7 @@ impl RequestDurations {
         Self::register_with(registry, name, &BUCKETS)
     }
 
-    /// Same with these upper bounds, in seconds.
+    /// Registers the histogram under a name, with these upper bounds in seconds.
     pub(crate) fn register_with(registry: &mut Registry, name: &str, buckets: &[f64]) -> Self {
         let durations = Self(Arc::new(Counted {
             bounds: buckets.to_vec(),
@@ -139,7 +139,7 @@ impl EncodeMetric for RequestDurations {
     }
 }
 
-/// Method in lower case; unknown methods share one name.
+/// Name of a method in lower case; unknown methods share one name.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "get",

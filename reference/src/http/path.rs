@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::error::ApiError;
 
-/// Meaning of an escaped slash in the open segments of a route.
+/// Meaning of an escaped slash in the open segments of a route, which its placeholders match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EscapedSlash {
     /// A literal character in its segment.
@@ -27,9 +27,9 @@ pub struct RequestPath {
     canonical: Option<String>,
     /// Error of a path that cannot be decoded.
     broken: Option<ApiError>,
-    /// Fixed part of the route's pattern.
+    /// Fixed part of the route's pattern, before the first placeholder.
     fixed: &'static str,
-    /// Open segments of the route, or all segments if there is no route.
+    /// Segments that the placeholders of the route match, or all segments if there is no route.
     open: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl RequestPath {
         self.open = decode(segments, slash);
     }
 
-    /// Open segments of the route.
+    /// Open segments, which the placeholders of the route match.
     pub fn open(&self) -> &[String] {
         &self.open
     }

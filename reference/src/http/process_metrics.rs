@@ -1,5 +1,5 @@
-//! Process metrics for Prometheus, with the names of its client libraries. Unavailable on systems
-//! without `/proc`.
+//! Process metrics for Prometheus, named as in its client libraries. Unavailable on systems without
+//! `/proc`.
 
 use std::fmt;
 use std::fs;
@@ -107,8 +107,8 @@ impl Usage {
     }
 }
 
-/// Field of `/proc/self/stat` after the program name, which may contain any characters; the first
-/// one is the state.
+/// Field at an index after the program name in `/proc/self/stat`; index 0 is the state. The name
+/// may contain any characters.
 fn field(stat: &str, place: usize) -> Option<f64> {
     let (_, behind) = stat.rsplit_once(')')?;
     behind.split_whitespace().nth(place)?.parse().ok()
@@ -119,7 +119,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((user + system) / TICKS_PER_SECOND)
 }
 
-/// Start time of the process, from its offset to the boot time of the system.
+/// Start time of the process in seconds since 1970: its offset plus the boot time of the system.
 fn started(stat: &str, system: &str) -> Option<f64> {
     let after = field(stat, 19)? / TICKS_PER_SECOND;
     Some(number_after(system, "btime")? + after)
@@ -135,7 +135,7 @@ fn number_after(text: &str, name: &str) -> Option<f64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Number of files, which always fits.
+/// Converts a number of files, which always fits.
 fn whole(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }

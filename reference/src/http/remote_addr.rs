@@ -13,7 +13,7 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// Address that its connections count for; clients without an address count as local ones.
+    /// Address that connections of the peer count for; a peer without an address counts as local.
     pub(super) fn ip(self) -> IpAddr {
         match self {
             Self::Tcp(address) => address.ip(),

@@ -75,7 +75,7 @@ impl Reply {
         Self::with_body(status, Body::document(document, pretty))
     }
 
-    /// JSON response.
+    /// JSON response with this body.
     fn with_body(status: StatusCode, body: Body) -> Self {
         let mut reply = Self::empty(status);
         let json_type = HeaderValue::from_static("application/json");

@@ -33,13 +33,13 @@ pub struct Request {
     pub(crate) shown_body: OnceLock<Option<rego::Value>>,
     /// Peer of the connection, if the request arrived over one.
     pub client: Option<Peer>,
-    /// Client certificates, its own first, concatenated in DER. Empty if none were requested.
+    /// Certificates of the client, its own first, concatenated in DER; empty if none are requested.
     pub client_certificates: Bytes,
     /// Sequence number of the request in the log.
     pub number: Number,
-    /// Connection properties at its arrival.
+    /// Connection properties at the arrival of the request.
     pub(crate) arrival: Arrival,
-    /// Its span, once it has one.
+    /// Span of the request, once it has one.
     pub(crate) span: Option<RequestSpan>,
     /// Reservation of the memory budget for bodies.
     pub(crate) memory: RequestMemory,
@@ -52,10 +52,10 @@ pub struct Request {
 /// Connection properties of an arriving request.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
-    /// When its head was received.
+    /// When the head of the request was received.
     pub(crate) begun: Instant,
     pub(crate) version: Version,
-    /// Whether it arrived over TLS.
+    /// Whether the request arrived over TLS.
     pub(crate) secure: bool,
     /// Requested host, if it is not in the headers.
     pub(crate) authority: Option<Authority>,
@@ -68,7 +68,7 @@ pub struct Abandoned;
 /// Inline attempt: a response on the connection thread, abandoned if it takes too long.
 #[derive(Debug)]
 pub struct InlineAttempt {
-    /// Time at which it is abandoned.
+    /// Time at which the attempt is abandoned.
     pub deadline: Instant,
     abandoned: AtomicBool,
 }
@@ -87,7 +87,7 @@ impl InlineAttempt {
         self.abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was abandoned.
+    /// Whether the attempt was abandoned.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
@@ -148,7 +148,7 @@ impl Request {
         values.next().map(|(_, value)| value.as_str())
     }
 
-    /// Whether a boolean parameter is present without value, empty, or `true` in any case.
+    /// Whether a boolean parameter is set: `true` in any case, or empty, or without a value.
     pub fn flag(&self, name: &str) -> bool {
         let values = self.query.iter().filter(|(key, _)| key == name);
         let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
@@ -158,7 +158,7 @@ impl Request {
                 .any(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// Header as a string.
+    /// First value of a header, if it is a visible ASCII string.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

@@ -27,7 +27,7 @@ const MAX_BODY: usize = 1 << 30;
 /// Memory of a compressor, in bytes.
 const COMPRESSOR: usize = 320 << 10;
 
-/// Semaphore of document measurements, for half of the processors.
+/// Permits for concurrent measurements of documents: as many as half of the processors.
 static MEASURING: LazyLock<Semaphore> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Semaphore::new(processors.div_ceil(2))
@@ -36,7 +36,7 @@ static MEASURING: LazyLock<Semaphore> = LazyLock::new(|| {
 /// Why a response cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unwritable {
-    /// It is too long.
+    /// The response is too long.
     #[error("{0}")]
     TooLong(String),
     /// The server failed.
@@ -48,7 +48,7 @@ pub(super) enum Unwritable {
 #[derive(Debug, Clone)]
 pub struct Body {
     content: Content,
-    /// Compression level, if it is sent compressed.
+    /// Compression level, if the body is sent compressed.
     level: Option<u32>,
 }
 
@@ -164,7 +164,7 @@ impl Body {
     /// Measures the length of the body, on a blocking thread if necessary.
     ///
     /// # Errors
-    /// When it is too long.
+    /// When the body is too long.
     pub(super) async fn measure(self) -> Result<Self, Unwritable> {
         let Content::Document {
             value,

@@ -13,7 +13,7 @@ pub struct Route<E> {
     /// Path: literal segments, `{name}` for one segment, and at the end `{name...}` for zero or
     /// more segments.
     pub pattern: &'static str,
-    /// Meaning of an escaped slash in the open segments.
+    /// Meaning of an escaped slash in the segments that placeholders match.
     pub slash: EscapedSlash,
     /// Handler and properties of the route.
     pub endpoint: E,
@@ -22,11 +22,11 @@ pub struct Route<E> {
 /// Result of a lookup by method and path.
 #[derive(Debug)]
 pub enum RouteMatch<'r, E> {
-    /// First matching route, with its open segments, decoded one by one.
+    /// First matching route, with the segments that its placeholders match, decoded one by one.
     Found {
         /// Matching route.
         route: &'r Route<E>,
-        /// Open segments, in order.
+        /// Segments that the placeholders match, in order.
         segments: Vec<String>,
     },
     /// A pattern matches the path, but not with this method.
@@ -39,7 +39,7 @@ pub enum RouteMatch<'r, E> {
 }
 
 impl<E> Route<E> {
-    /// Fixed part of the pattern.
+    /// Fixed part of the pattern, before the first placeholder.
     pub fn fixed_part(&self) -> &'static str {
         halves(self.pattern).0
     }
@@ -58,7 +58,7 @@ pub fn find<'r, E>(
 }
 
 /// Finds the route of a method and the part of a path after a prefix; `None` if the path does not
-/// start with it.
+/// start with the prefix.
 ///
 /// # Errors
 /// `invalid_parameter` when the path has a malformed escape.
@@ -99,13 +99,13 @@ pub fn methods<'r, E>(routes: &[&'r Route<E>]) -> Vec<&'r Method> {
     methods
 }
 
-/// Splits a pattern into its fixed part, and the rest from its slash on.
+/// Splits a pattern into its fixed part, and the rest, which begins with a slash.
 fn halves(pattern: &str) -> (&str, &str) {
     let open = pattern.find('{').map(|brace| brace.saturating_sub(1));
     pattern.split_at(open.unwrap_or(pattern.len()))
 }
 
-/// Open segments, if the canonical path matches the pattern.
+/// Segments that the placeholders match, if the canonical path matches the pattern.
 fn capture<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     // Most patterns are distinguished by their fixed part, without comparing segments.
     let (fixed, pattern) = halves(pattern);

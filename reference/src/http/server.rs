@@ -22,7 +22,7 @@ pub use super::listener::ListenAddress;
 /// A listening server. Dropping it stops the server like `shutdown`, without waiting.
 #[derive(Debug)]
 pub struct Listening {
-    /// Address that it listens on.
+    /// Address that the server listens on.
     pub place: ListenAddress,
     wait: Duration,
     stop: watch::Sender<()>,

@@ -15,7 +15,7 @@ pub(super) enum Transport {
     Unix(UnixStream),
 }
 
-/// Calls a method of the connection of either kind.
+/// Calls a method of a TCP or Unix connection.
 macro_rules! either {
     ($transport:expr, $stream:ident => $call:expr) => {
         match $transport {

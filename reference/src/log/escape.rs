@@ -11,7 +11,7 @@ pub(super) fn is_control(c: char) -> bool {
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Escapes these characters in a string as in Rust.
+/// Escapes control characters in a string as in Rust.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -23,7 +23,7 @@ pub(super) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// Escapes those of these characters that JSON allows unescaped in strings. Line breaks occur only
+/// Escapes the control characters that JSON allows unescaped in strings. Line breaks occur only
 /// between values and stay.
 pub(super) fn json(json: String) -> String {
     let escapes = |c: char| c != '\n' && is_control(c);

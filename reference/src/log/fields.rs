@@ -16,9 +16,9 @@ const OF_LIBRARIES: &str = "log.";
 /// Value of a field.
 #[derive(Debug)]
 pub(super) enum FieldValue {
-    /// String.
+    /// A string, to be shown as text.
     Text(String),
-    /// JSON.
+    /// A value that is already JSON.
     Json(String),
 }
 

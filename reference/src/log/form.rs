@@ -95,7 +95,7 @@ fn json(level: &str, time: &str, fields: &Fields) -> Result<String, fmt::Error> 
     Ok(escape::json(line))
 }
 
-/// Indents JSON. If it is nested too deeply, it stays on one line.
+/// Indents JSON. JSON that is nested too deeply stays on one line.
 fn pretty(json: String) -> String {
     let indented = serde_json::from_str::<Value>(&json);
     match indented.and_then(|value| serde_json::to_string_pretty(&value)) {

@@ -55,10 +55,10 @@ pub struct Layout(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
-    /// Format of chrono.
+    /// Format string of chrono.
     Format(String),
-    /// Fraction of the second after this sign, with `digits` digits, without trailing zeros if
-    /// `short`.
+    /// Fraction of the second after `sign`, a point or comma, with `digits` digits, without
+    /// trailing zeros if `short`.
     Fraction {
         sign: char,
         digits: usize,
@@ -69,12 +69,12 @@ enum Piece {
 /// Error of a malformed layout.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
-    /// It contains no element of the time.
+    /// The layout contains no element of a time.
     #[error(
         "no part of the time is in it: a layout is the time Mon Jan 2 15:04:05 2006 as it is to be written"
     )]
     Constant,
-    /// A fraction has more digits than times have.
+    /// The layout has a fraction with more digits than times have.
     #[error("a fraction of a second has at most {MAX_DIGITS} digits")]
     TooFine,
 }

@@ -27,7 +27,8 @@ pub(crate) use queue::dropped_lines;
 /// Target of events whose displayed fields are JSON, and are logged as such.
 pub(crate) const STRUCTURED: &str = "structured";
 
-/// Same for events that are logged at every level: decisions and states for the console.
+/// Target of structured events that are logged whatever the level of the log: decisions and states
+/// for the console.
 pub(crate) const CONSOLE: &str = "console";
 
 /// Environment variable with the layout of times, as in Open Policy Agent.
@@ -107,7 +108,7 @@ pub enum LogError {
     Thread(#[from] io::Error),
 }
 
-/// Creates a log with this format. The contents of an event cannot resemble another event.
+/// Creates a log with this format. The contents of an event never look like another event.
 fn log<W>(level: LevelFilter, form: Form, writer: W) -> impl Subscriber + Send + Sync
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
@@ -131,7 +132,7 @@ impl<'w> MakeWriter<'w> for Queue {
     }
 }
 
-/// Value as JSON, for events with the target [`STRUCTURED`].
+/// Value as JSON, for fields of events with the target [`STRUCTURED`].
 #[derive(Debug, Default)]
 pub(crate) struct Json(String);
 
@@ -145,7 +146,7 @@ impl Json {
         Ok(Self(String::from_utf8_lossy(&json).into_owned()))
     }
 
-    /// Length in bytes.
+    /// Length of the JSON in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -195,7 +196,7 @@ mod tests {
         String::from_utf8_lossy(&written).into_owned()
     }
 
-    /// String with every character that is escaped.
+    /// Returns a string that contains every character that is escaped.
     fn hostile() -> String {
         let controls = (0..0xa0_u32).filter_map(char::from_u32);
         let marks = "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}";

@@ -48,7 +48,7 @@ struct Waiting {
     dropped: u64,
 }
 
-/// Waits on drop until pending lines are written, for a limited time.
+/// When dropped, waits until pending lines are written, for a limited time.
 #[derive(Debug)]
 #[must_use = "the log is written until this is dropped"]
 pub struct LogGuard(Queue);
@@ -99,7 +99,7 @@ impl Queue {
         }
     }
 
-    /// Waits for the next line.
+    /// Waits for the next line, and removes it from the queue.
     fn next(&self) -> Vec<u8> {
         let waiting = self.waiting();
         let is_empty = |waiting: &mut Waiting| waiting.lines.is_empty();
@@ -109,8 +109,8 @@ impl Queue {
         waiting.lines.pop_front().unwrap_or_default()
     }
 
-    /// Removes a line from the accounting. Returns the number of dropped lines, once it can be
-    /// reported after the queued ones.
+    /// Records that a line is no longer pending; one that could not be written counts as dropped.
+    /// Returns the number of dropped lines to report now, after all queued lines.
     fn written(&self, line: &[u8], is_written: bool) -> u64 {
         let mut waiting = self.waiting();
         waiting.is_writing = false;

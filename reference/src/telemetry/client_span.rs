@@ -10,12 +10,12 @@ use reqwest::Url;
 
 use super::{Telemetry, attributes};
 
-/// Span of an outgoing request. It ends when it is dropped.
+/// Span of an outgoing request, which ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ClientSpan(Context);
 
 impl Telemetry {
-    /// Begins the span of an outgoing request without a parent, and injects it into the headers.
+    /// Begins a span without a parent for an outgoing request, and adds it to the headers.
     pub(crate) fn client(&self, method: &Method, url: &Url, headers: &mut HeaderMap) -> ClientSpan {
         ClientSpan::begin(self, &Context::new(), method, url, headers)
     }

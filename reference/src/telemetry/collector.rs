@@ -18,10 +18,10 @@ use tracing::{info, warn};
 use super::grpc;
 use super::settings::{Encryption, Settings, Transport};
 
-/// Maximum bytes of a response, little of which is used.
+/// Maximum bytes of a response, of which only a short message is used.
 const ANSWER: usize = 64 << 10;
 
-/// Sends spans, and logs when that begins to fail and when it works again.
+/// Sends spans to a collector, and logs when sending begins to fail and when it works again.
 #[derive(Debug, Clone)]
 pub(super) struct Collector(Arc<Inner>);
 
@@ -30,13 +30,13 @@ struct Inner {
     client: Client,
     transport: Transport,
     timeout: Duration,
-    /// Runtime for requests: the thread of the library that queues spans has none.
+    /// Runtime that sends requests, as the library exports spans on a thread without a runtime.
     runtime: Handle,
     fails: AtomicBool,
 }
 
 impl Collector {
-    /// Creates the client of the collector in the settings.
+    /// Creates the client for the collector that the settings name.
     ///
     /// # Errors
     /// When a file in the settings cannot be used.
@@ -85,7 +85,7 @@ impl Inner {
         Ok(Response::from_parts(head, body))
     }
 
-    /// Logs a change of the outcome.
+    /// Logs when sending spans begins to fail, and when it works again.
     fn log_failure(&self, sent: &Result<Response<Bytes>, HttpError>) {
         let why = match sent {
             Ok(answer) if answer.status().is_success() => None,
@@ -154,7 +154,7 @@ fn client(settings: &Settings) -> Result<Client, String> {
     builder.build().map_err(|why| innermost(&why))
 }
 
-/// Whether an address is on this machine, which no proxy can reach for it.
+/// Whether an address is on this machine: a proxy elsewhere cannot connect to it.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let parsed = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();

@@ -15,7 +15,7 @@ pub(super) fn frame(message: &Bytes) -> Option<Bytes> {
     Some(framed.freeze())
 }
 
-/// Message in a frame; `None` if it is missing, compressed or truncated.
+/// Returns the message in a frame; `None` if it is missing, compressed or truncated.
 pub(super) fn message(framed: &Bytes) -> Option<Bytes> {
     let (prefix, message) = framed.split_at_checked(PREFIX)?;
     let (&compressed, length) = prefix.split_first()?;
@@ -24,8 +24,8 @@ pub(super) fn message(framed: &Bytes) -> Option<Bytes> {
     (compressed == 0 && whole).then(|| framed.slice(PREFIX..))
 }
 
-/// Converts the status of a call to an equivalent HTTP status: whether it succeeded, and if not
-/// whether it may be retried.
+/// Converts the status of a gRPC call to an HTTP status that says the same about whether the call
+/// succeeded, and if not, whether it may be retried.
 pub(super) fn status(trailers: &HeaderMap) -> StatusCode {
     let status = trailers.get("grpc-status");
     match status.and_then(|status| status.to_str().ok()) {

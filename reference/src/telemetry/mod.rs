@@ -27,7 +27,7 @@ pub(crate) use settings::{Encryption, Settings, Transport};
 
 use collector::Collector;
 
-/// Timeout to send the remaining spans when nobody waits for that.
+/// Timeout of sending the remaining spans when the telemetry is dropped without waiting.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Creates spans, and exports them when they have ended. Spans that cannot be exported as fast as
@@ -40,12 +40,12 @@ pub(crate) struct Telemetry {
     excluded: Vec<Glob>,
 }
 
-/// Current telemetry of an engine, if enabled. Clones share it.
+/// Current telemetry of an engine, if enabled. Clones share the same telemetry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Current(Arc<ArcSwapOption<Telemetry>>);
 
 impl Current {
-    /// Replaces it.
+    /// Replaces the current telemetry.
     pub(crate) fn set(&self, telemetry: Option<Arc<Telemetry>>) {
         self.0.store(telemetry);
     }
@@ -106,8 +106,8 @@ impl Telemetry {
         })
     }
 
-    /// Whether it uses these settings. Always false if they name files, because those may have
-    /// changed.
+    /// Whether this telemetry uses these settings. Always false if the settings name files, because
+    /// the files may have changed.
     pub(crate) fn goes_by(&self, settings: &Settings) -> bool {
         let names_files = settings.authorities.is_some() || settings.identity.is_some();
         self.settings == *settings && !names_files
@@ -122,8 +122,8 @@ impl Telemetry {
 }
 
 impl Drop for Telemetry {
-    /// A separate thread exports the remaining spans, because the last span may drop this on a
-    /// thread that must not block.
+    /// Exports the remaining spans on a separate thread, because the last span may drop this value
+    /// on a thread that must not block.
     fn drop(&mut self) {
         let provider = self.provider.clone();
         let last_words = move || provider.shutdown_with_timeout(LAST_WORDS);

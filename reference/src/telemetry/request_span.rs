@@ -21,17 +21,17 @@ pub(crate) struct Arriving<'r> {
     pub(crate) method: &'r Method,
     /// Decoded path.
     pub(crate) path: String,
-    /// Route pattern, with names for the open segments.
+    /// Route pattern, with names in place of the variable segments.
     pub(crate) route: String,
     pub(crate) headers: &'r HeaderMap,
     /// Requested host, if it is not in the headers.
     pub(crate) authority: Option<&'r Authority>,
     pub(crate) version: Version,
-    /// Whether it arrived over TLS.
+    /// Whether the request arrived over TLS.
     pub(crate) secure: bool,
-    /// Peer: an address, or a name for a peer without one.
+    /// Address of the client, or a name for a client without an address.
     pub(crate) client: Option<Result<SocketAddr, String>>,
-    /// Bytes of its body.
+    /// Length of the request body in bytes.
     pub(crate) length: usize,
     pub(crate) begun: Instant,
 }
@@ -82,7 +82,7 @@ impl RequestSpan {
         self.context.span().set_attribute(id);
     }
 
-    /// Ends the span of a request whose response had this status and `sent` bytes.
+    /// Ends the span; the response to the request had this status and `sent` bytes.
     pub(crate) fn answered(&self, status: StatusCode, sent: u64) {
         let span = self.context.span();
         span.set_attribute(attributes::status(status));

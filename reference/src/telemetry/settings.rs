@@ -32,9 +32,9 @@ pub(crate) struct Settings {
     pub(crate) encryption: Encryption,
     /// Whether any certificate of the collector is accepted.
     pub(crate) any_certificate: bool,
-    /// Trusted authorities; those of the system if absent.
+    /// File of the trusted certificate authorities; those of the system if absent.
     pub(crate) authorities: Option<PathBuf>,
-    /// Client certificate and its key.
+    /// Files of the client certificate and of its key.
     pub(crate) identity: Option<(PathBuf, PathBuf)>,
     /// Sampling ratio, 0 to 1, of traces that start in this server.
     pub(crate) sampled: f64,
@@ -42,9 +42,9 @@ pub(crate) struct Settings {
     pub(crate) exclude: Vec<String>,
     /// Resource attributes of the exporter.
     pub(crate) resource: Vec<(&'static str, String)>,
-    /// Maximum delay of a batch.
+    /// Maximum time that an ended span waits until its batch is exported.
     pub(crate) delay: Duration,
-    /// Timeout of an export.
+    /// Timeout of the export of a batch.
     pub(crate) export_timeout: Duration,
     /// Maximum number of spans in a batch.
     pub(crate) batch: usize,

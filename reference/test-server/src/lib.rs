@@ -1,5 +1,5 @@
-//! HTTP server for tests, on a free loopback port. It passes each request to a function, sends the
-//! response that it returns, and records the requests.
+//! HTTP server for tests, on a free loopback port. The server passes each request to a function,
+//! sends the response that the function returns, and records the requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ pub type Response = http::Response<Full<Bytes>>;
 
 type Requests = Arc<Mutex<Vec<Request>>>;
 
-/// Test server. It stops and closes its connections when it is dropped.
+/// Test server, which stops and closes its connections when it is dropped.
 #[derive(Debug)]
 pub struct TestServer {
     address: SocketAddr,
@@ -32,8 +32,8 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts a server that responds with a function. A response in progress is completed even if
-    /// the client has disconnected.
+    /// Starts a server that calls a function for each request and sends the returned response. A
+    /// call in progress is completed even if the client has disconnected.
     ///
     /// # Errors
     /// When there is no free port.
@@ -88,7 +88,7 @@ impl TestServer {
         self.address
     }
 
-    /// Returns its URL: `http://ADDRESS:PORT`.
+    /// Returns the URL of the server: `http://ADDRESS:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

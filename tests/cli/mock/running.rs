@@ -19,7 +19,7 @@ pub(crate) struct Mock {
     _program: Program,
 }
 
-/// Response as received.
+/// Response as the client received it.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -59,7 +59,7 @@ impl Mock {
         }
     }
 
-    /// Returns an address without the leading `http://`.
+    /// Returns the address of one of the mock's servers, without the leading `http://`.
     pub(crate) fn address(&self, server: &str) -> &str {
         let url = self.ready.get(server).and_then(Value::as_str);
         let url = url.unwrap_or_else(|| panic!("no {server} in {}", self.ready));

@@ -1,4 +1,4 @@
-//! Copy of the sources for builds from scratch.
+//! Copy of the sources, in which builds from scratch are measured.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -19,7 +19,7 @@ impl Copy {
     /// Copies the files that git tracks or would add, as they are on disk, into an emptied folder.
     ///
     /// # Errors
-    /// When git cannot list them, or one cannot be copied.
+    /// When git cannot list the files, or a file cannot be copied.
     pub(super) fn make(root: &Path, folder: &Path) -> Result<Self, Failure> {
         remove(folder)?;
         let sources = folder.join("sources");
@@ -65,7 +65,7 @@ impl Copy {
         done(&mut self.command(arguments))
     }
 
-    /// Changes a source file by inserting a line at its top, which moves every other line.
+    /// Changes a source file by inserting a line at its top, which moves all other lines down.
     ///
     /// # Errors
     /// When there is no such file.

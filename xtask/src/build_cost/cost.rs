@@ -1,4 +1,4 @@
-//! Cost of a command.
+//! Measures the cost of a command in time.
 
 use std::ops::AddAssign;
 use std::process::Command;
@@ -21,8 +21,8 @@ impl AddAssign for Cost {
     }
 }
 
-/// Shell script that runs a command and prints the CPU time of its child processes, which works on
-/// every system.
+/// Shell script that runs a command and prints the CPU time of its child processes; works on every
+/// system.
 const SCRIPT: &str = r#""$@" >&2 && times"#;
 
 /// Runs a command and measures it.
@@ -49,7 +49,8 @@ pub(super) fn measure(command: Command) -> Result<Cost, Failure> {
     })
 }
 
-/// Sums the second line of `times`: user and system time of all terminated child processes.
+/// Sums the second line of the output of `times`: user and system time of all terminated child
+/// processes, in seconds.
 fn of_children(times: &str) -> Option<f64> {
     times.lines().nth(1)?.split_whitespace().map(seconds).sum()
 }

@@ -12,26 +12,26 @@ use cost::{Cost, measure};
 /// Limit that a measurement is compared with.
 #[derive(Clone, Copy)]
 enum Goal {
-    /// CPU time, in seconds.
+    /// Maximum CPU time, in seconds.
     Processor(f64),
-    /// Wall-clock time, in seconds.
+    /// Maximum wall-clock time, in seconds.
     Waiting(f64),
 }
 
-/// Row of the result table.
+/// Row of the table of build costs.
 struct Row {
     what: &'static str,
     cost: Cost,
     goal: Goal,
 }
 
-/// File that changes with a rule, file that changes with the engine, and the rules that are judged
-/// after each change.
+/// Source file of some rules, source file of the handler that they judge, and these rules, which
+/// are judged after a change of each file.
 const RULE: &str = "conformance/src/rules/engine/v1/data/put.rs";
 const HANDLER: &str = "reference/src/engine/v1/data/put.rs";
 const JUDGED: &str = "engine/v1/data/put/**";
 
-/// Commands of the README, reduced to what they build.
+/// Builds of the programs that the two commands of the README run.
 const FIRST: &[&str] = &["build", "--package", "conformance", "--bin", "conformance"];
 const SECOND: &[&str] = &["test", "--workspace", "--no-run"];
 
@@ -109,7 +109,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     copy.remove()
 }
 
-/// Arguments of `cargo install --path conformance` into a folder.
+/// Returns the arguments of `cargo install --path conformance` into a folder.
 fn install(folder: &Path) -> Result<[&str; 6], Failure> {
     let folder = folder
         .to_str()

@@ -27,7 +27,7 @@ impl Changes {
         Self(list.lines().map(str::to_owned).collect())
     }
 
-    /// Whether one of the files is in `paths`, or below a folder in it.
+    /// Whether one of the changed files is in `paths`, or below a folder in it.
     pub(super) fn touch(&self, paths: &[&str]) -> bool {
         let mut changed = self.0.iter().map(Path::new);
         changed.any(|file| paths.iter().any(|path| file.starts_with(path)))

@@ -13,14 +13,14 @@ use steps::{Run, STEPS, Step};
 /// Option values and defaults of `cargo xtask ci`.
 pub(crate) const USAGE: &str = "[--stage commit|nightly|weekly] [--since REV] [--list]";
 
-/// Stage of a step.
+/// Stage at which a CI step runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// At each commit.
+    /// Runs at each commit.
     Commit,
-    /// Each night.
+    /// Runs each night.
     Nightly,
-    /// Each week.
+    /// Runs each week.
     Weekly,
 }
 
@@ -76,8 +76,8 @@ impl Options {
 /// Runs the steps of a stage; returns false if the arguments are invalid.
 ///
 /// # Errors
-/// Steps that fail or cannot run: the stage `commit` stops at the first failure, the others run
-/// every step. An unknown revision.
+/// When a step fails or cannot run, or the revision is unknown. The stage `commit` stops at the
+/// first failure, the others run every step.
 pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
     let Some(options) = Options::parse(arguments) else {
         return Ok(false);
@@ -126,7 +126,7 @@ fn is_chosen(step: &Step, stage: Stage, changes: Option<&Changes>) -> bool {
     step.stage == stage || (stage == Stage::Commit && is_changed())
 }
 
-/// Name of a step that a run skips, with the stage that runs it.
+/// Returns the line about a step that a run skips: its name, and the stage that runs it.
 fn left_out(step: &Step, since: Option<&str>) -> String {
     let (name, stage) = (step.name, step.stage.name());
     match (since, step.paths) {

@@ -3,7 +3,7 @@
 use super::Stage;
 use crate::{Failure, build_cost, compiled_once, deny, format, lint};
 
-/// CI step.
+/// Step of `cargo xtask ci`.
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) stage: Stage,
@@ -13,7 +13,7 @@ pub(super) struct Step {
     pub(super) run: Run,
 }
 
-/// Kind of a step.
+/// Action of a step.
 pub(super) enum Run {
     /// Task of this program.
     Task(fn() -> Result<(), Failure>),

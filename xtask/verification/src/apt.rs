@@ -1,4 +1,4 @@
-//! Debian packages of the servers that checks need.
+//! Installs the Debian packages of the servers that checks need.
 
 use std::error::Error;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::postgres::done;
 use crate::report;
 
-/// Installs the packages whose program is missing; each is (package, program).
+/// Installs those packages whose program is missing; each pair is a package and its program.
 ///
 /// # Errors
 /// As [`install`].

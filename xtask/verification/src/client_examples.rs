@@ -17,10 +17,10 @@ use crate::{evidence, examples, lock_files, report, root};
 /// Folder of the adapters, each in a folder of its language.
 const FOLDER: &str = "examples/client";
 
-/// Lists of known deviations, named after the clients.
+/// Folder of the lists of known deviations, named after the clients.
 const KNOWN: &str = "examples/client/known";
 
-/// Heading of the part about clients, which is the last part of its page.
+/// Heading of the section about clients, which is the last section of the compatibility page.
 const TITLE: &str = "\n## Clients\n";
 
 /// Folder of the installed clients, and of the output of the runs.
@@ -31,11 +31,11 @@ type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
 /// Adapters of one language.
 struct Example {
     language: &'static str,
-    /// Installs the clients; `built` is a separate folder.
+    /// Installs the clients of the language; `built` is a separate folder for them.
     install: Install,
     /// Returns the command that starts an adapter.
     start: fn(source: &Path, built: &Path) -> Command,
-    /// For each client its name, its title with the version of the lock file, and the arguments of
+    /// For each client its name, its title with the version in the lock file, and the arguments of
     /// its adapter.
     clients: &'static [(&'static str, &'static str, &'static [&'static str])],
 }
@@ -116,8 +116,8 @@ const EXAMPLES: &[Example] = &[
 /// `results/`.
 ///
 /// # Errors
-/// A client that is not available, or does not match its list of known deviations, after all others
-/// are judged. A page with other results.
+/// When a client is not available, or does not match its list of known deviations, after all others
+/// are judged; or when the page contains other results.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     examples::try_all(FOLDER, EXAMPLES, |one| one.language, Example::run)?;
     if bless {
@@ -137,13 +137,13 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     Ok(fs::write(root().join(PAGE), format!("{others}{table}"))?)
 }
 
-/// Returns the clients part of the compatibility page: everything from its title on.
+/// Returns the section about clients of the compatibility page: everything from its heading on.
 pub(crate) fn part(page: &str) -> &str {
     let begin = page.find(TITLE).unwrap_or(page.len());
     page.get(begin..).unwrap_or_default()
 }
 
-/// Table of satisfied and claimed rules of each client, from the evidence of the runs.
+/// Returns the table of satisfied and claimed rules of each client, from the evidence of the runs.
 fn table() -> Result<String, Box<dyn Error>> {
     let mut table = format!(
         "{TITLE}\nRules for clients kept, of those that the client claims. Written by `cargo xtask \
@@ -160,12 +160,12 @@ fn table() -> Result<String, Box<dyn Error>> {
     Ok(table)
 }
 
-/// Path of the evidence of a client's run.
+/// Returns the path of the evidence of a client's run.
 fn seen(name: &str) -> PathBuf {
     root().join(BUILT).join(format!("{name}.ndjson"))
 }
 
-/// Number of satisfied rules of a client for each API.
+/// Returns the number of satisfied rules of a client for each API.
 fn outcome(name: &str) -> Result<(String, String), Box<dyn Error>> {
     let evidence = fs::read_to_string(seen(name))?;
     let (mut engine, mut control) = ((0, 0), (0, 0));
@@ -188,7 +188,7 @@ fn outcome(name: &str) -> Result<(String, String), Box<dyn Error>> {
 }
 
 impl Example {
-    /// Judges the clients of the language concurrently: they mostly wait.
+    /// Judges the clients of the language concurrently, since they mostly wait.
     fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
         let source = root().join(FOLDER).join(self.language);
         let built = root().join(BUILT).join(self.language);
@@ -263,7 +263,7 @@ fn java(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     done(command.args(adapters.iter().filter(is_java)))
 }
 
-/// Class path of the libraries and adapters.
+/// Returns the class path of the libraries and adapters.
 fn jars(built: &Path) -> String {
     let built = built.display();
     format!("{built}/jars/*:{built}/classes")
@@ -278,10 +278,10 @@ mod tests {
     use super::{EXAMPLES, FOLDER, KNOWN};
     use crate::{examples, root};
 
-    /// Maximum distance of the version from the name in a lock file, in bytes.
+    /// Maximum distance of a client's version from its name in a lock file, in bytes.
     const VERSION_WITHIN: usize = 60;
 
-    /// Every folder must be tested, and every list of known deviations must be used.
+    /// Every folder of adapters must be tested, and every list of known deviations must be used.
     #[test]
     fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
         let mut folders = examples::folders(FOLDER)?;
@@ -298,7 +298,7 @@ mod tests {
         Ok(())
     }
 
-    /// The table must contain the versions of the lock files.
+    /// The titles in the table must contain the versions of the lock files.
     #[test]
     fn versions_are_those_of_the_lock_files() -> Result<(), Box<dyn Error>> {
         for one in EXAMPLES {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use conformance::catalogue::Catalogue;
 use conformance::coverage::Coverage;
 
-/// Prints the tables.
+/// Prints the coverage tables.
 pub(crate) fn run() -> ExitCode {
     let catalogue = match Catalogue::embedded() {
         Ok(catalogue) => catalogue,

@@ -20,7 +20,7 @@ pub(crate) const LIBRARIES: &str = "results/libraries";
 
 const ENDING: &str = ".ndjson.gz";
 
-/// Path of the evidence file with this name.
+/// Returns the path of the evidence file with this name in a folder.
 pub(crate) fn file(folder: &str, name: &str) -> PathBuf {
     root().join(folder).join(format!("{name}{ENDING}"))
 }
@@ -28,7 +28,7 @@ pub(crate) fn file(folder: &str, name: &str) -> PathBuf {
 /// Returns all evidence files of a folder, sorted by name.
 ///
 /// # Errors
-/// A folder that cannot be read, or is empty.
+/// When the folder cannot be read or is empty.
 pub(crate) fn files(folder: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(root().join(folder)).map_err(|why| format!("{folder}: {why}"))? {
@@ -47,7 +47,7 @@ pub(crate) fn files(folder: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 /// Compresses the events of a run into an evidence file.
 ///
 /// # Errors
-/// Files that cannot be read or written.
+/// When a file cannot be read or written.
 pub(crate) fn keep(events: &Path, file: &Path) -> Result<(), Box<dyn Error>> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
@@ -61,7 +61,7 @@ pub(crate) fn keep(events: &Path, file: &Path) -> Result<(), Box<dyn Error>> {
 /// Reads the events of an evidence file, with their recorded verdicts.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// When the file cannot be read.
 pub(crate) fn read(file: &Path) -> Result<Vec<Event>, Box<dyn Error>> {
     let at = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
     let mut text = String::new();

@@ -1,4 +1,5 @@
-//! Packs the evidence of several runs into one `xz` file, which stores common parts once.
+//! Packs the evidence of several runs into one `xz` file, which stores their common parts only
+//! once.
 
 use std::error::Error;
 use std::fs;
@@ -11,10 +12,10 @@ use crate::apt;
 
 const XZ: &str = "/usr/bin/xz";
 
-/// Packs the evidence of these files into one.
+/// Packs the evidence in these files into one file.
 ///
 /// # Errors
-/// A file that cannot be read or written, or no `xz`.
+/// When a file cannot be read or written, or `xz` is missing.
 pub(crate) fn pack(files: &[PathBuf], to: &Path) -> Result<(), Box<dyn Error>> {
     apt::require(&[("xz-utils", XZ)])?;
     let joined = to.with_extension("");
@@ -33,10 +34,10 @@ pub(crate) fn pack(files: &[PathBuf], to: &Path) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Unpacks the events of each run.
+/// Unpacks a file; returns the events of each run.
 ///
 /// # Errors
-/// A file that cannot be read, a line that is not an event, or no `xz`.
+/// When the file cannot be read, a line is not an event, or `xz` is missing.
 pub(crate) fn unpack(file: &Path) -> Result<Vec<Vec<Event>>, Box<dyn Error>> {
     apt::require(&[("xz-utils", XZ)])?;
     let unpacked = Command::new(XZ)

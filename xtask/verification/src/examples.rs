@@ -1,4 +1,4 @@
-//! Example folders, run with the built program.
+//! Runs the examples in a folder with the built program.
 
 use std::error::Error;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::{report, root};
 /// Builds the program and tests every example with it.
 ///
 /// # Errors
-/// The failures of all examples, after every one was tested.
+/// Reports the failures of all examples, after every one was tested.
 pub(crate) fn try_all<E>(
     folder: &str,
     examples: &[E],
@@ -42,7 +42,7 @@ pub(crate) fn try_all<E>(
     }
 }
 
-/// Names of the subfolders of a folder.
+/// Returns the names of the subfolders of a folder.
 #[cfg(test)]
 pub(crate) fn folders(folder: &str) -> std::io::Result<std::collections::BTreeSet<String>> {
     let mut names = std::collections::BTreeSet::new();

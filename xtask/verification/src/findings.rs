@@ -1,9 +1,9 @@
 //! Runs the reproducers of `findings/` on the real servers.
 //!
-//! A heading of the second level starts the findings of one server; it begins with the name of a
-//! [`Peer`]. A finding is a heading of the third level, with commands in a block `sh`, followed by
-//! their expected output in a block `text`. A block `yaml` before the first finding is the server's
-//! configuration. Each finding runs on a separate server.
+//! A second-level heading starts the findings of one server; it begins with the name of a [`Peer`].
+//! A finding is a third-level heading, followed by commands in a block `sh` and their expected
+//! output in a block `text`. A block `yaml` before the first finding is the server's configuration.
+//! Each finding runs on a separate server.
 
 use std::error::Error;
 use std::fs;
@@ -20,7 +20,7 @@ const PAGES: [&str; 2] = ["findings/engine.md", "findings/control-plane.md"];
 /// Programs that the commands use, with their packages.
 const PROGRAMS: &[(&str, &str)] = &[("curl", "/usr/bin/curl"), ("sqlite3", "/usr/bin/sqlite3")];
 
-/// Server with findings.
+/// Server that findings are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Peer {
     Engine,
@@ -28,7 +28,7 @@ enum Peer {
     Control,
 }
 
-/// Reproducible finding.
+/// Finding with the commands that reproduce it.
 #[derive(Debug)]
 struct Finding<'p> {
     peer: Peer,
@@ -37,7 +37,7 @@ struct Finding<'p> {
     shown: &'p str,
 }
 
-/// Parsed page.
+/// Parsed page with findings.
 #[derive(Debug, Default)]
 struct Page<'p> {
     /// Configuration of the control plane.
@@ -49,7 +49,7 @@ struct Page<'p> {
 /// `bless` the page is updated.
 ///
 /// # Errors
-/// A server that cannot be started, or output that does not match.
+/// When a server cannot be started, or the output does not match the page.
 pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>> {
     apt::require(PROGRAMS)?;
     let engine = real_opa::build()?;
@@ -112,12 +112,12 @@ fn play(
 }
 
 impl Finding<'_> {
-    /// Formats the commands with this output as on the page.
+    /// Formats the commands and their output like the page does.
     fn block(&self, shown: &str) -> String {
         format!("```sh\n{}```\n\n```text\n{shown}```\n", self.commands)
     }
 
-    /// Runs the commands on a new server; returns their output.
+    /// Runs the commands of the finding on a new server; returns their output.
     fn play(&self, program: &Path, config: &str, folder: &Path) -> Result<String, Box<dyn Error>> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
@@ -180,10 +180,10 @@ impl Finding<'_> {
     }
 }
 
-/// Parses the page.
+/// Parses a page with findings.
 ///
 /// # Errors
-/// A finding without one of its blocks.
+/// When a finding lacks one of its blocks.
 fn read(text: &str) -> Result<Page<'_>, Box<dyn Error>> {
     let mut page = Page::default();
     for section in text.split("\n## ").skip(1) {
@@ -215,7 +215,7 @@ fn read(text: &str) -> Result<Page<'_>, Box<dyn Error>> {
     Ok(page)
 }
 
-/// Returns the first block of a language.
+/// Returns the first fenced block of a language.
 fn block<'t>(text: &'t str, language: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("\n```{language}\n"))?;
     let end = rest.find("```")?;

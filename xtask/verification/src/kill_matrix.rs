@@ -13,7 +13,8 @@ use serde::Deserialize;
 
 use crate::{report, root};
 
-/// Minimum percentage of mutants that a rule must notice, of those that the documents cover.
+/// Minimum percentage of mutants that a rule must notice, of those whose effect the documents
+/// cover.
 const DETECTED: usize = 95;
 
 /// Surviving mutants, with reasons.
@@ -28,14 +29,14 @@ struct Survivors {
 struct Survivor {
     mutants: Vec<String>,
     reason: String,
-    /// Whether the documents do not cover such responses, so that no rule can notice the mutants;
-    /// these do not count for the percentage.
+    /// Whether the documents do not cover the changed responses, so that no rule can notice these
+    /// mutants, which do not count for the percentage.
     #[serde(default)]
     beyond_document: bool,
 }
 
-/// Fills the matrix, tries the mutants, judges trivial servers. With `bless`, the matrix is written
-/// instead of compared.
+/// Fills the matrix, tries the mutants and judges trivial servers. With `bless`, writes the matrix
+/// instead of comparing it.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     matrix(bless)?;
     clients(bless)?;
@@ -83,8 +84,9 @@ fn matrix(bless: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Fills the matrix of the rules for clients on their model. The other rules that notice a fault
-/// are determined only when it is written, as that takes some minutes.
+/// Fills the matrix of the rules for clients on the model client. The rules that notice a fault
+/// without being its target are determined only when the matrix is written, as that takes some
+/// minutes.
 fn clients(bless: bool) -> Result<(), Box<dyn Error>> {
     let rules = Rules::embedded()?;
     let count = rules.all().len();
@@ -106,8 +108,9 @@ fn clients(bless: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Faults and the rules that they target. The other rules that notice a fault are checked against
-/// the fault's stated scope; on servers that scenarios share they vary.
+/// Returns the lines of the matrix with a fault and the rules that it targets. The other rules that
+/// notice a fault are checked against the fault's stated scope, as they vary on servers that
+/// scenarios share.
 fn aimed(matrix: &str) -> Vec<&str> {
     let other = |line: &&str| line.starts_with("  ");
     matrix.lines().filter(|line| !other(line)).collect()
@@ -140,13 +143,13 @@ fn mutants() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Number of explained survivors, and how many of these the documents do not cover.
+/// Number of survivors with a reason, and how many of these the documents do not cover.
 struct Explained {
     explained: usize,
     beyond_document: usize,
 }
 
-/// Checks that the list contains exactly the survivors.
+/// Checks that the list of survivors contains exactly the mutants that survived.
 fn explained(mutations: &Mutations) -> Result<Explained, Box<dyn Error>> {
     let text = fs::read_to_string(root().join("faults/survivors.toml"))?;
     let known: Survivors = toml::from_str(&text)?;
@@ -176,7 +179,7 @@ fn explained(mutations: &Mutations) -> Result<Explained, Box<dyn Error>> {
     }
 }
 
-/// Judges the trivial servers: no rule may pass on one.
+/// Judges the trivial servers, on which no rule may pass.
 fn vacuity() -> Result<(), Box<dyn Error>> {
     let target = Target::embedded()?;
     let mut holding = BTreeSet::new();

@@ -10,16 +10,16 @@ use crate::postgres::done;
 use crate::report;
 use crate::stored_evidence::on_search_path;
 
-/// Name of the file that marks a complete installation: a copy of its lock file.
+/// Name of the file that marks a complete installation and is a copy of its lock file.
 const DONE: &str = "installed";
 
-/// Programs, and their Debian packages.
+/// Programs that installations require, with their Debian packages.
 const NPM: &[(&str, &str)] = &[("node", "nodejs"), ("npm", "npm")];
 const PYTHON: &[(&str, &str)] = &[("python3", "python3")];
 const MAVEN: &[(&str, &str)] = &[("javac", "default-jdk-headless"), ("mvn", "maven")];
 
-/// Copies a folder's files and installs its `package-lock.json` next to them: Node.js resolves
-/// libraries relative to the program.
+/// Copies a folder's files and installs the packages of its `package-lock.json` next to the copies:
+/// Node.js resolves libraries relative to the program.
 ///
 /// # Errors
 /// When something is not available.
@@ -89,7 +89,7 @@ pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     installed(folder, pom)
 }
 
-/// Installs the programs that are missing.
+/// Installs those of the programs that are missing.
 pub(crate) fn programs(wanted: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     let missing = wanted
         .iter()

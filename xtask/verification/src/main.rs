@@ -268,7 +268,8 @@ mod tests {
 
     use super::{Cli, check_names};
 
-    /// `cargo xtask --help` lists the checks without this program.
+    /// Checks that the list of checks in `cargo xtask --help`, which is shown without this program,
+    /// matches its commands.
     #[test]
     fn every_proof_is_listed_as_it_is_described() {
         let command = Cli::command();

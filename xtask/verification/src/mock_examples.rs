@@ -22,9 +22,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(600);
 /// Tests of one language.
 struct Example {
     language: &'static str,
-    /// Required programs, each with its Debian package.
+    /// Programs that the tests require, each with its Debian package.
     needs: &'static [(&'static str, &'static str)],
-    /// Commands that run one by one in its folder.
+    /// Returns the commands of the tests, which run one by one in the folder of the example.
     commands: fn(built: &Path) -> Vec<Command>,
 }
 
@@ -76,7 +76,7 @@ fn command(program: &str, arguments: &[&str]) -> Command {
 /// Builds the program, and runs the tests of every language.
 ///
 /// # Errors
-/// A language whose programs are missing, and tests that fail or do not end, after all others have
+/// When the programs of a language are missing, or tests fail or do not end, after all others have
 /// run.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     examples::try_all(FOLDER, EXAMPLES, |one| one.language, Example::run)
@@ -130,7 +130,7 @@ mod tests {
     use super::{EXAMPLES, FOLDER};
     use crate::examples;
 
-    /// Every folder must be tested.
+    /// Every folder of examples must be tested.
     #[test]
     fn every_folder_is_run() -> Result<(), Box<dyn Error>> {
         let mut folders = examples::folders(FOLDER)?;

@@ -38,7 +38,7 @@ const CONFIG: &str = r#"{
   "labels": {"region": "west"}
 }"#;
 
-/// Requests: method, path, `Accept` header, body.
+/// Requests that both servers get: method, path, `Accept` header, body.
 const REQUESTS: &[(&str, &str, &str, &str)] = &[
     ("GET", "/v1/data/p/allow", "*/*", ""),
     (
@@ -96,7 +96,7 @@ const REQUESTS: &[(&str, &str, &str, &str)] = &[
     ("GET", "/v1/nowhere", "*/*", ""),
 ];
 
-/// Messages of the compared lines.
+/// Messages of the log lines that are compared.
 const MESSAGES: &[&str] = &[
     "Initializing server.",
     "Received request.",
@@ -109,7 +109,7 @@ const MESSAGES: &[&str] = &[
 /// Starts both servers, sends them the same requests, and compares their logs.
 ///
 /// # Errors
-/// A server that does not start; every difference.
+/// When a server does not start, or the logs differ; reports every difference.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
     done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
@@ -139,7 +139,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Returns the events that a server logs for all requests.
+/// Starts a server and sends it all requests; returns the events that it logs.
 fn logged(program: &Path, command: &[&str], format: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let mut paths = Vec::new();
@@ -221,9 +221,9 @@ fn compare(theirs: &[Value], ours: &[Value]) -> Vec<String> {
     differences
 }
 
-/// Keys and types of the lines with a message, in order of the requests. `fields.time` is ignored:
-/// OPA's first lines have it only because they are buffered until its log is set up. Health
-/// requests before the first request of the table are ignored.
+/// Returns the keys and types of the lines with this message, in order of the requests. Ignores
+/// `fields.time`: OPA's first lines have it only because they are buffered until its log is set up.
+/// Ignores health requests before the first request of the table.
 fn shapes(events: &[Value], message: &str) -> Shapes {
     let mut events: Vec<&Value> = events
         .iter()

@@ -1,5 +1,5 @@
-//! `cargo xtask matrix`: the suite on released versions of OPA, on the reference and on stored
-//! evidence, as one table.
+//! `cargo xtask matrix`: judges released versions of OPA, the reference, and stored evidence, and
+//! shows the results as one table.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -20,11 +20,11 @@ use crate::{client_examples, evidence, evidence_pack, program, report, root};
 /// Page that contains the table.
 pub(crate) const PAGE: &str = "COMPATIBILITY.md";
 
-/// Judges the usual versions and the reference, and stored evidence of other servers. With `bless`,
-/// writes the page and the evidence of the releases; otherwise the page must match.
+/// Judges the versions in the page, the reference, and stored evidence of other servers. With
+/// `bless`, writes the page and the evidence of the releases; otherwise the page must match.
 ///
 /// # Errors
-/// A version that is not available or does not start, or a page that does not match.
+/// When a version is not available or does not start, or the page does not match.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     let folder = root().join("target/peers");
     let versions = Releases::read()?.usual;
@@ -56,10 +56,10 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
 }
 
 /// Judges every release, or with `built` those already built, by the rules of the documents and by
-/// those about regressions. With `bless`, writes the page; otherwise the page must match.
+/// the rules about regressions. With `bless`, writes the page; otherwise the page must match.
 ///
 /// # Errors
-/// A version that is not available or does not start, or a page that does not match.
+/// When a version is not available or does not start, or the page does not match.
 pub(crate) fn run_all(bless: bool, built: bool) -> Result<(), Box<dyn Error>> {
     let releases = Releases::read()?;
     let mut versions = releases.all.clone();
@@ -93,7 +93,7 @@ fn judge_all(
     Ok(columns)
 }
 
-/// Checks that a page has this content, or writes it.
+/// Checks that the file of a page has this content, or writes it with `bless`.
 fn said(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
     let file = root().join(path);
     if bless {
@@ -105,7 +105,7 @@ fn said(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Checks that the README contains the totals for the engine.
+/// Checks that the README contains the line with the engine's totals.
 fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
     let all = page.lines().rfind(|line| line.starts_with("| **all** |"));
     let all = all.ok_or("the page has no figures")?;
@@ -153,7 +153,8 @@ fn judge(
     }
 }
 
-/// Appends the libraries judged behind the shim, from their stored evidence.
+/// Appends to the page the results of the libraries judged behind the shim, from their stored
+/// evidence.
 fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(
         page,
@@ -181,7 +182,7 @@ fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// HTML page with every version side by side, at `target/peers/compatibility.html`.
+/// Writes an HTML page with every version side by side, at `target/peers/compatibility.html`.
 fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>> {
     let page = folder.join("compatibility.html");
     let report = format!("--report=html={}", page.display());
@@ -194,7 +195,8 @@ fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>
     program::conformance(&arguments.collect::<Vec<_>>())
 }
 
-/// Page with the satisfied rules by section, then the rules whose verdict changes between versions.
+/// Returns the page: the satisfied rules by section, then the rules whose verdict changes between
+/// versions.
 fn page(columns: &[(String, RuleResults)]) -> Result<String, Box<dyn Error>> {
     let catalogue = Catalogue::embedded()?;
     let mut page = String::from(
@@ -265,7 +267,8 @@ fn table(
     row("**all**", &rules.iter().collect::<Vec<_>>())
 }
 
-/// Rules that some versions of OPA satisfy and others violate, with those that satisfy them.
+/// Appends to the page the rules that some versions of OPA satisfy and others violate, each with
+/// the versions that satisfy it.
 fn changes(
     page: &mut String,
     rules: &[&Clause],
@@ -300,7 +303,7 @@ fn changes(
     Ok(())
 }
 
-/// `since 1.3.0`, `until 1.6.0`, or the list of versions.
+/// Formats the versions that satisfy a rule: `since 1.3.0`, `until 1.6.0`, or their list.
 fn span(verdicts: &[(&str, bool)]) -> String {
     let short = |name: &str| name.trim_start_matches("OPA ").to_owned();
     let first = verdicts
@@ -326,7 +329,7 @@ fn span(verdicts: &[(&str, bool)]) -> String {
     names.join(", ")
 }
 
-/// Appends the known deviations of OPA Control Plane, from definitions to bundles.
+/// Appends to the page the known deviations of OPA Control Plane, from definitions to bundles.
 fn otherwise(page: &mut String, catalogue: &Catalogue) -> Result<(), Box<dyn Error>> {
     let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     let lists = ["ocp", "ocp-opa"].map(|target| KnownList::embedded(target, ids.clone()));

@@ -14,7 +14,7 @@ use crate::release_build::PACKAGES;
 use crate::servers::{Client, Server};
 use crate::{real_opa, report, root};
 
-/// Methods and paths; `A` and `B` are segments with many spellings.
+/// Methods and paths of all routes; `A` and `B` are segments with many spellings.
 const ROUTES: &[(&str, &str)] = &[
     ("GET", "/v1/data/A/B"),
     ("POST", "/v1/data/A/B"),
@@ -30,7 +30,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("GET", "/v1/nowhere/A/B"),
 ];
 
-/// Spellings of the rest after the last literal segment of a route, including the slash.
+/// Spellings of the path after the last literal segment of a route, including the slash.
 const SPELLINGS: &[&str] = &[
     "/a/b",
     "/a%2Fb",
@@ -97,8 +97,8 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("http://elsewhere.example:1", "/v1/", "/v1/"),
 ];
 
-/// Policy whose reason is its input path. Health requests are always allowed, to detect when a
-/// server is ready.
+/// Policy whose decision has the input path as its reason. It always allows health requests, to
+/// detect when a server is ready.
 const SHOWN: &str = r#"package system.authz
 
 allow if input.path == ["health"]
@@ -106,7 +106,7 @@ allow if input.path == ["health"]
 allow := {"allowed": false, "reason": json.marshal(input.path)} if input.path != ["health"]
 "#;
 
-/// Denies paths that end with the segments `a` and `b`, and allows all others.
+/// Policy that denies paths that end with the segments `a` and `b`, and allows all others.
 const FORBIDS: &str = r#"package system.authz
 
 default allow := true
@@ -114,7 +114,7 @@ default allow := true
 allow := false if array.slice(input.path, count(input.path) - 2, count(input.path)) == ["a", "b"]
 "#;
 
-/// Allows these paths and health requests, and denies all others.
+/// Policy that allows these paths and health requests, and denies all others.
 const PERMITS: &str = r#"package system.authz
 
 default allow := false
@@ -124,17 +124,18 @@ allow if array.slice(input.path, count(input.path) - 2, count(input.path)) == ["
 allow if input.path == ["health"]
 "#;
 
-/// Difference with a reason.
+/// Known difference between both servers, with its reason.
 struct KnownDifference {
-    /// Substring of the targets that differ.
+    /// Substring of the request targets that the reason applies to.
     part: &'static str,
     /// Prefixes of our results that the reason explains.
     ours: &'static [&'static str],
-    /// The only result of OPA that it explains; any if there is none.
+    /// The only result of OPA that the reason explains; none if it explains any.
     theirs: Option<&'static str>,
 }
 
-/// Segments must be UTF-8: 400 without evaluating a policy.
+/// Returns the difference for targets that are not UTF-8: our engine responds with 400 without
+/// evaluating a policy.
 const fn not_utf8(part: &'static str) -> KnownDifference {
     KnownDifference {
         part,
@@ -178,7 +179,7 @@ impl KnownDifference {
 /// Sends both servers every route in every spelling under each policy.
 ///
 /// # Errors
-/// A server that does not start; every difference without a reason.
+/// When a server does not start, or results differ without a reason; reports every difference.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
     done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
@@ -258,7 +259,7 @@ fn answers(
     Ok(answers)
 }
 
-/// Valid body for the route, so that a permitted request has an effect.
+/// Returns a valid body for the route, so that a permitted request has an effect.
 fn body(method: &str, target: &str) -> &'static str {
     match method {
         "PUT" if target.contains("olici") => "package q",

@@ -15,7 +15,7 @@ use crate::apt;
 /// Debian package of the server.
 const PACKAGE: &str = "postgresql";
 
-/// Account that the package creates; the server refuses to run as root.
+/// System account that the package creates; the server refuses to run as root.
 const ACCOUNT: &str = "postgres";
 
 /// Running server with an empty database; stopped and removed when dropped.
@@ -31,7 +31,7 @@ impl Postgres {
     /// the Debian package is installed first.
     ///
     /// # Errors
-    /// When it cannot be installed, initialised or started.
+    /// When the server cannot be installed, initialised or started.
     pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
         let programs = match programs() {
             Some(found) => found,
@@ -139,7 +139,7 @@ impl Drop for Postgres {
     }
 }
 
-/// Folder of the newest installed server programs.
+/// Returns the folder of the newest installed server programs.
 fn programs() -> Option<PathBuf> {
     let installed = fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut versions: Vec<PathBuf> = installed
@@ -158,7 +158,7 @@ fn is_root() -> io::Result<bool> {
 /// Runs a command to completion.
 ///
 /// # Errors
-/// When it cannot be started or does not succeed; the message names it.
+/// When the command cannot be started or does not succeed; the message names it.
 pub(crate) fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let status = command
         .status()

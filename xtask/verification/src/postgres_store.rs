@@ -1,4 +1,4 @@
-//! Store tests of the control plane on PostgreSQL.
+//! Runs the store tests of the control plane on PostgreSQL.
 
 use std::error::Error;
 
@@ -6,8 +6,9 @@ use crate::cargo::cargo;
 use crate::postgres::{Postgres, done};
 use crate::{report, root};
 
-/// Starts a server and runs the suite on it. The suite has cases on PostgreSQL only if a server is
-/// configured, and a run without cases would pass, so their number is checked first.
+/// Starts a PostgreSQL server and runs the store tests on it. They have cases on PostgreSQL only if
+/// a server is configured, and a run without cases would pass, so the number of cases is checked
+/// first.
 ///
 /// # Errors
 /// When no server is available, there is no case, or one fails.

@@ -6,10 +6,10 @@ use conformance::cli::{self, Console};
 
 use crate::report;
 
-/// Runs `conformance` for its reports, whether the rules pass (0) or fail (1).
+/// Runs `conformance` to write reports; succeeds whether the rules pass (exit code 0) or fail (1).
 ///
 /// # Errors
-/// The output, for any other exit code.
+/// Reports the output for any other exit code.
 pub(crate) fn conformance(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     report("running", &format!("conformance {}", arguments.join(" ")));
     let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -16,11 +16,11 @@ pub(crate) fn runner(config: Config, seed: u64) -> TestRunner {
     TestRunner::new_with_rng(config, rng)
 }
 
-/// Judges `cases` cases, each generated from a number of random bytes. A failing case is shrunk in
-/// at most `shrinks` attempts.
+/// Judges `cases` cases, each generated from random bytes, whose number is in the range `bytes`. A
+/// failing case is shrunk in at most `shrinks` attempts.
 ///
 /// # Errors
-/// The judge's error for the smallest failing case.
+/// Reports the judge's error for the smallest failing case.
 pub(crate) fn judge(
     (cases, shrinks): (u32, u32),
     seed: u64,

@@ -4,11 +4,11 @@ use std::{error::Error, path::PathBuf, process::Command};
 
 use crate::{cargo::cargo, postgres::done, report, root, stored_evidence};
 
-/// Go module that pins the peer and its checksums, and the package of its program.
+/// Folder of the Go module that pins OPA and its checksums, and the package of its program.
 const MODULE: &str = "xtask/verification/opa";
 const PROGRAM: &str = "github.com/open-policy-agent/opa";
 
-/// Arguments that start it as a server, in addition to its address.
+/// Arguments that start OPA as a server, in addition to its address.
 pub(crate) const SERVE: &[&str] = &["run", "--server", "--skip-version-check"];
 
 /// Runs the whole suite on the real OPA, and on those servers of `results/` that are on the search
@@ -17,7 +17,7 @@ pub(crate) const SERVE: &[&str] = &["run", "--server", "--skip-version-check"];
 /// other servers replaces that in `results/`.
 ///
 /// # Errors
-/// When the peer cannot be built, or a run of the suite fails.
+/// When OPA cannot be built, or a run of the suite fails.
 pub(crate) fn run(keep: bool) -> Result<(), Box<dyn Error>> {
     let program = build()?;
     report("judging", "the real OPA by the whole suite");

@@ -23,7 +23,7 @@ pub(crate) const PACKAGES: &[&str] = &[
 /// Builds the program with the release profile; returns its path.
 ///
 /// # Errors
-/// When it does not build.
+/// When the program does not build.
 pub(crate) fn reference() -> Result<PathBuf, Box<dyn Error>> {
     done(
         cargo()

@@ -14,15 +14,15 @@ use crate::{postgres::done, report, root};
 
 /// Go module of the real OPA.
 const MODULE: &str = "github.com/open-policy-agent/opa";
-/// First minor release of version 0 that supports the language of the scenarios, with a flag;
-/// version 1 needs no flag.
+/// Minor number of the first release of version 0 that supports, with a flag, the language of the
+/// scenarios; version 1 needs no flag.
 const TOLD_V1: u32 = 61;
 /// Setups in which older releases do not start: one has a module in the newer language, the other a
 /// configuration that they accept only without discovery.
 const NEWER: [&str; 2] = ["token-auth", "discovery"];
 /// File with the list of releases.
 const LIST: &str = "xtask/verification/opa-releases.toml";
-/// Evidence of the releases in COMPATIBILITY.md.
+/// File with the evidence of the releases in COMPATIBILITY.md.
 pub(crate) const EVIDENCE: &str = "results/opa.ndjson.xz";
 /// Page about all releases.
 pub(crate) const PAGE: &str = "results/opa-releases.md";
@@ -30,11 +30,11 @@ pub(crate) const PAGE: &str = "results/opa-releases.md";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Releases {
-    /// Releases in COMPATIBILITY.md, oldest first.
+    /// Releases whose results are in COMPATIBILITY.md, oldest first.
     pub(crate) usual: Vec<String>,
     pub(crate) all: Vec<String>,
-    /// Earlier releases, whose language is older than that of the scenarios: only rules of the pack
-    /// that do not need the newer one run on them.
+    /// Earlier releases, whose language is older than that of the scenarios: only rules about
+    /// regressions that do not need the newer language run on them.
     pub(crate) older: Vec<String>,
     bad: Vec<Bad>,
 }
@@ -43,21 +43,21 @@ pub(crate) struct Releases {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bad {
-    /// Last bad release, and the first that is fixed.
+    /// Last bad release, and the first release that is fixed.
     last: String,
     mended: Option<String>,
-    /// Last good release before it, if no release fixed it.
+    /// Last good release before the regression, if no release fixed it.
     before: Option<String>,
     wrong: String,
-    /// URL of the report.
+    /// URL of the report about the regression.
     told: String,
-    /// Reason why no rule, of the documents or of the pack, can show it.
+    /// Reason why no rule, of the documents or of the pack, can show the regression.
     cannot: Option<String>,
 }
 
 impl Releases {
     /// # Errors
-    /// A list that cannot be read, or that names a release on which the suite does not run.
+    /// When the list cannot be read, or names a release on which the suite does not run.
     pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
         let releases: Self = toml::from_str(&fs::read_to_string(root().join(LIST))?)?;
         let bad = releases.bad.iter().filter(|bad| bad.cannot.is_none());
@@ -76,8 +76,8 @@ impl Releases {
         Ok(releases)
     }
 
-    /// Page about all releases: the rules that each satisfies, and which of these, or of the rules
-    /// about regressions, show the bad releases.
+    /// Returns the page about all releases: the rules that each release satisfies, and which of
+    /// these rules, or of the rules about regressions, show the bad releases.
     pub(crate) fn page(
         &self,
         columns: &[(String, RuleResults)],
@@ -150,13 +150,13 @@ impl Releases {
 }
 
 impl Bad {
-    /// Returns the good release to compare with.
+    /// Returns the good release that the bad one is compared with.
     fn good(&self) -> Option<&String> {
         self.before.as_ref().or(self.mended.as_ref())
     }
 }
 
-/// Pairs the results of two versions, for each set of columns that contains both.
+/// Returns the results of two versions as a pair, for each set of columns that contains both.
 fn pairs<'k>(
     columns: &[&'k [(String, RuleResults)]],
     one: &str,
@@ -174,19 +174,19 @@ fn pairs<'k>(
     both.flatten().collect()
 }
 
-/// Name of a version in tables.
+/// Returns the name of a version in tables.
 pub(crate) fn name(version: &str) -> String {
     format!("OPA {version}")
 }
 
-/// Rules that the first violates and the second satisfies.
+/// Returns the rules that the first version violates and the second satisfies.
 fn better<'k>(one: &'k RuleResults, other: &RuleResults) -> Vec<&'k str> {
     let broken = one.iter().filter(|(_, kept)| !**kept);
     let mended = broken.filter(|(rule, _)| other.get(*rule) == Some(&true));
     mended.map(|(rule, _)| rule.as_str()).collect()
 }
 
-/// Differences between consecutive releases.
+/// Formats the differences between the results of consecutive releases.
 fn change(before: &RuleResults, kept: &RuleResults) -> String {
     let (gained, lost) = (better(before, kept), better(kept, before));
     let mut parts = Vec::new();
@@ -199,7 +199,7 @@ fn change(before: &RuleResults, kept: &RuleResults) -> String {
     parts.join("; ")
 }
 
-/// Lists a few rules by id, more by number.
+/// Formats a list of rules: a few by id, more only by number.
 fn listed(rules: &[&str]) -> String {
     match rules {
         [.., _] if rules.len() <= 6 => format!("`{}`", rules.join("`, `")),
@@ -207,16 +207,17 @@ fn listed(rules: &[&str]) -> String {
     }
 }
 
-/// Path of a version's built program.
+/// Returns the path of a version's built program.
 pub(crate) fn program(version: &str) -> PathBuf {
     root().join(format!("target/peers/opa-v{version}/opa"))
 }
 
-/// Builds a version if it is missing; returns its path. It is built as a dependency of an empty
-/// module, since `go install` refuses modules with replacements, such as 0.68.0 and 0.42.0.
+/// Builds a version if it is missing; returns the path of its program. The version is built as a
+/// dependency of an empty module, since `go install` refuses modules with replacements, such as
+/// 0.68.0 and 0.42.0.
 ///
 /// # Errors
-/// When it is not available.
+/// When the version is not available.
 pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
     let program = program(version);
     if let Some(folder) = program.parent()
@@ -239,16 +240,16 @@ pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(program)
 }
 
-/// Minor release number of version 0.
+/// Returns the minor number of a release of version 0.
 fn minor_of_0(version: &str) -> Option<u32> {
     let (minor, _) = version.strip_prefix("0.")?.split_once('.')?;
     minor.parse().ok()
 }
 
-/// Returns the target `opa` started with this program, in the language of the scenarios.
+/// Returns the target `opa` that is started with this program, in the language of the scenarios.
 ///
 /// # Errors
-/// A target file that cannot be read.
+/// When the target file cannot be read.
 pub(crate) fn target(version: &str, program: &Path) -> Result<Target, Box<dyn Error>> {
     let file = root().join("conformance/targets/opa.toml");
     let mut target = Target::parse(&fs::read_to_string(file)?, "opa.toml")?;

@@ -1,4 +1,4 @@
-//! Examples of `conformance shim`: libraries without a server.
+//! Examples of `conformance shim`: libraries without a server, judged behind the shim.
 
 use std::error::Error;
 use std::fs::{self, Permissions};
@@ -16,15 +16,15 @@ const FOLDER: &str = "examples/shim";
 /// Folder of the installed libraries and compiled adapters.
 const BUILT: &str = "target/shim-examples";
 
-/// Folder of the adapter programs, named `shim-` and their target.
+/// Folder of the adapter programs, each named `shim-` followed by its target.
 const PROGRAMS: &str = "target/shim-examples/bin";
 
 type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
 
-/// Library and the installation of its adapter.
+/// Library, and how its adapter is installed.
 struct Example {
     target: &'static str,
-    /// Version in its lock file.
+    /// Version of the library in its lock file.
     version: &'static str,
     /// Installs the library and the adapter; `built` is a separate folder.
     install: Install,
@@ -52,7 +52,7 @@ const EXAMPLES: &[Example] = &[
 /// evidence is stored in `results/`.
 ///
 /// # Errors
-/// A library that is not available, or does not match its list of known deviations, after all
+/// When a library is not available, or does not match its list of known deviations, after all
 /// others are judged.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(root().join(PROGRAMS))?;
@@ -90,7 +90,7 @@ impl Example {
     }
 }
 
-/// Compiles the adapter, which depends on the crate.
+/// Compiles the adapter, which depends on the crate `regorus`.
 fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     done(
         cargo()
@@ -102,7 +102,7 @@ fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Installs the library in a separate Python environment.
+/// Installs the library `regopy` in a separate Python environment.
 fn regopy(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     lock_files::python(&source.join("requirements.txt"), built)?;
     let (python, program) = (built.join("bin/python"), source.join("adapter.py"));
@@ -120,7 +120,7 @@ fn opa_wasm(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Path of a target's adapter.
+/// Returns the path of a target's adapter.
 fn adapter(target: &str) -> PathBuf {
     root().join(PROGRAMS).join(format!("shim-{target}"))
 }
@@ -146,7 +146,7 @@ mod tests {
     use super::{EXAMPLES, FOLDER};
     use crate::examples;
 
-    /// Every folder must be tested.
+    /// Every folder of examples must be tested.
     #[test]
     fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
         let folders = examples::folders(FOLDER)?;

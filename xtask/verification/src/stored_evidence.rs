@@ -1,5 +1,5 @@
-//! Servers that are not in a registry: stored evidence in `results/` is judged again by the current
-//! rules.
+//! Servers that are not in a registry: their stored evidence in `results/` is judged again by the
+//! current rules.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::{cargo::cargo, evidence, postgres::done, report, root};
 
-/// Folder of the evidence, and the list of its servers.
+/// Folder of the stored evidence, and file with the list of its servers.
 pub(crate) const FOLDER: &str = "results";
 const LIST: &str = "servers.toml";
 
@@ -37,13 +37,14 @@ pub(crate) fn note(kept: &mut RuleResults, rule: String, verdict: &Verdict) {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Server {
     pub(crate) name: String,
-    /// Details of the version that are not in the name.
+    /// Details of the version that are not in the server's name.
     version: String,
     commit: String,
-    /// Repository, and the command that builds the program in a checkout of it.
+    /// Repository of the server, and the command that builds its program in a checkout of the
+    /// repository.
     source: String,
     build: String,
-    /// Name of the program on the search path.
+    /// Name of the server's program on the search path.
     program: String,
     run: Vec<Run>,
 }
@@ -54,7 +55,7 @@ pub(crate) struct Server {
 struct Run {
     /// Name of the target file, without its extension.
     target: String,
-    /// Additional options of `conformance run`.
+    /// Additional options of `conformance run` for this run.
     options: Vec<String>,
     evidence: String,
 }
@@ -65,10 +66,10 @@ struct List {
     server: Vec<Server>,
 }
 
-/// Returns all servers.
+/// Returns all servers in the list.
 ///
 /// # Errors
-/// A list that cannot be read.
+/// When the list cannot be read.
 pub(crate) fn servers() -> Result<Vec<Server>, Box<dyn Error>> {
     let text = fs::read_to_string(root().join(FOLDER).join(LIST))?;
     Ok(toml::from_str::<List>(&text)?.server)
@@ -77,7 +78,7 @@ pub(crate) fn servers() -> Result<Vec<Server>, Box<dyn Error>> {
 /// Judges all evidence again; failures must match the known deviations of the targets.
 ///
 /// # Errors
-/// Evidence that cannot be read, and verdicts that do not match.
+/// When evidence cannot be read, or verdicts do not match.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let mut wrong = Vec::new();
     for server in servers()? {
@@ -96,10 +97,10 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
 }
 
 impl Server {
-    /// Results of the stored evidence by the current rules.
+    /// Returns the results of the server's stored evidence by the current rules.
     ///
     /// # Errors
-    /// Evidence that cannot be read.
+    /// When the evidence cannot be read.
     pub(crate) fn kept(&self) -> Result<RuleResults, Box<dyn Error>> {
         let mut kept = RuleResults::new();
         for run in &self.run {
@@ -108,15 +109,15 @@ impl Server {
         Ok(kept)
     }
 
-    /// Runs on the server, with the verdicts of the current rules.
+    /// Returns the events of each run on the server, with the verdicts of the current rules.
     ///
     /// # Errors
-    /// Evidence that cannot be read.
+    /// When the evidence cannot be read.
     pub(crate) fn events(&self) -> Result<Vec<Vec<Event>>, Box<dyn Error>> {
         self.run.iter().map(Run::events).collect()
     }
 
-    /// Sentences about its origin, and how it was judged.
+    /// Returns sentences about the origin of the server, and how it was judged.
     pub(crate) fn about(&self) -> Vec<String> {
         let mut about = vec![format!(
             "Source: {} at `{}` ({}); built by `{}`.",
@@ -129,11 +130,11 @@ impl Server {
         about
     }
 
-    /// Runs the suite on the program if it is on the search path; with `keep` the new evidence
-    /// replaces the stored one.
+    /// Runs the suite on the server's program if it is on the search path; with `keep` the new
+    /// evidence replaces the stored one.
     ///
     /// # Errors
-    /// A run that does not match the list of known deviations.
+    /// When a run does not match the list of known deviations.
     pub(crate) fn run(&self, keep: bool) -> Result<(), Box<dyn Error>> {
         let Some(program) = on_search_path(&self.program) else {
             let (program, source, commit) = (&self.program, &self.source, &self.commit);
@@ -172,7 +173,7 @@ impl Run {
         root().join(FOLDER).join(&self.evidence)
     }
 
-    /// Evidence with the verdicts of the current rules.
+    /// Returns the stored events of the run, with the verdicts of the current rules.
     fn events(&self) -> Result<Vec<Event>, Box<dyn Error>> {
         let events = evidence::read(&self.file())?;
         Ok(Suite::judge_again(events).map_err(|why| format!("{}: {why}", self.evidence))?)
@@ -188,7 +189,7 @@ impl Run {
         Ok(kept)
     }
 
-    /// Messages about verdicts that do not match the list of known deviations.
+    /// Returns messages about verdicts that do not match the list of known deviations.
     fn unknown(&self, kept: &RuleResults) -> Result<Vec<String>, Box<dyn Error>> {
         let catalogue = Catalogue::embedded()?;
         let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
@@ -219,7 +220,7 @@ impl Run {
     }
 }
 
-/// Path of a program on the search path.
+/// Returns the path of a program on the search path, if it is there.
 pub(crate) fn on_search_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));

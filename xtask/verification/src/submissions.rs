@@ -10,13 +10,13 @@ use conformance::visible_line;
 
 use crate::{evidence, report, root, stored_evidence};
 
-/// Maximum number of rejected submissions in the output.
+/// Maximum number of rejected submissions that are reported.
 const TOLD: usize = 100;
 
-/// Result of scanning a folder.
+/// Result of a search for submissions below a folder.
 #[derive(Debug, Default)]
 pub(crate) struct FoundSubmissions {
-    /// Folders `PROFILE/NAME/VERSION`.
+    /// Folders of the found submissions, `PROFILE/NAME/VERSION`.
     pub(crate) folders: Vec<PathBuf>,
     /// Messages about entries that are not part of a submission or cannot be read.
     pub(crate) wrong: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct FoundSubmissions {
 /// Checks every submission below `results/`, or those in these folders.
 ///
 /// # Errors
-/// Every rejected submission, and folders without one, after all others are judged.
+/// Reports every rejected submission and every folder without one, after all others are judged.
 pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     let mut found = FoundSubmissions::default();
     match folders.is_empty() {
@@ -61,7 +61,7 @@ fn placed(folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Fails with these lines, if there are any.
+/// Fails with these messages, if there are any.
 pub(crate) fn fail_if_refused(mut wrong: Vec<String>) -> Result<(), Box<dyn Error>> {
     let more = wrong.len().saturating_sub(TOLD);
     wrong.truncate(TOLD);
@@ -74,8 +74,8 @@ pub(crate) fn fail_if_refused(mut wrong: Vec<String>) -> Result<(), Box<dyn Erro
     }
 }
 
-/// Folders `PROFILE/NAME/VERSION` below a folder, except those with evidence of our own runs. Links
-/// are not followed.
+/// Returns the folders `PROFILE/NAME/VERSION` below a folder, except those with evidence of our own
+/// runs. Links are not followed.
 pub(crate) fn all(below: &Path) -> FoundSubmissions {
     let mut found = FoundSubmissions::default();
     let own = [evidence::CLIENTS, evidence::LIBRARIES].map(|folder| root().join(folder));
@@ -91,7 +91,8 @@ pub(crate) fn all(below: &Path) -> FoundSubmissions {
 }
 
 impl FoundSubmissions {
-    /// Returns the subfolders by name; only the outermost folder may also contain files.
+    /// Returns the subfolders of a folder by name; only the outermost folder may also contain
+    /// files.
     fn within(&mut self, folder: &Path, files: bool) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         let entries = match fs::read_dir(folder) {

@@ -9,7 +9,7 @@ use conformance::variants::{OverStrict, Variant};
 
 use crate::report;
 
-/// Runs every rule on every variant that affects it.
+/// Runs every rule on every variant of the reference that affects it.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let suite = Suite::builder(Target::embedded()?).for_selftest().build()?;
     let tolerance = suite

@@ -125,8 +125,8 @@ const TESTS: &[&str] = &[
     "#x",
 ];
 
-/// Negations. If a part of the operand is undefined, the whole is undefined for some engines and
-/// true for others; these are evaluated as by OPA.
+/// Negations. If a part of the operand is undefined, some engines return undefined for the negation
+/// and others true; these negations are evaluated as by OPA.
 const NEGATIONS: &[&str] = &[
     "not #b",
     "not #n == #n",
@@ -237,7 +237,7 @@ fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     text
 }
 
-/// Runs with binding disabled, so without wildcards.
+/// Calls `make` with a scope that must not bind variables, so without wildcards.
 pub(crate) fn closed(scope: &mut Scope, make: impl FnOnce(&mut Scope) -> String) -> String {
     let before = std::mem::replace(&mut scope.closed, true);
     let made = make(scope);

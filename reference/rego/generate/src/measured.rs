@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub struct Policy {
     /// Name of the policy: its package, and the prefix of its documents' name.
     pub name: &'static str,
-    /// Description.
+    /// Description of the policy in words.
     pub told: &'static str,
     /// Source of the module.
     pub text: &'static str,
@@ -31,7 +31,7 @@ impl Policy {
         format!("data.{}.allow", self.name)
     }
 
-    /// Returns the body of a request for its decision.
+    /// Returns the body of a request for the decision of the policy.
     pub fn question(&self) -> String {
         json!({"input": (self.input)()}).to_string()
     }
@@ -280,7 +280,7 @@ fn grants(count: usize) -> Value {
     json!({"grants": grants.collect::<Vec<_>>()})
 }
 
-/// Generates the input for the last grant of the user at three quarters of them.
+/// Generates an input that asks for the last grant of the user at three quarters of all users.
 fn grantee(count: usize) -> Value {
     json!({"user": format!("user{}", count * 3 / 16), "action": "action3"})
 }

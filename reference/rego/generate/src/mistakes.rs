@@ -181,7 +181,7 @@ pub(crate) const IMPORTS: &[&str] = &[
     "import foo.bar",
 ];
 
-/// Changes one character of a string, where a parser may find an error.
+/// Changes one character of a source, so that a parser may find an error.
 pub(crate) fn damage(choices: &mut Choices<'_>, text: &str) -> String {
     let signs: Vec<char> = text.chars().collect();
     let far = choices.below(256) * 256 + choices.below(256);

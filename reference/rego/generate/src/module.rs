@@ -77,7 +77,7 @@ fn rule(choices: &mut Choices<'_>, scope: &mut Scope, at: usize) -> String {
     text
 }
 
-/// Generates a body in a new scope, which the head shares.
+/// Generates a body in a new scope and passes it to `make`, which may use the scope for the head.
 fn within(
     choices: &mut Choices<'_>,
     scope: &mut Scope,
@@ -116,7 +116,8 @@ fn valued(choices: &mut Choices<'_>, scope: &mut Scope, name: &str) -> (String, 
     (text, kind)
 }
 
-/// Generates a definition of a value, and possibly others for when its body is not satisfied.
+/// Generates a definition of a value, and possibly `else` definitions for when its body is not
+/// satisfied.
 fn definition(choices: &mut Choices<'_>, scope: &mut Scope, head: &str, kind: Kind) -> String {
     let mut text = within(choices, scope, |choices, scope, body| {
         let value = term(choices, scope, kind);

@@ -4,7 +4,7 @@ use super::Choices;
 use super::body::{body, closed};
 use super::terms::{Kind, Scope, literal, term};
 
-/// Fills the placeholders of a template: a mark and, for most, the letter of a kind.
+/// Fills the placeholders of a template. They consist of a mark and mostly the letter of a kind.
 ///
 /// - `#n` is a term,
 /// - `~n` a constant,
@@ -106,14 +106,14 @@ fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String 
     pieces.concat()
 }
 
-/// Whether a term is invalid after these pieces of source, or invalid for OPA:
+/// Whether a term is invalid, or invalid for OPA, after these pieces of source:
 ///
 /// - A term in parentheses cannot be indexed.
 /// - OPA reports the variables of a call or comprehension as unsafe if an object or set contains a
 ///   part of it.
-/// - It does not resolve names in template strings in the steps of references.
-/// - It does not find all members of a non-constant array or set literal there, and visits those of
-///   an object in another order.
+/// - OPA does not resolve names in template strings in the steps of references.
+/// - OPA does not find all members of a non-constant array or set literal there, and visits those
+///   of an object in another order.
 fn is_refused(scope: &Scope, before: &[String], made: &str, has_parts: bool) -> bool {
     let is_operation = made.starts_with('(') || scope.in_braces && made.contains(['(', '|']);
     let is_step = before.last().is_some_and(|piece| piece == "[");

@@ -7,7 +7,7 @@ use super::template::expand;
 /// Maximum nesting depth of terms and bodies.
 const DEPTH: usize = 3;
 
-/// Kind of a value, as templates name it.
+/// Letter that denotes a kind of values, as in templates.
 pub(crate) type Kind = char;
 
 /// Kinds of rules and parameters.
@@ -28,8 +28,8 @@ pub(crate) struct Scope {
     pub(crate) begins: bool,
     /// Whether terms must not bind variables.
     pub(crate) closed: bool,
-    /// Whether modifiers are excluded: OPA does not check those in the closures of queries, and may
-    /// crash on them.
+    /// Whether `with` modifiers are excluded: OPA does not check those in the closures of queries,
+    /// and may crash on them.
     pub(crate) unmodified: bool,
     /// Whether the term is part of an object or set literal.
     pub(crate) in_braces: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Scope {
     pub(crate) query: bool,
     /// Whether errors are generated.
     pub(crate) faulty: bool,
-    /// Number of the next variable.
+    /// Number for the name of the next new variable.
     next: usize,
 }
 
@@ -73,7 +73,7 @@ impl Scope {
         format!("v{}", self.next)
     }
 
-    /// Runs with one nesting level less.
+    /// Calls `make` with one nesting level less.
     pub(crate) fn deeper(&mut self, make: impl FnOnce(&mut Self) -> String) -> String {
         let depth = self.depth;
         self.depth = depth.saturating_sub(1);
@@ -166,7 +166,7 @@ pub(crate) fn literal(choices: &mut Choices<'_>, kind: Kind) -> String {
     choices.of(literals).to_owned()
 }
 
-/// Returns a part of the input or the base documents, which mostly is of a kind.
+/// Returns a reference to a part of the input or the base documents, mostly one of this kind.
 fn document(choices: &mut Choices<'_>, scope: &Scope, kind: Kind) -> String {
     let paths: &[&str] = match kind {
         'n' => &[
@@ -279,7 +279,7 @@ fn call(choices: &mut Choices<'_>, scope: &mut Scope, kind: Kind) -> String {
     })
 }
 
-/// Replaces `x` by one of the kinds.
+/// Replaces `x`, any kind, by a specific kind in two of three cases.
 fn known(choices: &mut Choices<'_>, kind: Kind) -> Kind {
     match kind {
         'x' if choices.rarely(3) => 'x',

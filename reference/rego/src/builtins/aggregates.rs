@@ -73,7 +73,7 @@ fn combine(
     answer(floats(&mut numbers)?)
 }
 
-/// Returns the last of several equal minimal items, which matters where `1` and `1.0` meet.
+/// Returns the last of several equal minimal items, which matters if they are `1` and `1.0`.
 fn least(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let least = items(operands, 1, COLLECTION)?
         .reduce(|least, item| if item <= least { item } else { least });

@@ -61,7 +61,7 @@ pub struct UnsignedRequest<'r> {
     pub method: &'r str,
     /// The absolute URL.
     pub url: &'r str,
-    /// Headers that the signature covers in addition to its own.
+    /// Headers to sign in addition to those that signing adds, such as `host`.
     pub headers: &'r [(String, String)],
     /// The body.
     pub body: &'r str,
@@ -168,10 +168,10 @@ impl<'c> Signer<'c> {
         }
     }
 
-    /// Returns the headers of the request signed at a time, in seconds since 1970.
+    /// Signs a request at a time in seconds since 1970, and returns its headers with the signature.
     ///
     /// # Errors
-    /// When its URL cannot be parsed.
+    /// When the URL of the request cannot be parsed.
     pub fn sign_request(
         &self,
         request: &UnsignedRequest<'_>,
@@ -188,7 +188,7 @@ impl<'c> Signer<'c> {
         ))
     }
 
-    /// Returns the headers of the signed request.
+    /// Returns the given headers with the signature and the headers that signing adds.
     fn headers(
         &self,
         method: &str,

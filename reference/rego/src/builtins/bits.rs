@@ -38,7 +38,7 @@ fn whole(integer: BigInt) -> CallResult {
     answer(Number::from(integer))
 }
 
-/// Shift distance. Distances beyond the maximum length of an integer are equivalent to it.
+/// Returns the shift distance. One that does not fit saturates, with the same effect.
 fn shift(operands: &[Value]) -> Result<u64, Failure> {
     let by = big_integer(operands, 2)?;
     if by.sign() == Sign::Minus {

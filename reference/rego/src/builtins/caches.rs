@@ -25,7 +25,7 @@ pub(super) type Cached = Arc<dyn Any + Send + Sync>;
 pub struct Caches {
     #[cfg(feature = "http")]
     pub(super) responses: Mutex<Responses>,
-    /// By kind and source string.
+    /// Prepared values, by the name of their kind and the source string.
     patterns: Mutex<Fifo<(&'static str, Text), Cached>>,
     graphql: Mutex<Fifo<(&'static str, Text), Cached>>,
     keys: Mutex<Fifo<(&'static str, Text), Cached>>,
@@ -36,8 +36,8 @@ pub struct Caches {
 pub struct CacheLimits {
     /// Approximate memory in bytes for responses to `http.send`.
     pub response_bytes: usize,
-    /// Interval at which stale responses are removed when the cache is used; if absent, they remain
-    /// until their server is requested again.
+    /// Interval at which stale responses are removed when the cache is used; if absent, a stale
+    /// response remains until the same request is sent again.
     pub stale_period: Option<Duration>,
     /// Maximum number of patterns and JSON schemas.
     pub patterns: usize,
@@ -122,7 +122,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub(super) struct Fifo<K, V> {
     entries: HashMap<K, Entry<V>>,
-    /// Keys by entry number.
+    /// Keys by entry number, the oldest first.
     order: BTreeMap<u64, K>,
     last: u64,
     size: usize,

@@ -16,8 +16,8 @@ use crate::value::Text;
 /// Maximum number of prepared values per evaluation; at this number, all are discarded.
 const MAX_PREPARED: usize = 1000;
 
-/// Maximum length in bytes of a string whose prepared value a trial uses: longer patterns may be
-/// slow.
+/// Maximum length in bytes of a string whose prepared value a trial evaluation uses: longer
+/// patterns may be slow.
 const MAX_TRIED: usize = 128;
 
 /// Failure of a call. By default it makes the call undefined; in strict mode, it is an error.
@@ -33,7 +33,8 @@ pub(crate) enum Failure {
     Ended(Ended),
 }
 
-/// Value that a function prepares from a string and reuses. Its memory is separate from values.
+/// Value that a function prepares from a string and reuses, such as a compiled pattern. Its memory
+/// is not part of that of values.
 pub(crate) trait Prepared: Send + Sync + 'static {
     /// Approximate memory in bytes, given the length of the source string in bytes.
     fn bytes(&self, text: usize) -> usize {
@@ -110,7 +111,7 @@ impl Call<'_> {
         self.meter.spend(units).map_err(Failure::Ended)
     }
 
-    /// Fails when the evaluation has to end, before an operation of unknown duration.
+    /// Called before an operation of unknown duration: fails when the evaluation has to end.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
         self.meter.look().map_err(Failure::Ended)
     }
@@ -133,7 +134,8 @@ impl Call<'_> {
         self.check()
     }
 
-    /// Charges operands for their unfolded size, before a library or serializer receives them.
+    /// Charges operands for their unfolded size, in which shared parts count wherever they occur,
+    /// before a library or serializer receives them.
     pub(crate) fn unfold<'v>(
         &self,
         operands: impl IntoIterator<Item = &'v Value>,
@@ -144,18 +146,18 @@ impl Call<'_> {
         unfolded.map_err(Failure::Ended)
     }
 
-    /// Serializes a value, charged for its unfolded size.
+    /// Serializes a value, which is charged for its unfolded size.
     pub(crate) fn written(&self, value: &Value) -> Result<String, Failure> {
         self.unfold([value])?;
         Ok(value.to_string())
     }
 
-    /// Returns the value prepared from a string. It is created once, and cached for the rest of the
-    /// evaluation and for later ones. Creation takes an unknown time, so it does not start when the
-    /// evaluation has to end. Its memory is charged.
+    /// Returns the value prepared from a string. The value is created once, and cached for the rest
+    /// of the evaluation and for later ones. Creation takes an unknown time, so it does not start
+    /// when the evaluation has to end. The memory of the value is charged.
     ///
     /// # Errors
-    /// When it cannot be created. Errors are not cached.
+    /// When the value cannot be created. Errors are not cached.
     pub(crate) fn prepared<T: Prepared>(
         &mut self,
         kind: &'static str,

@@ -19,7 +19,7 @@ use crate::meter::Meter;
 use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
 use crate::value::{Object, Set};
 
-/// Name of a function and its failure.
+/// Name of the function whose call failed, and the failure.
 type Failed = (String, Failure);
 
 pub(super) fn session() -> Session {
@@ -98,7 +98,7 @@ fn call(
     function(&mut call, &operands).map_err(|failure| (name, failure))
 }
 
-/// Evaluates an expression and formats its result like the tables.
+/// Evaluates an expression and formats its result as in the tables.
 fn shown(text: &str) -> String {
     let query = match parse_query(text) {
         Ok(query) => query,

@@ -10,8 +10,8 @@ use crate::meter::Ended;
 pub(crate) enum Cost {
     /// Linear in the operands and the result. The operands are charged before the call.
     Linear,
-    /// Linear in the operands except those whose bits are set, counted from the first operand:
-    /// their size does not matter.
+    /// Linear in the operands except those whose bits are set (lowest bit: first operand), whose
+    /// size does not matter.
     LinearBut(u8),
     /// Linear in the product of the operands' sizes.
     Product,
@@ -21,9 +21,10 @@ pub(crate) enum Cost {
     Stepping,
     /// Not interruptible, because a library does the work or operands are converted. Operands are
     /// charged for their unfolded size before the call. The function bounds any work that is not
-    /// linear in it.
+    /// linear in that size.
     Library,
-    /// Like [`Cost::Library`], and depends on or affects something outside of the evaluation.
+    /// Like [`Cost::Library`], but the call also depends on or affects the world outside of the
+    /// evaluation.
     BuiltinContext,
 }
 

@@ -64,7 +64,7 @@ fn decoded(decoded: Result<Vec<u8>, String>) -> CallResult {
     }
 }
 
-/// Bytes in lower-case hexadecimal digits.
+/// Formats bytes in lower-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
     bytes

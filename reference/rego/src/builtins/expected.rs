@@ -17,7 +17,7 @@ pub(super) fn mismatch<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Type(message.into()))
 }
 
-/// Failure of an operand that has none of several expected types.
+/// Fails because the operand has none of several expected types.
 pub(super) fn mistyped_of<T>(
     position: usize,
     expected: &[&str],
@@ -118,7 +118,8 @@ impl<'v> Iterator for Items<'v> {
 
 impl ExactSizeIterator for Items<'_> {}
 
-/// Returns the items of the operand, an array or set. Messages list `expected` in its order.
+/// Returns the items of the operand, which must be an array or set. Messages list `expected` in the
+/// given order.
 pub(super) fn items<'v>(
     operands: &'v [Value],
     position: usize,
@@ -128,7 +129,7 @@ pub(super) fn items<'v>(
     Items::of(value).map_or_else(|| mistyped_of(position, expected, value), Ok)
 }
 
-/// Returns the strings of the operand, an array or set of strings.
+/// Returns the strings of the operand, which must be an array or set of strings.
 pub(super) fn strings<'v>(
     operands: &'v [Value],
     position: usize,

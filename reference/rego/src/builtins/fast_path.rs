@@ -1,11 +1,12 @@
-//! Fast paths of functions on small operands, without a call. All others go to the function itself.
+//! Fast paths of functions on small operands, without a call. For other operands, the function
+//! itself is called.
 
 use std::cmp::Ordering;
 
 use crate::Value;
 use crate::value::Number;
 
-/// Computes the result if the operands are small.
+/// Fast path of a function: computes the result if the operands are small.
 pub(crate) type Quick = fn(&Value, &Value) -> Option<Small>;
 
 /// A small result.
@@ -27,7 +28,7 @@ impl From<Small> for Value {
 /// Maximum length in bytes of small strings. Integers are small if they fit a machine word.
 const SHORT: usize = 128;
 
-/// Maximum number of items of arrays that are searched.
+/// Maximum number of items of an array that a fast path searches.
 const FEW: usize = 16;
 
 /// Returns the fast path of a function, if it has one.

@@ -16,7 +16,7 @@ pub(super) fn fixed(size: f64, precision: usize) -> String {
     format!("{size:.exact$}{zeros}")
 }
 
-/// Maximum number of digits of a float after the decimal point.
+/// Maximum number of digits that a float has after the decimal point; further ones are zeros.
 const EXACT: usize = 1100;
 
 /// Formats a float with an exponent of at least two digits.
@@ -36,7 +36,7 @@ fn exponent_text(exponent: &str, lower: bool) -> String {
     }
 }
 
-/// Formats a float with the fewest or given digits, with an exponent if it is far from one.
+/// Formats a float with the fewest or given digits, with an exponent if it is large or near zero.
 pub(super) fn shortest(size: f64, precision: Option<usize>, style: Style) -> String {
     let text = match precision {
         None => format!("{size:e}"),

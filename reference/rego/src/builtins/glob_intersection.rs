@@ -9,7 +9,7 @@ use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("regex.globs_match", Cost::Stepping, globs_match)];
 
-/// Maximum number of position pairs that are visited.
+/// Maximum number of visited pairs of positions, one in each pattern.
 const MAX_PAIRS: usize = 4_000_000;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
@@ -18,7 +18,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Count(MAX_PAIRS),
 }];
 
-/// One character, from any of the ranges.
+/// Pattern element: one character from any of the ranges.
 struct Token {
     ranges: Vec<(char, char)>,
     /// Whether the character may be omitted, and whether it may be repeated.
@@ -82,7 +82,7 @@ fn escaped(pattern: &str, characters: &[char], at: &mut usize) -> Result<char, F
     }
 }
 
-/// Parses a character class up to its end.
+/// Parses a character class at `at` up to its end.
 fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char, char)>, Failure> {
     let mut ranges: Vec<(char, char)> = Vec::new();
     loop {

@@ -74,8 +74,8 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 /// Matches a string that is not UTF-8 against a pattern that contains U+FFFD. An invalid byte is
-/// U+FFFD to classes and separators, but never equals a literal character of the pattern. It is
-/// replaced by a character that occurs on neither side.
+/// U+FFFD to classes and separators, but never equals a literal character of the pattern: it is
+/// replaced by a character that no operand contains.
 fn match_bytes(call: &mut Call<'_>, pattern: &str, separators: &str, whole: &[u8]) -> CallResult {
     let mut candidates = '\u{e000}'..='\u{f8ff}';
     let mut encoded = [0; 4];
@@ -98,7 +98,8 @@ fn match_bytes(call: &mut Call<'_>, pattern: &str, separators: &str, whole: &[u8
     answer(regex.is_match(call, &text)?)
 }
 
-/// Characters that a star does not match: a dot unless others are given, or none for `null`.
+/// Returns the characters that a star does not match: a dot unless others are given, or no
+/// characters for `null`.
 fn separators(operands: &[Value]) -> Result<String, Failure> {
     let whole = any(operands, 2);
     match whole {
@@ -121,7 +122,7 @@ fn separators(operands: &[Value]) -> Result<String, Failure> {
     }
 }
 
-/// Compiles a pattern. The character that replaces invalid bytes is in a class if U+FFFD is.
+/// Compiles a pattern. `stand_in` replaces invalid bytes: classes with U+FFFD contain it, too.
 fn compile(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<Pattern, Failure> {
     let expression = translated(pattern, separators, stand_in)?;
     Pattern::new(&expression).or_else(|_| refuse("glob: the pattern is too large"))

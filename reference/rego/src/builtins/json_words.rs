@@ -46,7 +46,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
     }
 }
 
-/// Whether the error is a `null` after the value. It and everything after it are ignored.
+/// Whether the error is a `null` after the value. This `null` and everything after it are ignored.
 pub(super) fn is_before_null(text: &[u8], error: &SyntaxError) -> bool {
     error.message == "expected nothing after the value" && behind(text, error).starts_with(b"null")
 }
@@ -94,7 +94,7 @@ fn shown(byte: u8) -> String {
     format!("'{text}'")
 }
 
-/// Describes the error of an input that begins like a JSON literal name.
+/// Describes the error of a misspelt or incomplete `true`, `false` or `null`.
 fn misspelt(text: &[u8]) -> Option<String> {
     let words = ["true", "false", "null"];
     let word = words
@@ -111,7 +111,7 @@ fn misspelt(text: &[u8]) -> Option<String> {
     })
 }
 
-/// Describes the error of trailing input: it is parsed as one more value.
+/// Describes the error of input after the value: that input is parsed as one more value.
 fn after_value(rest: &[u8]) -> String {
     let next = match rest.first() {
         Some(bracket @ (b'{' | b'[')) => char::from(*bracket).to_string(),

@@ -37,13 +37,13 @@ pub enum Most {
     Bits(u64),
     /// A number of items.
     Count(usize),
-    /// Whole MiB, in bytes.
+    /// A number of bytes that is a multiple of a MiB.
     Bytes(usize),
     /// Levels of nesting.
     Levels(usize),
 }
 
-/// The limits of each group.
+/// The limits of each group of functions.
 const LIMITS: &[&[BuiltinLimit]] = &[
     bits::LIMITS,
     #[cfg(feature = "crypto")]

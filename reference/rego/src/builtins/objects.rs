@@ -119,7 +119,7 @@ fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(all.into_value())
 }
 
-/// Union under construction. Its parts are modified in place, even if the operands are shared.
+/// Union of objects under construction, modified in place even if the operands are shared.
 #[derive(Default)]
 struct Union<'v>(BTreeMap<&'v Value, Part<'v>>);
 

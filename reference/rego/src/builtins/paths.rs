@@ -38,8 +38,8 @@ pub(super) fn keys(call: &Call<'_>, path: &Value) -> Result<Vec<Value>, Failure>
     }
 }
 
-/// Trie of paths by key. INVARIANT: a tree is as deep as its longest path, and recursion over it is
-/// never deeper than the document that it is applied to.
+/// Trie of paths by key. INVARIANT: a tree is as deep as its longest path, and recursion over a
+/// tree is never deeper than the document that the tree is applied to.
 #[derive(Default)]
 struct Tree<'k>(BTreeMap<&'k Value, Option<Tree<'k>>>);
 

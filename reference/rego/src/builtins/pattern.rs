@@ -50,7 +50,7 @@ impl Prepared for Pattern {
     }
 }
 
-/// The expression is invalid in the library's syntax, or takes too much memory.
+/// Error of an expression that is invalid in the library's syntax, or takes too much memory.
 #[derive(Debug, thiserror::Error)]
 #[error("error parsing regexp: expression too large")]
 pub(super) struct NotCompiled;
@@ -144,7 +144,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Visits the matches in a string with all groups.
+    /// Visits the non-overlapping matches in a string, each with the spans of all groups.
     ///
     /// # Errors
     /// When the evaluation has to end, or the callback fails.
@@ -218,7 +218,7 @@ impl Pattern {
         self.regex.captures_len().max(self.names.len())
     }
 
-    /// Whether the library's search is short, whatever strategy it uses.
+    /// Whether a search by the library is short, whatever strategy the library uses.
     fn is_quick(&self, text: &str) -> bool {
         self.states.saturating_mul(text.len()) <= MAX_AT_ONCE
     }
@@ -265,8 +265,8 @@ impl Groups<'_> {
     }
 }
 
-/// Charges the search for a match that begins at an offset. It may have scanned to the end of the
-/// input, and so may the next search.
+/// Charges the search that found a match at an offset. This search may have scanned to the end of
+/// the input, and so may the next one.
 fn searched(call: &Call<'_>, text: &str, start: usize) -> Result<(), Failure> {
     call.spend(1 + text.len().saturating_sub(start) / SEARCHED)
 }

@@ -116,8 +116,8 @@ pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Returns the first block and the rest of the input. Each end is searched once, however many
-/// beginnings precede it.
+/// Returns the first block and the rest of the input. The end of a block is searched for once, even
+/// if many block starts precede it.
 pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
     const BEGIN: &str = "-----BEGIN ";
     let (mut at, mut end) = (0, 0);
@@ -140,7 +140,7 @@ pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
 /// Start of the last line of a block, with the preceding line break.
 const END: &str = "\n-----END ";
 
-/// Parses a block from its label on, whose last line begins at an offset.
+/// Parses a block. The input begins with the label; the last line of the block begins at `end`.
 fn read_block(text: &str, end: usize) -> Option<(Block, &str)> {
     let (block, last) = text.split_at_checked(end)?;
     let (first, body) = block.split_once('\n').unwrap_or((block, ""));

@@ -56,7 +56,7 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(pattern(call, expression)?.is_match(call, whole.as_str())?)
 }
 
-/// Maximum number of results: unlimited for a negative number.
+/// Returns the maximum number of results; a negative operand means unlimited.
 fn limit(operands: &[Value]) -> Result<usize, Failure> {
     Ok(usize::try_from(integer(operands, 3)?).unwrap_or(usize::MAX))
 }
@@ -177,7 +177,7 @@ impl<'r> Replacement<'r> {
         }
     }
 
-    /// Returns the bytes of the part for a match.
+    /// Returns the bytes that this part of the template inserts for a match.
     fn expand<'b>(&'b self, groups: &Groups<'_>, whole: &Characters<'b>) -> &'b [u8] {
         let group = match self {
             Self::Plain(bytes) => return bytes,

@@ -16,8 +16,8 @@ pub(super) const BUILTINS: Group = &[
     ("time.now_ns", Cost::Linear, now),
 ];
 
-/// Metadata of a query, which has none: undefined in any mode. In rules, these calls are constants
-/// and are not evaluated.
+/// `rego.metadata.*` in a query, which has no metadata: undefined in any mode. In rules, such calls
+/// are constants and are not evaluated.
 fn nowhere(_call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     Ok(None)
 }
@@ -31,7 +31,7 @@ fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     answer(since)
 }
 
-/// Secret members of the configuration sections.
+/// Configuration sections, and the members of their entries that are secret.
 const SECRETS: [(&str, &[&str]); 2] = [
     ("services", &["credentials"]),
     ("keys", &["key", "private_key"]),
@@ -55,7 +55,7 @@ fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     answer(told)
 }
 
-/// Whether any entry of a section has one of these members.
+/// Whether any entry of a section has one of the secret members.
 fn holds(section: &Value, secrets: &[&str]) -> bool {
     let held = |entry: &Value| secrets.iter().any(|secret| entry.get(secret).is_some());
     match section {
@@ -65,7 +65,7 @@ fn holds(section: &Value, secrets: &[&str]) -> bool {
     }
 }
 
-/// Removes members from each entry of a section.
+/// Removes the secret members from each entry of a section.
 fn strip(config: &mut Object, section: &str, secrets: &[&str]) {
     let entries: Vec<&mut Value> = match config.get_mut(section) {
         Some(Value::Array(items)) => items.iter_mut().collect(),

@@ -1,4 +1,4 @@
-//! Substring search; integers as strings.
+//! Substring search, and `format_int`.
 
 use bstr::ByteSlice;
 use num_bigint::BigInt;
@@ -47,7 +47,7 @@ fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(whole.find_iter(part).count())
 }
 
-/// Returns both strings as characters; the second must not be empty.
+/// Returns the string and the substring to find, which must not be empty, as characters.
 fn sought(operands: &[Value]) -> Result<(Characters<'_>, Characters<'_>), Failure> {
     let (whole, part) = (characters(operands, 1)?, characters(operands, 2)?);
     if part.as_str().is_empty() {
@@ -80,7 +80,7 @@ fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(found)
 }
 
-/// Returns a string, or those of a collection.
+/// Returns the strings of the operand, which is one string or a collection of strings.
 fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failure> {
     match any(operands, position) {
         Value::String(text) => Ok(vec![text.as_bytes()]),
@@ -90,7 +90,7 @@ fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failur
     }
 }
 
-/// Whether any first string begins with any of the second, after mapping both with `key`.
+/// Whether any string of the first operand begins with any of the second, both mapped by `key`.
 fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&[u8]) -> Vec<u8>) -> CallResult {
     let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
     let key = |text: &[u8]| {

@@ -87,7 +87,7 @@ impl<'s> SteppingSearch<'s> {
         })
     }
 
-    /// Returns the first match from an offset on; the preferred one if several begin there.
+    /// Returns the first match from an offset on; of several at the same start, the preferred one.
     ///
     /// # Errors
     /// When the evaluation has to end.

@@ -92,7 +92,8 @@ fn ascii(operands: &[Value]) -> Option<&Text> {
     }
 }
 
-/// Maps each character to one, so that `ß` stays. An ASCII string is shared if nothing changes.
+/// Converts to upper case, each character to exactly one, so that `ß` stays. An ASCII string is
+/// shared if nothing changes.
 fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if let Some(text) = ascii(operands) {
         return answer(match text.bytes().any(|byte| byte.is_ascii_lowercase()) {
@@ -111,8 +112,8 @@ fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(text.as_str().chars().map(upper).collect::<Text>())
 }
 
-/// Returns the upper case of a character whose full upper case is several characters: one character
-/// if it exists, as for those with iota subscript.
+/// Returns one character for a character whose full upper case is several: its simple upper case if
+/// there is one, as for letters with iota subscript, or else itself.
 fn upper_alone(character: char) -> char {
     let code = u32::from(character);
     let distance = match code {
@@ -160,7 +161,7 @@ fn reversed(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Maximum length in bytes of trimmed characters that are searched linearly.
+/// Maximum length in bytes of a set of characters that is searched linearly.
 const FEW: usize = 32;
 
 /// Returns a predicate for membership in a set of characters.
@@ -182,7 +183,7 @@ fn trimmed_of(
     trimmed(operands, &whole, |text| trim(text, set.as_str()))
 }
 
-/// Trims the first operand, whose characters are given.
+/// Applies `trim` to the first operand, which is also given as characters.
 fn trimmed(
     operands: &[Value],
     characters: &Characters<'_>,
@@ -194,7 +195,7 @@ fn trimmed(
     part_of_first(operands, characters.bytes(start..start + result.len()))
 }
 
-/// Returns a part of the first operand, which is shared if it is the whole.
+/// Returns a part of the first operand; a part that is the whole operand is shared.
 fn part_of_first(operands: &[Value], part: &[u8]) -> CallResult {
     let whole = any(operands, 1);
     match whole.as_bytes() {
@@ -312,7 +313,7 @@ fn split(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(values(parts(whole, separator)))
 }
 
-/// Returns the first parts, or the last if the number is negative.
+/// Splits a string and returns as many of the first parts as given, or of the last if negative.
 fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
     let count = integer(operands, 3)?;

@@ -49,7 +49,7 @@ fn object_within(call: &Call<'_>, whole: &Object, part: &Object) -> Result<bool,
     Ok(true)
 }
 
-/// Whether the items occur consecutively in the array.
+/// Whether the items of `part` occur consecutively in `whole`.
 fn run_within(call: &Call<'_>, whole: &Array, part: &Array) -> Result<bool, Failure> {
     // Failure function of the Knuth-Morris-Pratt search, which is linear for any input.
     let mut back = vec![0usize; part.len()];
@@ -71,7 +71,7 @@ fn run_within(call: &Call<'_>, whole: &Array, part: &Array) -> Result<bool, Fail
     Ok(matched == part.len())
 }
 
-/// Returns the number of matched items after one more.
+/// Returns the number of items of `part` that match after `item`, given the number before it.
 fn advance(part: &Array, back: &[usize], mut matched: usize, item: Option<&Value>) -> usize {
     loop {
         if part.get(matched) == item {

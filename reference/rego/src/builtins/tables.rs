@@ -29,7 +29,7 @@ fn operand(written: &Value) -> Value {
     }
 }
 
-/// Describes how the result of an entry differs from the expected one.
+/// Describes how the result of a table entry differs from the expected one, if it does.
 fn check(entry: &Value) -> Option<String> {
     let name = entry.get("call")?.as_str()?;
     let Some((_, function)) = function(name) else {

@@ -69,7 +69,7 @@ impl Decimal {
         Some(Self { digits, power })
     }
 
-    /// Formats the product: its integer part, and ten decimal places unless it is an integer.
+    /// Formats the product with a factor: as an integer, or else with ten decimal places.
     fn text(&self, factor: &BigInt) -> Option<String> {
         let digits = &self.digits * factor;
         let Ok(places) = u32::try_from(-self.power) else {

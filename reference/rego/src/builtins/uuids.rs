@@ -22,7 +22,8 @@ fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     Ok(drawn.clone())
 }
 
-/// Parses digits, or the hyphenated form, also after `urn:uuid:` or between two characters.
+/// Parses 32 digits or the hyphenated form, the latter also after `urn:uuid:` or between any two
+/// characters.
 fn read(text: &str) -> Option<Uuid> {
     let plain = match text.len() {
         32 | 36 => text,

@@ -24,7 +24,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Most::Bytes(MAX_YAML_LENGTH),
 }];
 
-/// Prefix of an error that has no line.
+/// Start of an error message that is shown without a line number.
 const MERGE: &str = "map merge requires";
 
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {

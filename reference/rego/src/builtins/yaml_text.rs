@@ -189,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a line of a block. It is indented again after other kinds of line breaks.
+    /// Writes a line of a block. Line breaks in it other than `\n` are followed by the indentation.
     fn indented(&mut self, line: &str, indent: usize) {
         let mut is_behind_break = true;
         for character in line.chars() {
@@ -317,7 +317,7 @@ fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether an unquoted string would be parsed as another type.
+/// Whether a string would be parsed as another type if it were not quoted.
 fn means_other(text: &str) -> bool {
     static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words = "|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[yYnN]|yes|Yes|YES|no|No|NO\
@@ -368,7 +368,7 @@ type Named<'v> = [(Cow<'v, str>, (&'v Value, &'v Value))];
 const FEW: usize = 12;
 
 /// Sorts members by name. As in OPA, numbers of 19 and more digits overflow in comparisons. Many
-/// names would have no consistent order then: they are sorted by the actual numbers.
+/// names would then have no consistent order, so they are sorted by the actual numbers.
 fn sort(named: &mut Named<'_>) {
     named.sort_by(|(left, _), (right, _)| natural(left, right));
     let is_digit = |byte: u8| byte.is_ascii_digit();

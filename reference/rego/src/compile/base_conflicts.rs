@@ -9,7 +9,7 @@ use crate::error::{Code, Errors, LanguageError};
 use crate::syntax::Rule;
 use crate::syntax::terms::Path;
 
-/// Finds changed rules at the paths of base documents.
+/// Reports changed rules that conflict with base documents at or above their paths.
 pub(super) fn changed(build: &Build) -> Diagnostics {
     let Some(documents) = &build.documents else {
         return Diagnostics::new();

@@ -20,10 +20,10 @@ pub(super) const MAX_ERRORS: usize = 10;
 /// Maximum number of steps from `data` to a rule or a package.
 pub(super) const MAX_STEPS: usize = 256;
 
-/// State of a run.
+/// State of one run of the compiler.
 #[derive(Debug)]
 pub(super) struct Build {
-    /// All modules that are not recompiled, and from some stage on the rules of the others.
+    /// All modules that are not recompiled, and from some stage on the rules of the units.
     pub(super) module_set: ModuleSet,
     /// Modules that are compiled, in the order of their ids.
     pub(super) units: Vec<CompilationUnit>,
@@ -31,7 +31,7 @@ pub(super) struct Build {
     pub(super) documents: Option<Value>,
     /// Paths whose rules have changed, including those that are empty now.
     pub(super) changed: BTreeSet<Path>,
-    /// Positions of the units in the order in which modules were added.
+    /// Positions of the units, by module id, in the order in which modules were added.
     pub(super) orders: HashMap<Arc<str>, u64>,
 }
 
@@ -67,7 +67,7 @@ impl Touched {
 }
 
 impl Build {
-    /// Determines the modules that the changes affect.
+    /// Starts a run: determines the modules that the changes affect.
     ///
     /// # Errors
     /// Parse errors of an affected module that cannot be parsed again.
@@ -271,7 +271,7 @@ pub(super) fn limited(mut found: Diagnostics) -> Errors {
     Errors(found)
 }
 
-/// Returns the error at the end of a truncated list.
+/// Returns the error that ends a truncated list of errors.
 pub(super) fn limit_reached() -> LanguageError {
     LanguageError {
         code: Code::Compile,
@@ -281,7 +281,7 @@ pub(super) fn limit_reached() -> LanguageError {
     }
 }
 
-/// Removes a module from the module set, and returns its position in the order.
+/// Removes a module from the module set; returns its position in the order of addition.
 fn uproot(module_set: &mut ModuleSet, id: &str) -> Option<u64> {
     let module = module_set.modules.get(id)?.clone();
     module_set.modules.remove_mut(id);

@@ -30,9 +30,9 @@ impl Compiler {
         }
     }
 
-    /// Adds a module, or replaces the one with this id. The policy stores its source, from which
-    /// the tree is parsed again when another change affects the module; a tree that was modified
-    /// must be passed with an empty source, and is stored itself.
+    /// Adds a module, or replaces the one with this id. The policy stores only the module's source,
+    /// and parses it again when another change affects the module. A module whose tree was modified
+    /// must have an empty source; its tree is stored instead.
     #[must_use]
     pub fn put(mut self, id: &str, module: Module) -> Self {
         self.changes.insert(id.into(), Some(Box::new(module)));

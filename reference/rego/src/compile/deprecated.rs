@@ -31,9 +31,9 @@ pub(super) fn run(build: &mut Build) -> Diagnostics {
 #[derive(Default)]
 struct Deprecated {
     found: Diagnostics,
-    /// Whether the module may call them.
+    /// Whether the module may call deprecated functions.
     are_allowed: bool,
-    /// Whether one of the calls is outside of operands.
+    /// Whether a deprecated function is called outside of operands.
     noticed: bool,
     /// Whether the visitor is in a body that is an operand, but not in a comprehension within it.
     is_operand: bool,

@@ -1,5 +1,5 @@
-//! Moves references and comprehensions inside terms into separate expressions that precede their
-//! expression: `f(data.x)` becomes `a = data.x; f(a)`.
+//! Moves references and comprehensions out of terms, into separate expressions that precede the
+//! term's expression: `f(data.x)` becomes `a = data.x; f(a)`.
 
 use super::names::Names;
 use super::vars::{equality, push};

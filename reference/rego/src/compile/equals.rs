@@ -36,7 +36,7 @@ impl Rewrite for Comparisons {
     }
 }
 
-/// Length of `==`.
+/// Length of `==` in bytes.
 const EQUALS: u32 = 2;
 
 struct Equals;

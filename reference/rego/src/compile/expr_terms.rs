@@ -1,6 +1,6 @@
-//! Moves calls inside terms into separate expressions that precede their expression: `x = f(g(y))`
-//! becomes `g(y, a); f(a, b); x = b`. References into literal collections become references into
-//! variables.
+//! Moves calls out of terms, into separate expressions that precede the term's expression:
+//! `x = f(g(y))` becomes `g(y, a); f(a, b); x = b`. References into literal collections become
+//! references into variables.
 
 use thin_vec::ThinVec;
 

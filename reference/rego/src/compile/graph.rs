@@ -23,10 +23,10 @@ const MAX_TARGETS: usize = 64;
 /// A reference that a rule reads.
 #[derive(Debug)]
 pub(crate) struct Dependency {
-    /// The references that it is expanded to: itself, or one for each combination of values that
-    /// its variables can have.
+    /// References that it is expanded to: one for each combination of values that its variables can
+    /// have, or only the reference itself.
     pub(crate) targets: Vec<Ref>,
-    /// Context for error messages, if it has variables.
+    /// Context of the reference for error messages, if the reference has variables.
     pub(super) variable: Option<Variable>,
 }
 
@@ -35,14 +35,14 @@ pub(crate) struct Dependency {
 pub(super) struct Variable {
     /// The reference before its expansion.
     pub(super) written: Ref,
-    /// The rule that contains it.
+    /// The rule that contains the reference.
     pub(super) rule: Arc<Rule>,
-    /// Index of the expression in the body; the number of expressions for the head.
+    /// Index of the expression with the reference; the number of expressions if it is in the head.
     pub(super) at: usize,
 }
 
 impl Dependency {
-    /// Returns the constant prefixes of the references.
+    /// Returns the constant prefixes of the targets.
     pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
         self.targets.iter().filter_map(|target| data_prefix(target))
     }
@@ -68,7 +68,7 @@ impl Dependency {
     }
 }
 
-/// References of a rule and then of each of its `else` branches.
+/// References that a rule reads, followed by those that each of its `else` branches reads.
 pub(crate) type Reads = Arc<[Vec<Dependency>]>;
 
 /// Collects the references of the rules of all units, and records them in the rule tree.
@@ -121,7 +121,7 @@ fn dependencies(rule: &Rule) -> Vec<Dependency> {
 struct Reader<'r> {
     rule: &'r Rule,
     copy: Option<Arc<Rule>>,
-    /// Values that variables can have from here on.
+    /// Values that variables can have in the expressions not yet visited.
     known: HashMap<Var, Vec<Value>>,
     at: usize,
     found: Vec<Dependency>,
@@ -162,7 +162,7 @@ impl<'r> Visit<'r> for Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Records the values of a variable from `x = …`; the first such expression counts.
+    /// Records the values that `x = …` gives a variable, unless an earlier expression did.
     fn learn(&mut self, expr: &Expr) {
         if expr.negated || !expr.with.is_empty() || !is_equality(expr) {
             return;
@@ -196,7 +196,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Expands a reference.
+    /// Returns the references that a reference is expanded to.
     fn expanded(&self, reference: &Ref) -> Vec<Ref> {
         let mut all = vec![reference.clone()];
         for (index, step) in reference.iter().enumerate().skip(1) {
@@ -224,7 +224,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the members of values that a step selects.
+/// Returns the members that a step selects in any of the values.
 fn step_into(values: &[Value], step: &Term) -> Option<Vec<Value>> {
     let mut next = Vec::new();
     for value in values {
@@ -304,7 +304,7 @@ pub(crate) fn selected<'n>(
     }
 }
 
-/// Whether two references can denote the same document, from this step on.
+/// Whether two references can denote the same document, compared from the step with index `from`.
 pub(super) fn intersects(left: &[Term], right: &[Term], from: usize) -> bool {
     let steps = left.iter().zip(right).skip(from);
     steps

@@ -12,7 +12,7 @@ use crate::syntax::{
     Annotations, Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var,
 };
 
-/// Names of the functions: for the blocks from the rule outwards, and for the rule's own.
+/// Names of the functions that return the blocks from the rule outwards, and the rule's own.
 const CHAIN: &str = "rego.metadata.chain";
 const RULE: &str = "rego.metadata.rule";
 
@@ -40,7 +40,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
 /// METADATA blocks that apply to a rule.
 struct EnclosingMetadata<'m> {
     module: &'m Module,
-    /// Rows on which rules begin.
+    /// Rows on which the module's rules begin.
     places: &'m [u32],
     module_set: &'m ModuleSet,
 }
@@ -198,7 +198,7 @@ fn term(value: &Value, at: &Location) -> Term {
     }
 }
 
-/// Locations of the first calls.
+/// Finds the first calls of `rego.metadata.chain` and `rego.metadata.rule`.
 #[derive(Default)]
 struct Calls {
     chain: Option<Location>,
@@ -216,7 +216,7 @@ impl<'t> Visit<'t> for Calls {
     }
 }
 
-/// Replaces calls by variables.
+/// Replaces calls of `rego.metadata.chain` and `rego.metadata.rule` by variables.
 #[derive(Default)]
 struct Replace {
     chain: Option<Var>,

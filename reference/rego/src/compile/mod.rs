@@ -58,24 +58,24 @@ use rule_tree::ModuleInterface;
 /// A module during compilation.
 #[derive(Debug)]
 pub(crate) struct CompilationUnit {
-    /// Its id.
+    /// Id of the module.
     pub(crate) id: Arc<str>,
-    /// Its syntax tree, rewritten by each stage.
+    /// Syntax tree of the module, rewritten by each stage.
     pub(crate) module: Module,
     /// Source names of variables, by the generated variables that replaced them.
     pub(crate) written: Vec<(Var, Var)>,
     /// Number of the next generated variable.
     pub(crate) next_local: usize,
-    /// The original tree, if it has no source.
+    /// The original tree, if the module has no source.
     given: Option<Arc<Module>>,
-    /// Its interface to other modules.
+    /// Interface of the module to other modules.
     outline: Arc<ModuleInterface>,
 }
 
 /// A query during compilation.
 #[derive(Debug)]
 pub(crate) struct QueryUnit {
-    /// Its syntax tree, rewritten by each stage.
+    /// Syntax tree of the query, rewritten by each stage.
     pub(crate) body: Body,
     /// Source names of variables, by the generated variables that replaced them.
     pub(crate) written: Vec<(Var, Var)>,
@@ -86,14 +86,14 @@ pub(crate) struct QueryUnit {
 /// Errors of a stage.
 pub(crate) type Diagnostics = Vec<LanguageError>;
 
-/// Step of a run.
+/// Step of a compiler run.
 enum Step {
     /// Stages that process each module separately, with access to the interfaces of the others.
     /// Each module passes through all of them before the next, unless a stage stops it.
     Modules(&'static [ModuleStage]),
     /// Processes all modules together.
     All(fn(&mut Build) -> Diagnostics),
-    /// Like `All`, and the next stage runs even after errors.
+    /// Like `All`, but the next stage runs even after errors.
     Lenient(fn(&mut Build) -> Diagnostics),
 }
 
@@ -103,12 +103,12 @@ enum ModuleStage {
     Strict(fn(&mut CompilationUnit, &ModuleSet) -> Diagnostics),
     /// The next stage runs even after errors.
     Lenient(fn(&mut CompilationUnit, &ModuleSet) -> Diagnostics),
-    /// Returns whether the next stage must not run.
+    /// Also returns whether the next stage must not run.
     Mixed(fn(&mut CompilationUnit, &ModuleSet) -> (Diagnostics, bool)),
 }
 
 impl ModuleStage {
-    /// Returns the errors, and whether the next stage must not run.
+    /// Runs the stage. Returns the errors, and whether the next stage must not run.
     fn run(&self, unit: &mut CompilationUnit, module_set: &ModuleSet) -> (Diagnostics, bool) {
         match self {
             Self::Strict(run) => {
@@ -122,8 +122,8 @@ impl ModuleStage {
     }
 }
 
-/// Stages of modules. References in heads must be rewritten before the rules are inserted into the
-/// rule tree, and safety runs after everything that generates variables.
+/// Compiler stages of modules, in order. References in heads must be rewritten before the rules are
+/// inserted into the rule tree, and safety runs after everything that generates variables.
 const STAGES: &[Step] = &[
     Step::Modules(&[
         ModuleStage::Strict(resolve::run),
@@ -159,7 +159,7 @@ const STAGES: &[Step] = &[
     Step::Lenient(deprecated::run),
 ];
 
-/// Stage of a query.
+/// Compiler stage that processes a query.
 type QueryStage = fn(&mut QueryUnit, &ModuleSet) -> Diagnostics;
 
 /// Compiler stages of queries, in order. The first rewrites the query so that the results contain

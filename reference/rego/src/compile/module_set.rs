@@ -15,7 +15,7 @@ use crate::syntax::terms::{Path, data_path, dotted};
 use crate::syntax::{Annotations, Term, Var};
 use crate::types::signature;
 
-/// Set of all modules. A clone shares the original, and a change copies only its path.
+/// Set of all modules. A clone shares the original's data, and a change copies only the path to it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModuleSet {
     /// Modules by id, without those that are being compiled.
@@ -23,7 +23,7 @@ pub(crate) struct ModuleSet {
     /// Rule tree. Rules of modules that are being compiled have no syntax trees, and are inserted
     /// once the references in heads are rewritten.
     pub(super) root: Node,
-    /// Reverse dependencies.
+    /// Reverse dependencies: the modules that read each path.
     pub(super) readers: Readers,
     /// Types of the rules.
     pub(super) types: TypeNode,
@@ -33,7 +33,7 @@ pub(crate) struct ModuleSet {
     pub(super) labelled: usize,
     /// Version, unique among all policies with rules.
     pub(super) version: u64,
-    /// Number of the next module, which preserves the order in which modules were added.
+    /// Number of the next module; numbers preserve the order in which modules were added.
     pub(super) next: u64,
 }
 
@@ -90,13 +90,13 @@ impl ModuleSet {
         places
     }
 
-    /// Whether any METADATA block has `labels`.
+    /// Whether any METADATA block of any module has `labels`.
     pub(crate) fn has_labels(&self) -> bool {
         self.labelled > 0
     }
 
-    /// Returns the first METADATA block with a scope in the modules of a package, which begins with
-    /// `data`.
+    /// Returns the first METADATA block with this scope in the modules of a package, whose path
+    /// begins with `data`.
     pub(crate) fn block_of_package(&self, package: &[Term], scope: &str) -> Option<&Annotations> {
         let node = self.find(&data_path(package)?)?;
         let mut blocks = node.modules.iter().flat_map(|module| &module.annotations);
@@ -118,7 +118,7 @@ impl ModuleSet {
         self.find(&data_path(reference)?)?.rules.as_ref()
     }
 
-    /// Returns the names of the rules of a package, which begins with `data`, in all its modules.
+    /// Returns the names of the rules in all modules of a package, whose path begins with `data`.
     pub(crate) fn exports(&self, package: &[Term]) -> BTreeSet<Var> {
         let node = data_path(package).and_then(|path| self.find(&path));
         let modules = node.map(|node| node.modules.as_slice()).unwrap_or_default();

@@ -19,7 +19,7 @@ pub(super) struct Names<'n> {
     taken: HashSet<Var>,
     /// Number of copied modifiers.
     copies: usize,
-    /// Location of the expression with too many.
+    /// Location of the expression whose modifiers exceeded the limit.
     excess: Option<Location>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Names<'n> {
 /// modifiers on an expression with many parts cannot become a tree of the size of their product.
 const MAX_COPIES: usize = 1 << 18;
 
-/// Upper limit for numbers in source variables, so that generated numbers cannot overflow.
+/// Upper limit for numbers in source variables' names, so that generated ones cannot overflow.
 const WRITTEN_LIMIT: usize = 1 << 32;
 
 impl<'n> Names<'n> {

@@ -8,7 +8,7 @@ use crate::syntax::terms::as_var;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var, With};
 
-/// Predicate that tests whether a variable is bound already.
+/// Predicate: whether a variable is already bound.
 pub(super) type Safe<'s> = &'s dyn Fn(&Var) -> bool;
 
 /// Whether the head of a reference can be evaluated.

@@ -34,13 +34,13 @@ pub struct CompiledModule {
     pub(super) id: Arc<str>,
     /// Position in the order in which modules were added.
     pub(super) order: u64,
-    /// The original tree, if it has no source.
+    /// The original tree, if the module has no source.
     pub(super) given: Option<Arc<Module>>,
-    /// The compiled tree, without its rules.
+    /// The compiled tree of the module, without rules.
     pub(super) frame: Module,
     pub(super) rules: Arc<ModuleRules>,
     pub(super) outline: Arc<ModuleInterface>,
-    /// Paths below `data` that it reads.
+    /// Paths below `data` that the module reads.
     pub(super) reads: Vec<Path>,
 }
 
@@ -85,17 +85,17 @@ impl CompiledModule {
         }
     }
 
-    /// Returns its id.
+    /// Returns the id of the module.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns its source.
+    /// Returns the source of the module.
     pub fn text(&self) -> &str {
         &self.frame.text
     }
 
-    /// Returns its package.
+    /// Returns the package of the module.
     pub fn package(&self) -> &Package {
         &self.frame.package
     }

@@ -74,7 +74,7 @@ struct Prints<'p, 'n> {
 }
 
 impl Rewrite for Prints<'_, '_> {
-    /// Called only for the bodies of comprehensions and `every`.
+    /// Rewrites a body; called only for those of comprehensions and `every`.
     fn body(&mut self, body: &mut Body) -> bool {
         let mark = self.bound.mark();
         let before = self.found.len();
@@ -155,7 +155,7 @@ impl Prints<'_, '_> {
     }
 }
 
-/// Reports variables that are not bound where they are needed.
+/// Returns an error for each of the variables, which are not bound where they are needed.
 pub(super) fn undeclared<'v>(
     mut vars: Vec<&'v Var>,
     written: &'v [(Var, Var)],

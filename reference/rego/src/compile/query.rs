@@ -10,9 +10,9 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
 use crate::types::signature;
 
-/// Captures the value of each expression in a variable: a lone term is unified with it, and a call
-/// has it as its result. If there can be several answers, an additional expression requires that
-/// the value is not false, as the expression itself did.
+/// Captures the value of each expression in a variable: the variable is unified with a lone term,
+/// and receives the result of a call. If there can be several answers, an additional expression
+/// requires that the value is not false, as the expression itself did.
 pub(super) fn capture(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let must_hold = unit.body.len() > 1 || iterates(&unit.body);
     let mut held = Body::new();

@@ -25,11 +25,11 @@ pub(super) struct ReachableRules<'b> {
     numbers: HashMap<*const CompiledRule, usize>,
     pub(super) rules: Vec<&'b Arc<CompiledRule>>,
     edges: HashMap<Vertex, Arc<[Vertex]>>,
-    /// For each module that is being compiled, its index among the units.
+    /// Indices of the units by module id.
     units: HashMap<&'b str, usize>,
 }
 
-/// Finds recursive rules among the new rules and all rules on a path back to them.
+/// Reports recursive rules among the new rules and all rules on a path back to them.
 pub(super) fn run(build: &mut Build) -> Diagnostics {
     let build = &*build;
     let mut reached = ReachableRules::new(build);
@@ -206,7 +206,7 @@ impl<'b> ReachableRules<'b> {
         looped
     }
 
-    /// Finds a path from a vertex back to itself, through edges that are allowed.
+    /// Finds a path from a vertex back to itself, over allowed edges between the vertices `within`.
     fn way(
         &mut self,
         from: Vertex,
@@ -257,7 +257,7 @@ impl<'b> ReachableRules<'b> {
         }
     }
 
-    /// Returns the reference of a rule with source names.
+    /// Returns the reference of a rule, with the source names of its variables.
     pub(super) fn name(&self, vertex: Vertex) -> Option<String> {
         let rule = self.rules.get(vertex.0)?;
         Some(shown(&rule.reference, &|var| self.written(rule, var)))

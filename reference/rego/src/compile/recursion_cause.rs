@@ -59,7 +59,7 @@ pub(super) fn variable<'b>(
     cause
 }
 
-/// Explains the first edge of a path that depends on a variable.
+/// Returns the explanation of the first edge of a path that depends on a variable.
 pub(super) fn explain(reached: &ReachableRules<'_>, path: &[Vertex]) -> String {
     for (index, pair) in path.windows(2).enumerate() {
         let [from, to] = pair else {
@@ -120,7 +120,7 @@ fn sentence(
     Some(text)
 }
 
-/// Returns the variables that can have a value when the expression is evaluated.
+/// Returns the variables that can have a value when the expression with the reference is evaluated.
 fn bound_before(variable: &Variable) -> HashSet<Var> {
     struct Vars(HashSet<Var>);
     impl<'t> Visit<'t> for Vars {
@@ -180,7 +180,8 @@ fn positions(reference: &[Term], rule: &CompiledRule, bound: &HashSet<Var>) -> V
     needed(reference, rule, bound).unwrap_or_default()
 }
 
-/// Returns the steps and the values they need, without duplicates; `None` if one needs two values.
+/// Returns the steps with the values that the rule needs, without duplicates; `None` if a step
+/// needs two.
 fn conditions<'t>(
     reference: &'t [Term],
     rule: &CompiledRule,
@@ -220,7 +221,7 @@ fn possible(step: &Term, value: &Value, origins: &HashMap<Var, Origin>) -> bool 
     }
 }
 
-/// Returns the origins of the variables of a reference: the head, or earlier expressions.
+/// Returns the origins of the variables of a reference, from the head and earlier expressions.
 fn origins(variable: &Variable, selecting: &[Term]) -> HashMap<Var, Origin> {
     let rule = &variable.rule;
     let mut bindings: HashMap<&Var, &Term> = HashMap::default();

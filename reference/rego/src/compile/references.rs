@@ -12,7 +12,7 @@ use super::rule_tree::CompiledRule;
 use crate::Value;
 use crate::syntax::terms::Path;
 
-/// Maximum depth of recorded references; deeper ones count as references to the path there.
+/// Maximum number of recorded steps of a reference; further steps are ignored.
 const MAX_STEPS: usize = 16;
 
 /// Node of the reverse dependencies: the modules that read a path below `data`.
@@ -49,7 +49,7 @@ impl Readers {
         });
     }
 
-    /// Whether no module reads this path or one below it.
+    /// Whether no module reads the path of this node or one below it.
     fn is_bare(&self) -> bool {
         self.modules.is_empty() && self.children.is_empty()
     }
@@ -72,7 +72,8 @@ impl Readers {
     }
 }
 
-/// Node of the rules of one module that read a path below `data`, by their positions.
+/// Node of a tree by path below `data`: the positions of the rules of one module that read the
+/// path.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     rules: Vec<usize>,

@@ -40,7 +40,7 @@ pub(super) fn import_name(import: &Import) -> Option<Var> {
 /// Meaning of the names in scope.
 struct Resolver {
     globals: HashMap<Var, Ref>,
-    /// Number of open scopes that declare a name.
+    /// Number of open scopes that declare each name as a local variable.
     hidden: HashMap<Var, usize>,
 }
 
@@ -238,7 +238,8 @@ fn is_language_import(path: &[Term]) -> bool {
     )
 }
 
-/// Adds the variables that a parameter binds. Returns `input` or `data`, if the parameter is one.
+/// Adds the variables that a parameter binds. Returns the parameter itself if it is a root
+/// document.
 fn parameters(term: &Term, names: &mut HashSet<Var>) -> Option<Var> {
     if let Some(root) = root_document(term) {
         return Some(root.clone());

@@ -1,4 +1,4 @@
-//! A compiled rule: its signature, and its body after each stage.
+//! Compiled rules: the signature of a rule, and its syntax tree after the last stage.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -17,36 +17,36 @@ use crate::syntax::{
 /// Source names of variables, by the generated variables that replaced them.
 pub(crate) type SourceNames = Arc<HashMap<Var, Var>>;
 
-/// A rule and the compiler's information on it. It has no references to other rules, because it is
-/// part of many policies, so others must be looked up in the policy under evaluation.
+/// A rule and the compiler's information on it. It does not point to other rules, because it is
+/// part of many policies; others must be looked up in the policy under evaluation.
 ///
-/// It is in the rule tree before it has passed all stages. Until then its syntax tree is in its
-/// unit, and this contains the information that other rules need.
+/// It is inserted into the rule tree before it has passed all stages. Until it has, its syntax tree
+/// is in its unit, and this contains only the information that other rules need.
 #[derive(Debug)]
 pub(crate) struct CompiledRule {
     /// Reference from the root: `data`, its package, its own reference.
     pub(crate) reference: Arc<[Term]>,
     /// Number of constant steps of `reference`, including `data`.
     pub(crate) ground: usize,
-    /// Id of its module.
+    /// Id of the rule's module.
     pub(crate) module: Arc<str>,
     /// Index of the rule in its module.
     pub(crate) position: usize,
-    /// Number of steps of its package, including `data`.
+    /// Number of steps of the rule's package, including `data`.
     pub(crate) package: usize,
-    /// Number of parameters; 0 if it is not a function.
+    /// Number of parameters; 0 if the rule is not a function.
     pub(super) arity: usize,
-    /// Whether it defines members of a set.
+    /// Whether the rule defines members of a set.
     is_multi_value: bool,
-    /// Whether it is a default rule.
+    /// Whether the rule is a default rule.
     is_default: bool,
-    /// Whether it had no body and a value without references or calls before the last stages.
+    /// Whether the rule had no body and a value without references or calls before the last stages.
     was_constant: bool,
-    /// Annotations of its METADATA blocks.
+    /// Annotations of the rule's METADATA blocks.
     annotations: Vec<Arc<Annotations>>,
     /// Result of the stages.
     finished: OnceLock<Finished>,
-    /// References of the rule and then of each of its `else` branches.
+    /// References that the rule reads, followed by those of each of its `else` branches.
     pub(super) reads: OnceLock<Reads>,
     /// Lowered form, created by the evaluator on first use.
     pub(crate) lowered: OnceLock<Arc<Lowered>>,
@@ -57,9 +57,9 @@ pub(crate) struct CompiledRule {
 struct Finished {
     /// Compiled rule, with its `else` chain.
     ast: Box<Rule>,
-    /// Whether it has no body and a value without references or calls.
+    /// Whether the rule has no body and a value without references or calls.
     is_constant: bool,
-    /// Source names of its variables.
+    /// Source names of the rule's variables.
     written: SourceNames,
 }
 
@@ -130,17 +130,17 @@ impl CompiledRule {
         });
     }
 
-    /// Whether it has passed all stages.
+    /// Whether the rule has passed all stages.
     pub(super) fn is_finished(&self) -> bool {
         self.finished.get().is_some()
     }
 
-    /// Returns the compiled rule, with its `else` chain; an empty one until it is finished.
+    /// Returns the compiled rule, with its `else` chain; an empty rule until it is finished.
     pub(crate) fn ast(&self) -> &Rule {
         &self.left().ast
     }
 
-    /// Returns the source names of its variables.
+    /// Returns the source names of the rule's variables.
     pub(crate) fn written(&self) -> &SourceNames {
         &self.left().written
     }
@@ -149,18 +149,18 @@ impl CompiledRule {
         self.finished.get().unwrap_or_else(|| &UNFINISHED)
     }
 
-    /// Whether it has no body and a value without references or calls, as far as that is known.
+    /// Whether the rule has no body and a value without references or calls, as far as is known.
     pub(super) fn is_constant(&self) -> bool {
         let finished = self.finished.get();
         finished.map_or(self.was_constant, |finished| finished.is_constant)
     }
 
-    /// Returns the annotations of its METADATA blocks.
+    /// Returns the annotations of the rule's METADATA blocks.
     pub(super) fn annotations(&self) -> &[Arc<Annotations>] {
         &self.annotations
     }
 
-    /// Whether it is a default rule.
+    /// Whether the rule is a default rule.
     pub(super) fn is_default(&self) -> bool {
         self.is_default
     }
@@ -176,17 +176,17 @@ impl CompiledRule {
         self.ground == self.reference.len()
     }
 
-    /// Whether it is a function.
+    /// Whether the rule is a function.
     pub(crate) fn is_function(&self) -> bool {
         self.arity > 0
     }
 
-    /// Whether it defines members of a set.
+    /// Whether the rule defines members of a set.
     pub(crate) fn is_multi_value(&self) -> bool {
         self.is_multi_value
     }
 
-    /// Returns the references of the rule and then of each of its `else` branches.
+    /// Returns the references that the rule reads, then those of each of its `else` branches.
     pub(crate) fn reads(&self) -> &[Vec<Dependency>] {
         self.reads.get().map(AsRef::as_ref).unwrap_or_default()
     }

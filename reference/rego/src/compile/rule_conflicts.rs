@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::syntax::Var;
 use crate::syntax::terms::{Path, data_path, shown};
 
-/// Checks the changed paths, and those above, whose descendants have changed.
+/// Checks the changed paths and their ancestors, whose descendants have changed.
 pub(super) fn run(build: &mut Build) -> Diagnostics {
     let build = &*build;
     let mut places = Vec::with_capacity(build.changed.len());
@@ -36,7 +36,7 @@ pub(super) fn run(build: &mut Build) -> Diagnostics {
     found
 }
 
-/// Returns the reference of a rule with source names.
+/// Returns the reference of a rule, with the source names of its variables.
 fn name(build: &Build, rule: &CompiledRule) -> String {
     let unit = build.units.iter().find(|unit| *unit.id == *rule.module);
     let written = |var: &Var| match unit {
@@ -119,8 +119,8 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
     None
 }
 
-/// Returns the rules below a node, without those that are inside of others, in the order of their
-/// references.
+/// Returns the wanted rules below a node, without those that are inside of others, in the order of
+/// their references.
 fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<CompiledRule>> {
     let mut found: Vec<&Arc<CompiledRule>> = Vec::new();
     for (_, child) in node.children() {
@@ -142,7 +142,7 @@ fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<Compil
     kept
 }
 
-/// Finds packages at the path of a rule.
+/// Reports packages at the path of a rule.
 fn packages(build: &Build, changed: &[&[Value]]) -> Diagnostics {
     let mut found = Diagnostics::new();
     let both = |place: &[Value]| {

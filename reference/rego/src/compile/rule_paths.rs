@@ -19,7 +19,7 @@ use crate::syntax::terms::{Path, rule_reference};
 /// Version of the most recent policy.
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
 
-/// Rules with their paths.
+/// Rules with their paths in the rule tree.
 type Placed = Vec<(Path, Arc<CompiledRule>)>;
 
 impl Build {
@@ -43,7 +43,7 @@ impl Build {
         found
     }
 
-    /// Stores the compiled syntax trees in the rules of the rule tree.
+    /// Stores the compiled syntax trees in the rules of the rule tree, and returns the policy.
     pub(super) fn finish(self) -> Policy {
         let mut module_set = self.module_set;
         let mut units: Vec<_> = self.units.into_iter().map(Some).collect();
@@ -96,7 +96,7 @@ fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
     (Some(all), found)
 }
 
-/// Returns a finished unit, and those of its rules that replace their earlier entries.
+/// Returns a finished unit, and the rules whose entries in the rule tree must be replaced.
 fn finished(
     mut unit: CompilationUnit,
     order: u64,
@@ -147,7 +147,7 @@ fn finished(
     (Arc::new(module), placed)
 }
 
-/// Adds rules to those at their paths. Finished rules replace unfinished ones. Returns the paths.
+/// Inserts rules into the rule tree. Finished rules replace unfinished ones. Returns the paths.
 fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
     placed.sort_by(|(left, _), (right, _)| left.cmp(right));
     let mut places: Vec<(Path, Vec<Arc<CompiledRule>>)> = Vec::new();

@@ -17,8 +17,7 @@ pub(crate) use super::rule::{CompiledRule, SourceNames, ground_steps};
 /// Node of the rule tree, for a path below `data`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
-    /// Rules of this path. A rule whose reference has variables is at the longest constant prefix
-    /// of its reference.
+    /// Rules at the path. A rule whose reference has variables is at its longest constant prefix.
     pub(crate) rules: Option<Arc<RuleSet>>,
     /// Modules whose package has this path, in the order of their ids.
     pub(crate) modules: Vec<Arc<ModuleInterface>>,
@@ -30,11 +29,11 @@ pub(crate) struct Node {
 pub(crate) struct ModuleInterface {
     /// Id of the module.
     pub(crate) id: Arc<str>,
-    /// Its package, beginning with `data`.
+    /// Path of the module's package, beginning with `data`.
     pub(crate) package: Ref,
-    /// Names of its rules in source order, possibly with duplicates.
+    /// Names of the module's rules in source order, possibly with duplicates.
     pub(crate) exports: Vec<Var>,
-    /// Its METADATA blocks.
+    /// METADATA blocks of the module.
     pub(crate) annotations: Vec<Arc<Annotations>>,
 }
 
@@ -54,9 +53,9 @@ pub(crate) enum RuleKind {
 /// Rules of one path.
 #[derive(Debug)]
 pub(crate) struct RuleSet {
-    /// Kind of the document.
+    /// Kind of the document that the rules define.
     pub(crate) kind: RuleKind,
-    /// Number of parameters; 0 if they are not functions.
+    /// Number of parameters of each rule; 0 if they are not functions.
     pub(crate) arity: usize,
     /// Default rule.
     pub(crate) default: Option<Arc<CompiledRule>>,
@@ -68,13 +67,13 @@ pub(crate) struct RuleSet {
     /// Index that selects the candidate rules for given documents. If rules below extend a
     /// reference with variables, those rules are candidates too, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
-    /// Version of the policy for which [`Self::is_alone`] was last computed, and the result as its
-    /// last bit. The rules that they refer to may differ in another version.
+    /// Version of the policy for which [`Self::is_alone`] was last computed, with the result as the
+    /// last bit. In another version, the rules that these refer to may differ.
     alone: AtomicU64,
 }
 
 impl ModuleInterface {
-    /// Whether one of its blocks has `labels`.
+    /// Whether a METADATA block of the module has `labels`.
     pub(super) fn has_labels(&self) -> bool {
         let mut blocks = self.annotations.iter();
         blocks.any(|block| block.labels().is_some())
@@ -120,15 +119,15 @@ impl RuleSet {
         Self::new(old.chain(more).collect())
     }
 
-    /// Whether one rule may be enough, as far as that is known: some have constant values, or there
-    /// is only the default.
+    /// Whether one rule may be enough for a value, as far as is known: some rules have constant
+    /// values, or there is only the default.
     pub(crate) fn may_settle(&self) -> bool {
         let index = self.index.get();
         self.rules.is_empty() || index.is_some_and(Index::has_constants)
     }
 
     /// Whether the rules refer to no others, or only to rules of which one is always enough, so
-    /// that the time of their evaluation is not observable. A trial uses only cached results.
+    /// that it is not observable when they are evaluated. A trial uses only cached results.
     pub(crate) fn is_alone(&self, module_set: &ModuleSet, is_trial: bool) -> bool {
         let known = self.alone.load(Ordering::Relaxed);
         if known >> 1 == module_set.version {
@@ -157,7 +156,7 @@ impl RuleSet {
         })
     }
 
-    /// Whether one rule is enough for every query.
+    /// Whether the first rule with a value is enough for every query.
     fn always_settles(&self, module_set: &ModuleSet) -> bool {
         self.kind == RuleKind::Complete
             && self.surplus.is_empty()
@@ -239,8 +238,8 @@ impl Node {
         });
     }
 
-    /// Swaps the rules of nodes with the given ones. The paths are sorted and unique, and none of
-    /// the nodes becomes empty.
+    /// Swaps the rules of the nodes at these paths with the given ones. The paths are sorted and
+    /// unique, and no node becomes empty.
     pub(super) fn exchange(&mut self, sets: &mut [(&[Value], Option<Arc<RuleSet>>)]) {
         let are_beside = |left: &[Value], right: &[Value]| left.first() == right.first();
         for beside in sets.chunk_by_mut(|(left, _), (right, _)| are_beside(left, right)) {

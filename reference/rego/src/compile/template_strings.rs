@@ -136,7 +136,7 @@ impl Rewrite for Templates<'_, '_> {
 }
 
 impl Templates<'_, '_> {
-    /// Rewrites a body, all of whose variables count as bound in all of it.
+    /// Rewrites a body. Each of its variables counts as bound throughout the body.
     fn exprs(&mut self, body: &mut Body) {
         for expr in &*body {
             self.bound.evaluate(expr, self.module_set);

@@ -1,4 +1,4 @@
-//! Collects the variables of nodes.
+//! Collects the variables of syntax tree nodes.
 
 use crate::hash::{HashMap, HashSet};
 use crate::syntax::terms::{as_var, is_var};
@@ -8,7 +8,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With}
 /// Variables of a tree.
 pub(super) type Vars<'t> = HashSet<&'t Var>;
 
-/// Selects the variables of a node that count.
+/// Selects which variables of a node are collected.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scan {
     /// Heads of references.
@@ -21,8 +21,8 @@ pub(super) struct Scan {
     /// Contents of comprehensions, template strings, and operands of `not`, `and` and `or`; of an
     /// expression with `every` all but its domain.
     pub(super) closures: bool,
-    /// If closures do not count: variables that operands of `not`, `and` and `or` without braces
-    /// need from the enclosing scope.
+    /// Without `closures`: variables that operands of `not`, `and` and `or` without braces need
+    /// from the enclosing scope.
     pub(super) open_operands: bool,
     /// Contents of sets.
     pub(super) sets: bool,
@@ -45,7 +45,7 @@ pub(super) const NEEDED: Scan = Scan {
     ..ALL
 };
 
-/// Like [`NEEDED`], with those that operands without braces need from the enclosing scope.
+/// Like [`NEEDED`], and variables that operands without braces need from the enclosing scope.
 pub(super) const NEEDED_AROUND: Scan = Scan {
     open_operands: true,
     ..NEEDED
@@ -72,7 +72,7 @@ pub(super) const STEPS: Scan = Scan {
 };
 
 impl Scan {
-    /// Visits the variables of a term, with the locations of their occurrences.
+    /// Visits the selected variables of a term, with the locations of their occurrences.
     pub(super) fn term<'t>(self, term: &'t Term, found: &mut impl FnMut(&'t Var, &'t Location)) {
         deep(|| self.value(term, found));
     }
@@ -240,7 +240,8 @@ impl Scan {
     }
 }
 
-/// Returns the variable that a generated expression binds to its value.
+/// Returns the variable that a generated expression binds: the left side of an equality, or the
+/// result of a call.
 fn given(expr: &Expr) -> Option<&Var> {
     let term = match (equality(expr), &expr.terms) {
         _ if !expr.generated => None,
@@ -277,7 +278,7 @@ pub(super) fn equality(expr: &Expr) -> Option<(&Term, &Term)> {
     }
 }
 
-/// Whether a term names the function of this name, which has no dots.
+/// Whether an operator names the function of this name, which has no dots.
 pub(super) fn is_operator(term: &Term, name: &str) -> bool {
     match &term.value {
         TermValue::Ref(reference) => matches!(reference.as_slice(), [head] if is_var(head, name)),

@@ -9,8 +9,8 @@ pub(super) enum Binding<'p> {
     Unbound,
     /// An owned value.
     Owned(Value),
-    /// Part of the base documents or constant of the policy, which outlive the evaluation.
-    /// Reference counting would make threads that share it contend for its counter.
+    /// A value in the base documents, or a constant of the policy, which outlive the evaluation. It
+    /// is not cloned, because threads that share it would contend for its reference counter.
     Borrowed(&'p Value),
 }
 

@@ -30,7 +30,7 @@ impl<'p> Machine<'p> {
         self.call_builtin(frame, expr, call.builtin, &call.args, next)
     }
 
-    /// Calls a built-in function that replaces another one.
+    /// Calls a built-in function that replaces another function.
     pub(super) fn call_named(
         &mut self,
         frame: &Frame<'_>,
@@ -68,7 +68,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Computes a call of two small operands on the fast path, without a call of the function.
+    /// Computes a call with two small operands on the fast path of the function, if it has one.
     #[inline]
     pub(super) fn quickly(
         &self,
@@ -177,7 +177,7 @@ impl<'p> Machine<'p> {
         Ok(answer)
     }
 
-    /// Handles a failure: it makes the call undefined, and is an error only on request.
+    /// Handles a failed call: it is undefined, and an error only in strict evaluations.
     fn failed(&mut self, frame: &Frame<'_>, expr: &Expr, name: &str, failure: Failure) -> Flow {
         let (code, message) = match failure {
             Failure::Type(message) => (EvalCode::Type, message),
@@ -218,8 +218,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Prints the parts with spaces between them. The parts are the sets of values of expressions:
-    /// one line is printed for each combination of their members.
+    /// Prints a line for each combination of the members of the parts, with spaces between them.
+    /// Each part is the set of the values of one printed expression.
     fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&Array>) -> Flow {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Comprehensions.
+//! Evaluation of comprehensions.
 
 use super::machine::{Frame, Interrupt, Machine};
 use crate::Value;
@@ -80,7 +80,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Returns the set of the values.
+    /// Returns the set of the collected values.
     fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Interrupt> {
         let meter = &self.meter;
         // A trial sorts at most as many members as it could compare twice.

@@ -37,7 +37,7 @@ pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bo
 
 impl<'p> Machine<'p> {
     /// Adds all conflicting values to the error message of a conflict. To find them, the rules are
-    /// evaluated again; functions with the same operands.
+    /// evaluated again (functions with the same operands).
     pub(super) fn all_conflicts(
         &mut self,
         frame: &Frame<'_>,
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
         Interrupt::Failed(error)
     }
 
-    /// Evaluates a rule and collects its values. Returns whether it has any.
+    /// Evaluates a rule and collects its values. Returns whether the rule has any.
     fn gather(
         &mut self,
         frame: &Frame<'_>,
@@ -126,7 +126,7 @@ impl<'p> Machine<'p> {
 }
 
 impl EvalError {
-    /// Whether this rule raised the conflict, rather than a rule that it refers to.
+    /// Whether this rule raised the conflict, and not a rule that it refers to.
     fn is_of(&self, rule: Candidate<'_>) -> bool {
         self.code == EvalCode::Conflict && self.location.as_ref() == Some(rule.location())
     }

@@ -8,7 +8,7 @@ use crate::compile::rule_tree::Node;
 use crate::meter::Ended;
 use crate::value::Object;
 
-/// Document that references to its ancestors do not include.
+/// Name of the document below `data` that only references with this name include.
 const HIDDEN: &str = "system";
 
 /// Path below `data`, as a linked list from its last step.
@@ -50,7 +50,7 @@ impl<'a> DataPath<'a> {
         path
     }
 
-    /// Whether this is the given path.
+    /// Whether this path has exactly the given steps.
     fn is(&self, path: &[Value]) -> bool {
         let mut current = Some(self);
         path.len() == self.depth

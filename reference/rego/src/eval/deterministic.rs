@@ -2,8 +2,8 @@
 //! continuation. Their bindings stay on the trail until the body is left.
 //!
 //! Expressions that may have several solutions need a continuation. So do rules and functions with
-//! several candidates, or that read such rules: the continuation runs between the candidates, where
-//! it is observable. So does everything in a traced evaluation.
+//! several candidates, or that read such rules, because it is observable that the continuation runs
+//! between the candidates. So does everything in a traced evaluation.
 
 use super::binding::Binding;
 use super::functions::CallOutcome;
@@ -20,11 +20,11 @@ use crate::value::Number;
 /// Result of a deterministic evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deterministic {
-    /// It has exactly one solution.
+    /// The expression has exactly one solution.
     Holds,
-    /// It has no solution.
+    /// The expression has no solution.
     Fails,
-    /// It may have several solutions, and nothing was evaluated.
+    /// The expression may have several solutions, and nothing was evaluated.
     Many,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Ground<'g, 'p> {
     /// Part of the base documents, or of a constant of the policy.
     Lent(&'p Value),
     Undefined,
-    /// Depends on these rules, which are reached after this number of steps.
+    /// The term depends on these rules, which are reached after this number of steps.
     Rules(&'p Node, &'p RuleSet, usize),
     Unknown,
 }
@@ -266,7 +266,8 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Unifies the result of a call with its output, or tests it.
+    /// Unifies the result of a call with its output; without an output, tests that it is not
+    /// `false`.
     fn det_output(
         &mut self,
         frame: &Frame<'_>,
@@ -320,7 +321,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Resolves `steps`, each of which must be a single key, up to the first unevaluated rules.
-    /// They are all steps of the reference but, at most, a last one that is not fixed.
+    /// `steps` are all steps of the reference, or all but a last one that is not fixed.
     pub(super) fn resolved_prefix<'g>(
         &'g self,
         frame: &Frame<'_>,
@@ -433,7 +434,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Follows steps from a value.
+    /// Resolves steps in a value.
     #[inline]
     fn below<'v>(
         &self,

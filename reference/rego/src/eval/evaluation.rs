@@ -34,15 +34,15 @@ pub struct Evaluation<'e> {
     pub tracer: Option<&'e mut dyn Tracer>,
     /// Receives the output of `print`, with the location of the call.
     pub print: Option<Print<'e>>,
-    /// Cancels the evaluation once it is set. If absent, the evaluation cannot be cancelled.
+    /// Cancels the evaluation once it is true. If absent, the evaluation cannot be cancelled.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// Limits of the evaluation.
     pub limits: Limits,
     /// Current time for the evaluation. If absent, the clock is read when it is first needed.
     pub now: Option<SystemTime>,
-    /// Environment that built-in functions can observe; empty if absent.
+    /// Environment that built-in functions can access, such as servers and files; empty if absent.
     pub host: Option<&'e dyn Host>,
-    /// The hosts that built-in functions may reach; all if absent.
+    /// Network hosts that built-in functions may reach; all if absent.
     pub allowed_hosts: Option<Arc<[String]>>,
     /// If present, receives the results of nondeterministic calls: an object that maps the names of
     /// functions to objects that map their operands, as a JSON array, to results.
@@ -75,8 +75,8 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Charges values for their expanded size, before anything else than an evaluation traverses
-    /// them.
+    /// Charges values for their expanded size; must be called before code other than an evaluation
+    /// traverses them.
     ///
     /// # Errors
     /// If an evaluation with these limits would be aborted.

@@ -1,4 +1,4 @@
-//! `every`
+//! Evaluation of `every`.
 
 use super::binding::Binding;
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, leave};
@@ -8,7 +8,7 @@ use crate::ir::{Every, Expr, Operand};
 use crate::trace::Op;
 use crate::value::Number;
 
-/// State shared by all visits of a domain.
+/// State shared by the visits of all members of a domain.
 struct Visits<'v> {
     every: &'v Every,
     expr: &'v Expr,
@@ -50,7 +50,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Returns the collection to iterate over.
+    /// Returns the collection whose members an `every` visits.
     pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Binding<'p>> {
         let domain = match &every.domain {
             Operand::Var(slot) => self.slots.get(frame.base + slot)?.clone(),

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Evaluation of expressions.
 
 use super::deterministic::Deterministic;
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Continues for each value of a term that is not `false`.
+    /// Calls the continuation for each value of a term that is not `false`.
     fn holds(&mut self, frame: &Frame<'_>, operand: &Operand, next: Continuation<'_, 'p>) -> Flow {
         let mut test = |machine: &mut Self, value: &Value| match value {
             Value::Bool(false) => Ok(()),
@@ -100,8 +100,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Continues if a negated expression has no solution. It is evaluated alone, as a separate
-    /// body.
+    /// Calls the continuation if a negated expression has no solution. The expression is evaluated
+    /// alone, as a separate body.
     fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Continuation<'_, 'p>) -> Flow {
         if !self.has_solutions(frame, expr)? {
             return next(self);
@@ -112,7 +112,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Whether a negated expression has solutions. All of them are searched.
+    /// Whether a negated expression has solutions. All solutions are searched for.
     pub(super) fn has_solutions(
         &mut self,
         frame: &Frame<'_>,

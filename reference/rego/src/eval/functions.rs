@@ -13,7 +13,7 @@ use crate::ir::Program;
 use crate::ir::{FunctionCall, FunctionName, Operand};
 use crate::trace::Op;
 
-/// Inputs of a call for the rules of a function.
+/// Operands and expected result of a call, which the rules of the function are evaluated with.
 pub(super) struct Args {
     /// The operands.
     args: Arc<[Value]>,
@@ -30,12 +30,12 @@ struct Call<'c, 'p> {
     find_one: bool,
 }
 
-/// Action required for a call.
+/// Decision on the evaluation that a call requires.
 enum CallRequest<'c, 'p> {
     Undefined,
-    /// The value is memoized; with the number of operands.
+    /// No evaluation: the value is memoized. Also contains the number of operands.
     Known(Value, usize),
-    /// Rules must be evaluated.
+    /// These rules must be evaluated.
     Open(Call<'c, 'p>, Candidates<'p>),
 }
 
@@ -72,7 +72,7 @@ impl<'p> Machine<'p> {
         self.call_policy(frame, &call.path, &call.args, next)
     }
 
-    /// Calls the replacement of a function with this many parameters.
+    /// Calls the replacement of a function that has `arity` parameters.
     pub(super) fn mocked(
         &mut self,
         frame: &Frame<'_>,
@@ -94,7 +94,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Calls the function that replaces another. While it runs, no function is replaced.
+    /// Calls the function that replaces another. During the call, no function is replaced.
     fn call_mock(
         &mut self,
         frame: &Frame<'_>,
@@ -131,7 +131,7 @@ impl<'p> Machine<'p> {
         self.arity(path) > 0
     }
 
-    /// Unifies the result of a call with its output, or tests it.
+    /// Unifies the result of a call with its output; without one, tests that it is not `false`.
     pub(super) fn result(
         &mut self,
         frame: &Frame<'_>,
@@ -188,7 +188,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Determines the action required for a call.
+    /// Determines which evaluation a call requires.
     fn asked<'c>(
         &mut self,
         frame: &Frame<'_>,
@@ -332,7 +332,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Whether a rule matches these operands, with which its parameters are unified.
+    /// Unifies the parameters of a rule with these operands. Returns whether that is possible.
     pub(super) fn takes(&mut self, child: &Frame<'_>, program: &Program, given: &Args) -> bool {
         let head = &program.head;
         let mut operands = head.args.iter().zip(given.args.iter());

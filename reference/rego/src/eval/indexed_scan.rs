@@ -18,8 +18,8 @@ use crate::meter::Meter;
 use crate::value::{Entry, MemberPlace};
 use crate::{Value, lookup};
 
-/// Returns the conditions on the items that the current expression of the frame binds to a
-/// variable, each with the other side of its equation.
+/// Returns the conditions on the items that the current expression of the frame binds to the
+/// variable `item`, each with the side of its equation that does not contain the item.
 fn here<'f>(
     frame: &'f Frame<'_>,
     item: Slot,
@@ -37,9 +37,9 @@ fn here<'f>(
 
 /// Equation between a part of each item and a value that is known before the iteration.
 pub(super) struct Condition<'x> {
-    /// Steps from an item to the part.
+    /// Steps from an item to the part that is compared.
     path: &'x [Value],
-    /// Position of the first step's member in the previous item.
+    /// Cached position of the member that the first step selects, from the previous item.
     place: MemberPlace,
     /// Required value of the part; if unbound, the equation is never satisfied.
     known: Binding<'x>,
@@ -54,7 +54,7 @@ pub(super) struct Condition<'x> {
 pub(super) struct Conditions<'x>(SmallVec<[Condition<'x>; 2]>);
 
 impl Conditions<'_> {
-    /// Returns the index of the next expression to evaluate if all conditions are satisfied.
+    /// Returns the index of the expression after the one at `index` and all satisfied conditions.
     pub(super) fn behind(&self, index: usize) -> usize {
         let mut equations = self.0.iter().map(|condition| condition.equation);
         let mut next = index + 1;

@@ -14,7 +14,7 @@ use crate::value::Number;
 
 /// Iteration that an expression describes.
 struct Items<'x> {
-    /// The step to the items.
+    /// The step that selects the items.
     step: &'x Step,
     /// Variable to which each item is bound.
     item: &'x Operand,

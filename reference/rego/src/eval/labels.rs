@@ -24,7 +24,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Records a rule that has an answer. Returns its labels if they are new.
+    /// Records that a rule has an answer. Returns the labels of the rule if they are new.
     fn note(&mut self, module_set: &ModuleSet, candidate: Candidate<'_>) -> Option<&Value> {
         if !self.rules.insert((candidate.address(), candidate.branch)) {
             return None;

@@ -5,8 +5,8 @@ use crate::ir::Body;
 use crate::syntax::Connective;
 
 impl<'p> Machine<'p> {
-    /// Continues once if the bodies satisfy the connective. Bindings made within the bodies stay
-    /// local to them, and the second is evaluated only if it can change the result.
+    /// Calls the continuation once if the bodies satisfy the connective. Bindings made within the
+    /// bodies stay local to them; the second body is evaluated only if it can change the result.
     pub(super) fn logic(
         &mut self,
         frame: &Frame<'_>,

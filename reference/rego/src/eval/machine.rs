@@ -36,12 +36,12 @@ pub(super) const STACK_SEGMENT: usize = 4 * 1024 * 1024;
 /// Outcome of an evaluation step.
 pub(super) type Flow = Result<(), Interrupt>;
 
-/// Reason for unwinding.
+/// Reason for unwinding the stack of an evaluation.
 #[derive(Debug)]
 pub(super) enum Interrupt {
-    /// Unwinds this number of queries, all of which need no further answer.
+    /// Unwinds this number of queries, innermost first, because they need no further answers.
     Exit(u32),
-    /// A rule that is evaluated again has shown the conflict.
+    /// A rule that was evaluated again, to list conflicting values, has shown the conflict.
     Shown,
     /// The evaluation failed.
     Failed(Box<EvalError>),
@@ -56,23 +56,23 @@ pub(super) type Values<'v> = &'v dyn Fn(Slot) -> Option<Value>;
 /// Open query: the top-level query, a rule, or a closed body within them.
 #[derive(Debug)]
 pub(super) struct Frame<'f> {
-    /// Number in the order in which queries are opened.
+    /// Number of the query, in the order in which queries are opened.
     pub(super) id: u64,
     /// Parent query.
     pub(super) parent: Option<&'f Frame<'f>>,
     /// Nesting depth.
     pub(super) depth: u32,
-    /// Index of its first slot.
+    /// Index of the query's first slot among the slots of all frames.
     pub(super) base: usize,
-    /// Whether one answer is enough.
+    /// Whether one answer to the query is enough.
     pub(super) find_one: bool,
-    /// Program that it evaluates.
+    /// Program that the query evaluates.
     pub(super) program: &'f Program,
-    /// Body of the program that it evaluates.
+    /// Body of the program that the query evaluates.
     pub(super) body: &'f Body,
     /// Index of the current expression.
     pub(super) index: Cell<usize>,
-    /// Whether it evaluates only that expression, without its `not`.
+    /// Whether the query evaluates only the current expression, without its `not`.
     pub(super) bare: bool,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Machine<'p> {
     pub(super) mocks: Mocks,
     /// Variables of all frames.
     pub(super) slots: Vec<Binding<'p>>,
-    /// Slots that matching has bound, for undo.
+    /// Slots bound inline or by matching, in order, so that the bindings can be undone.
     pub(super) trail: Vec<usize>,
     /// Memoized results.
     pub(super) memos: Box<Memos>,
@@ -146,13 +146,13 @@ impl<'f> Frame<'f> {
 }
 
 impl Interrupt {
-    /// Returns the interrupt for an aborted evaluation.
+    /// Returns the interrupt for an evaluation that must end without an answer.
     #[cold]
     pub(super) fn ended(ended: Ended) -> Self {
         Self::Failed(Box::new(ended.error()))
     }
 
-    /// Returns an error at a location.
+    /// Returns the interrupt for an error at a location.
     pub(super) fn failed_at(
         frame: &Frame<'_>,
         code: EvalCode,
@@ -184,7 +184,7 @@ impl Frame<'_> {
     }
 }
 
-/// Removes the innermost query from an exit. An exit of only that query ends here.
+/// Subtracts the innermost query from an exit; an exit from only that query ends here.
 pub(super) fn leave(flow: Flow) -> Flow {
     match flow {
         Err(Interrupt::Exit(levels)) if levels > 1 => Err(Interrupt::Exit(levels - 1)),
@@ -193,12 +193,12 @@ pub(super) fn leave(flow: Flow) -> Flow {
     }
 }
 
-/// Deferred exits, for a query that must still find all of its answers.
+/// Deferred exits of a query that must find all of its answers first.
 #[derive(Debug, Default)]
 pub(super) struct PendingExits(Option<u32>);
 
 impl PendingExits {
-    /// Records an exit if it has to be deferred.
+    /// Records the exit in a flow if it has to be deferred; returns any other flow.
     pub(super) fn hold(&mut self, find_one: bool, flow: Flow) -> Flow {
         match flow {
             Err(Interrupt::Exit(levels)) if !find_one => {
@@ -267,7 +267,7 @@ impl<'p> Machine<'p> {
         self.outcome(flow)
     }
 
-    /// Evaluates a query for the first document to which a variable is bound.
+    /// Evaluates a query for the first document that an answer binds to a variable.
     pub(super) fn document(
         &mut self,
         program: &Program,
@@ -332,7 +332,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// Returns the result of an evaluation.
+    /// Converts the last flow of an evaluation to the result of the evaluation.
     fn outcome(&mut self, flow: Flow) -> Result<(), EvalError> {
         let failed = match flow {
             Err(Interrupt::Failed(error)) => Some(error),
@@ -359,7 +359,7 @@ impl<'p> Machine<'p> {
         self.watch.is_some()
     }
 
-    /// Charges one step.
+    /// Charges one evaluation step; fails if the evaluation has to end.
     #[inline]
     pub(super) fn tick(&self) -> Flow {
         self.meter.tick().map_err(Interrupt::ended)
@@ -490,7 +490,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Binds a variable while the continuation runs.
+    /// Binds a variable to a value while the continuation runs.
     pub(super) fn bound(
         &mut self,
         frame: &Frame<'_>,
@@ -505,8 +505,8 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    /// Copies a value into a slot. It is built in place, since moving a newly written value stalls
-    /// on its parts.
+    /// Copies a value into a slot. The copy is built in place, because moving a value that was just
+    /// written stalls the processor.
     #[inline]
     pub(super) fn give(&mut self, place: usize, value: &Value) {
         if let Some(slot) = self.slots.get_mut(place) {
@@ -547,7 +547,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Undoes all bindings since a trail position.
+    /// Undoes all bindings recorded on the trail since the position `mark`.
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             if let Some(place) = self.trail.pop() {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::Value;
 use crate::compile::rule_tree::RuleSet;
 
-/// Values of rules and calls. Each scope of `with` has separate memos, as values differ there.
+/// Memoized values of rules and calls. Each scope of `with` has its own, as values differ there.
 #[derive(Debug, Default)]
 pub(super) struct Memos {
     current: Frame,
     outer: Vec<Frame>,
 }
 
-/// Memoized part of a partial rule's document: the steps to it, then the known ones of the steps
-/// after it, which restrict its content.
+/// Memo key for a part of a partial rule's document: the steps to the part, and the further steps,
+/// as far as they are known, to which its content was restricted.
 pub(super) type Part = (Vec<Value>, Vec<Option<Value>>);
 
 #[derive(Debug, Default)]
@@ -57,7 +57,8 @@ impl Memos {
         self.current = self.outer.pop().unwrap_or_default();
     }
 
-    /// Returns the memoized value of complete rules; `Some(None)` if they are undefined.
+    /// Returns the memoized value of complete rules; `Some(None)` for a memo that they are
+    /// undefined.
     pub(super) fn complete(&self, set: &RuleSet) -> Option<Option<&Value>> {
         let known = self.current.complete.get(&address(set));
         known.map(Option::as_ref)

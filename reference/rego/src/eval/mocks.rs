@@ -39,12 +39,12 @@ impl Mocks {
         self.0.truncate(count);
     }
 
-    /// Returns the replacement of a function of the policy.
+    /// Returns the innermost replacement of a function of the policy, if it is replaced.
     pub(super) fn policy(&self, path: &[Value]) -> Option<Mock> {
         self.find(|name| matches!(name, FunctionName::Policy(own) if own == path))
     }
 
-    /// Returns the replacement of a built-in function.
+    /// Returns the innermost replacement of a built-in function, if it is replaced.
     pub(super) fn builtin(&self, name: &str) -> Option<Mock> {
         self.find(|own| matches!(own, FunctionName::Builtin(own) if *own == name))
     }

@@ -21,7 +21,7 @@ use crate::value::{Object, Set};
 pub(super) struct Rules<'a, 'p> {
     pub(super) set: &'p RuleSet,
     pub(super) matched: &'a Candidates<'p>,
-    /// Number of steps to the document.
+    /// Number of steps from the root to the document.
     pub(super) depth: usize,
 }
 
@@ -81,7 +81,7 @@ impl<'p> Machine<'p> {
         self.walk(frame, walk, &document, each)
     }
 
-    /// Returns the memo key of the part that the steps select; `None` if they cannot be expressed.
+    /// Returns the memo key of the part that the steps select; `None` if no key can express them.
     fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<Part> {
         let mut longest = 0;
         for program in rules.candidates().filter_map(|rule| self.program(rule)) {
@@ -111,7 +111,7 @@ impl<'p> Machine<'p> {
         Some(part)
     }
 
-    /// Returns a memoized part of a document that contains this one, and the number of steps to it.
+    /// Returns a memoized part that contains the given part, and the number of steps to the former.
     fn known_part(&self, set: &RuleSet, part: &Part) -> Option<(usize, Value)> {
         let (steps, limits) = part;
         let above = (1..=steps.len()).map(|count| (count, 0));
@@ -125,7 +125,7 @@ impl<'p> Machine<'p> {
         None
     }
 
-    /// Returns the whole document.
+    /// Evaluates all rules, and returns the whole document that they define.
     fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Interrupt> {
         let mut making = Making::new(rules);
         for candidate in rules.candidates() {
@@ -152,7 +152,7 @@ impl<'p> Machine<'p> {
         Ok(making.document)
     }
 
-    /// Returns the part of the document that matches the known steps.
+    /// Evaluates the rules that match the known steps, and returns that part of the document.
     fn some_members(
         &mut self,
         frame: &Frame<'_>,

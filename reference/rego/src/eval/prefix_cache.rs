@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::Value;
 use crate::ir::Reference;
 
-/// Number of cached references. Each has a fixed slot by its number.
+/// Number of cached references. The number of a reference determines its slot.
 const PLACES: usize = 8;
 
 /// Targets of references in values that outlive and do not change during the evaluation: the

@@ -23,12 +23,12 @@ use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var,
 /// Options for compiling a query.
 #[derive(Debug, Clone, Default)]
 pub struct QueryOptions<'o> {
-    /// Built-in functions that it must not call.
+    /// Names of the built-in functions that the query must not call.
     pub forbidden: &'o [&'o str],
 }
 
-/// Query of a policy: compiled once, evaluated any number of times, also concurrently. It retains
-/// the policy that it was compiled for.
+/// Query of a policy: compiled once, evaluated any number of times, also concurrently. It holds a
+/// clone of the policy that it was compiled for.
 pub struct Query {
     policy: Policy,
     body: Body,
@@ -101,8 +101,8 @@ impl Query {
         })
     }
 
-    /// Compiles the query for the document at a path below `data`. Its only answer, if there is
-    /// one, is that document: [`Solution::into_document`].
+    /// Compiles the query for the document at a path below `data`. That document is its only
+    /// answer, if there is one: see [`Solution::into_document`].
     ///
     /// # Errors
     /// Compile errors that show that there can be no document at the path.
@@ -189,7 +189,7 @@ impl Query {
         })
     }
 
-    /// Runs an evaluation of the query.
+    /// Runs `evaluate` with a new machine, and stores what the machine has recorded.
     fn evaluated<T>(
         &self,
         evaluation: &mut Evaluation<'_>,
@@ -259,7 +259,7 @@ fn captured(slot: Option<Slot>, value: Values<'_>) -> Value {
     }
 }
 
-/// Returns the variable that captures the value of an expression.
+/// Returns the variable that captures the value of an expression, if there is one.
 fn capturing(program: &Program, expr: &Expr) -> Option<Slot> {
     let ExprTerms::Call(terms) = &expr.terms else {
         return None;

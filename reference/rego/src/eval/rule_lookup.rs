@@ -12,8 +12,8 @@ use crate::compile::index::{IndexKey, Resolved, Root};
 use crate::compile::rule_tree::{Node, RuleKind, RuleSet};
 
 impl<'p> Machine<'p> {
-    /// Returns the rules that can apply. The rules below are included if references with variables
-    /// extend a partial object.
+    /// Returns the rules of a document that can apply. If rules below it extend a partial object by
+    /// references with variables, those are included.
     pub(super) fn matching(
         &self,
         node: &'p Node,
@@ -106,10 +106,10 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Maximum number of rules of a document in a trial, unless an index selects among them.
+/// Maximum number of rules that a lookup scans in a trial, through an existing index.
 const TRIED_RULES: usize = 1024;
 
-/// Number of items above which a value is long.
+/// Number of items above which a value counts as long.
 const LONG: usize = 64;
 
 /// Whether a value has many items.

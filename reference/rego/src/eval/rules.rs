@@ -23,7 +23,7 @@ pub(super) struct Candidate<'p> {
     pub(super) rule: &'p CompiledRule,
     /// Index of the `else` branch; 0 for the rule itself.
     pub(super) branch: usize,
-    /// Number of leading expressions of its body that are known to be satisfied.
+    /// Number of leading expressions of the rule's body that are known to be satisfied.
     pub(super) proven: usize,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Candidates<'p> {
     pub(super) candidates: SmallVec<[Candidate<'p>; 4]>,
     /// Default rule.
     pub(super) default: Option<Candidate<'p>>,
-    /// Whether all of them have the same value, so that one is enough.
+    /// Whether all candidates have the same value, so that one is enough.
     pub(super) early_exit: bool,
 }
 
 impl<'p> Candidate<'p> {
-    /// Returns its lowered form, which is created on first use.
+    /// Returns the lowered form of the rule, which is created on first use.
     fn program(self) -> Option<&'p Program> {
         let lowered: &Arc<Lowered> = self
             .rule
@@ -48,23 +48,23 @@ impl<'p> Candidate<'p> {
         lowered.0.get(self.branch)
     }
 
-    /// Whether its lowered form exists.
+    /// Whether the lowered form of the rule exists.
     fn is_ready(self) -> bool {
         self.rule.lowered.get().is_some()
     }
 
-    /// Returns an identifier shared by all branches of its rule.
+    /// Returns an identifier that is shared by all branches of a rule.
     pub(super) fn address(self) -> usize {
         std::ptr::from_ref(self.rule).addr()
     }
 
-    /// Returns its source location.
+    /// Returns the source location of the rule or branch.
     pub(super) fn location(self) -> &'p Location {
         self.ast()
             .map_or(&self.rule.ast().location, |rule| &rule.location)
     }
 
-    /// Returns its syntax tree.
+    /// Returns the syntax tree of the rule or branch.
     pub(super) fn ast(self) -> Option<&'p Rule> {
         let mut rule = self.rule.ast();
         for _ in 0..self.branch {
@@ -164,8 +164,8 @@ impl<'p> Machine<'p> {
         leave(self.first_value(frame, walk, set, matched, each))
     }
 
-    /// Computes and memoizes the value of complete rules; see [`sole_value`](Self::sole_value) for
-    /// when that is not attempted.
+    /// Computes and memoizes the value of complete rules, unless several have to be evaluated; see
+    /// [`sole_value`](Self::sole_value).
     pub(super) fn settle(
         &mut self,
         frame: &Frame<'_>,
@@ -190,7 +190,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Returns the value of complete rules, or `Some(None)` if they are undefined. Not computed if
+    /// Returns the value of complete rules, or `Some(None)` if they are undefined. `None` if
     /// several rules, these or those that they read, have to be evaluated for a value, because the
     /// continuation must run between them.
     pub(super) fn sole_value(

@@ -22,7 +22,7 @@ thread_local! {
 }
 
 impl Scratch<'_> {
-    /// Takes the buffers of the previous evaluation on this thread, or creates new ones.
+    /// Takes the buffers that this thread's previous evaluation left, or creates new ones.
     pub(super) fn take() -> Self {
         LEFT.try_with(Cell::take).ok().flatten().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Source map: nodes of the syntax tree by their numbers in the IR.
+//! Source map: finds the nodes of the syntax tree by their numbers in the IR.
 
 use crate::syntax::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Rule, Term, TermValue};

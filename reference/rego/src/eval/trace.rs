@@ -15,7 +15,7 @@ use crate::ir::{Every, Expr, Operand, Program};
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
 
-/// Memory charge of an event, in values.
+/// Memory that is charged for an event, as a number of values.
 const EVENT: usize = 16;
 
 /// Tracer, and the state needed to report events to it.
@@ -36,13 +36,13 @@ struct Source<'p> {
 /// Subject of an event.
 #[derive(Clone, Copy)]
 pub(super) enum Subject<'s> {
-    /// The body of the query.
+    /// The whole body of the query.
     Body,
-    /// The body that consists of one expression without `not` and `with`.
+    /// The body of a query that evaluates one expression without its `not` and `with`.
     Bare(&'s Expr),
     /// An expression.
     Expr(&'s Expr),
-    /// An expression without `not` and `with`.
+    /// An expression without its `not` and `with`.
     BareExpr(&'s Expr),
     /// The expression that iterates over the members of a domain.
     Generator(&'s Every, &'s Expr),
@@ -190,7 +190,7 @@ impl<'p> Machine<'p> {
         self.tell_equality(frame, left, right);
     }
 
-    /// Returns a term with its variable, if it is one, replaced by its value.
+    /// Converts a term for an event: a bound variable is replaced by its value.
     fn seen(&self, frame: &Frame<'_>, operand: &Operand) -> TermValue {
         if let Operand::Var(slot) = operand
             && let Some(value) = self.slot(frame, *slot)

@@ -1,11 +1,11 @@
-//! Making terms equal.
+//! Unification of terms.
 
 use super::machine::{Continuation, Flow, Frame, Machine};
 use crate::Value;
 use crate::ir::Operand;
 
 impl<'p> Machine<'p> {
-    /// Unifies two terms, and calls the continuation for each way to do so.
+    /// Unifies two terms, and calls the continuation for each way to make them equal.
     pub(super) fn unify(
         &mut self,
         frame: &Frame<'_>,
@@ -40,7 +40,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Unifies a value with a term, and calls the continuation for each way to do so.
+    /// Unifies a value with a term, and calls the continuation for each way to make them equal.
     pub(super) fn accept(
         &mut self,
         frame: &Frame<'_>,

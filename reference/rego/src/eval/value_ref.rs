@@ -15,7 +15,7 @@ pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Step],
     /// Term that the values are unified with. If it is known, sets need not be searched.
     pub(super) target: Option<&'w Operand>,
-    /// Whether the steps are in base documents, as they are stored.
+    /// Whether the steps are followed in base documents as they are stored.
     pub(super) stored: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Follows steps into a value.
+    /// Follows the steps into a value, and visits each value that they reach.
     pub(super) fn walk(
         &mut self,
         frame: &Frame<'_>,
@@ -198,7 +198,7 @@ impl<'p> Machine<'p> {
         deferred.release()
     }
 
-    /// Unifies a key with a step.
+    /// Unifies the key of a member with a step.
     pub(super) fn step(
         &mut self,
         frame: &Frame<'_>,

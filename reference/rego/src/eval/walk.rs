@@ -6,11 +6,11 @@ use crate::Value;
 use crate::ir::Operand;
 use crate::value::Number;
 
-/// Terms that results are unified with.
+/// Terms that the results of `walk` are unified with.
 struct WalkFilter<'w> {
-    /// The pair as a whole, if its parts are not known separately.
+    /// Term for the pair of path and value, if it is not an array of two terms.
     pair: Option<&'w Operand>,
-    /// The path of the value.
+    /// Term for the path.
     path: Option<&'w Operand>,
     value: Option<&'w Operand>,
 }
@@ -58,7 +58,7 @@ impl<'p> Machine<'p> {
                 .is_some_and(|name| name.is_wildcard())
     }
 
-    /// Visits the value at a path and those below. `steps` are the remaining expected steps.
+    /// Visits the value at a path and the values below. `steps` are the remaining expected steps.
     fn visit_below(
         &mut self,
         frame: &Frame<'_>,

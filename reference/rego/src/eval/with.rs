@@ -10,7 +10,7 @@ use crate::error::EvalCode;
 use crate::ir::{Expr, FunctionName, Replacement, Target};
 use crate::value::Object;
 
-/// State that `with` changes for the evaluation of the expression.
+/// State that `with` changes while its expression is evaluated.
 struct Changed<'p> {
     input: Binding<'p>,
     overlay: Option<Value>,
@@ -20,7 +20,7 @@ struct Changed<'p> {
     is_misplaced: bool,
 }
 
-/// State before the changes.
+/// State before `with` changed it.
 struct Before<'p> {
     input: Binding<'p>,
     overlay: Option<Value>,
@@ -29,7 +29,7 @@ struct Before<'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// Evaluates an expression with its modifiers, and the continuation without them.
+    /// Evaluates an expression under its modifiers, and the continuation outside of them.
     pub(super) fn with(
         &mut self,
         frame: &Frame<'_>,
@@ -134,8 +134,8 @@ fn is_path(path: &[Value]) -> bool {
     path.iter().all(Value::is_string)
 }
 
-/// Inserts a value into a document. Objects are created on the way to it, and replace values that
-/// are not objects.
+/// Inserts a value into a document. Objects are created on the path to the value where there is
+/// nothing, and where there is a value that is not an object.
 fn replace(document: &mut Option<Value>, path: &[Value], value: Value) {
     let Some((first, rest)) = path.split_first() else {
         *document = Some(value);

@@ -1,4 +1,4 @@
-//! Annotations of policies about data filters.
+//! Annotations with which policies configure data filters.
 
 use thin_vec::{ThinVec, thin_vec};
 
@@ -15,7 +15,7 @@ use crate::{Policy, Value};
 pub struct FilterAnnotations {
     /// References that METADATA blocks of the rule list as `unknowns`.
     pub unknowns: Vec<String>,
-    /// Path of the rule that such a block names as `mask_rule`, below `data`.
+    /// Path, below `data`, of the rule that a METADATA block of the rule names as `mask_rule`.
     pub mask_rule: Option<Vec<Value>>,
     /// Path of the rule's package.
     pub package: Vec<Value>,
@@ -23,12 +23,12 @@ pub struct FilterAnnotations {
 
 impl Policy {
     /// Returns the annotations for the rule at a path below `data`, from the METADATA blocks of the
-    /// rule, its document, its package and the enclosing packages. `None` if there is no such rule,
-    /// nor one whose value the path could lead into.
+    /// rule, its document, its package and the enclosing packages. `None` if there is neither such
+    /// a rule nor one into whose value the path could lead.
     ///
     /// # Errors
-    /// A package, a function, a rule of several values, or unknowns that are below neither `input`
-    /// nor `data`.
+    /// If the path is that of a package, function or rule of several values, or if unknowns are
+    /// below neither `input` nor `data`.
     pub fn filter_rule(
         &self,
         path: &[Value],
@@ -130,7 +130,7 @@ fn add(declared: &mut FilterAnnotations, block: &Annotations, refused: &mut Vec<
     }
 }
 
-/// Formats a reference.
+/// Formats the reference with these steps.
 fn text(steps: &[Value]) -> String {
     let mut text = String::new();
     for (position, step) in steps.iter().enumerate() {
@@ -142,7 +142,7 @@ fn text(steps: &[Value]) -> String {
     text
 }
 
-/// Returns the path of a rule that is named from the root or within a package.
+/// Returns the path of a rule that is named from the root or relative to a package.
 fn below(steps: &[Value], package: &[Value]) -> Vec<Value> {
     match steps.split_first() {
         Some((head, steps)) if head.as_str() == Some("data") => steps.to_vec(),
@@ -150,8 +150,8 @@ fn below(steps: &[Value], package: &[Value]) -> Vec<Value> {
     }
 }
 
-/// Parses the path of a rule from the root (`data.a.b`) or within a package (`b`); `None` if the
-/// string is not a reference to a rule.
+/// Parses the path of a rule from the root (`data.a.b`) or relative to a package (`b`); `None` if
+/// the string is not a reference to a rule.
 pub fn rule_path(text: &str, package: &[Value]) -> Option<Vec<Value>> {
     let body = parse_query(text).ok()?;
     let [expr] = body.as_slice() else {

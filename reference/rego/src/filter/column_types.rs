@@ -1,4 +1,4 @@
-//! Column types given by requests.
+//! Types of columns, as requests state them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum ColumnType {
 pub struct ColumnTypes(BTreeMap<Column, ColumnType>);
 
 impl ColumnTypes {
-    /// Selects the types for a target: those under its dialect, its language, or else all.
+    /// Selects the types for a target: those under its dialect, else under its language, else all.
     ///
     /// # Errors
     /// A message that names the invalid type.
@@ -45,7 +45,7 @@ impl ColumnTypes {
         Ok(Self(types))
     }
 
-    /// Adds the types of columns that only `others` contains.
+    /// Adds the types of columns that only `others` contains, and returns all.
     #[must_use]
     pub fn or(mut self, others: &Self) -> Self {
         for (column, of) in &others.0 {

@@ -12,13 +12,13 @@ use crate::syntax::Location;
 /// booleans, numbers, strings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// Every row, or none.
+    /// True for every row, or for none.
     Constant(bool),
     /// Conjunction.
     All(Vec<Condition>),
     /// Disjunction.
     Any(Vec<Condition>),
-    /// Negation, with its location.
+    /// Negation, with the source location of the expression that negates.
     Not(Box<Condition>, Location),
     /// Test of one column.
     Test(Test),
@@ -31,20 +31,20 @@ pub struct Test {
     pub column: Column,
     /// The predicate.
     pub ask: Predicate,
-    /// Location of the expression that tests.
+    /// Location of the expression that the test was translated from.
     pub location: Location,
 }
 
 /// Predicate on a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Predicate {
-    /// Compares it to null, a boolean, a number or a string.
+    /// Comparison of the column to null, a boolean, a number or a string.
     Compare(Comparison, Value),
-    /// Compares it to another column.
+    /// Comparison of the column to another column.
     CompareColumn(Comparison, Column),
-    /// Whether it is one of these scalars.
+    /// Whether the column is one of these scalars.
     Among(Vec<Value>),
-    /// Whether it is a string that contains this string at that position.
+    /// Whether the column is a string that contains this string at this position.
     Text(MatchPosition, Arc<str>),
     /// Whether the column exists, which is true in every row.
     Exists,
@@ -53,9 +53,9 @@ pub enum Predicate {
 /// Column, by its name in the policy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Column {
-    /// The table; absent for `input.name`.
+    /// Name of the table; absent for `input.name`.
     pub table: Option<Arc<str>>,
-    /// The column of the table.
+    /// Name of the column in the table.
     pub name: Arc<str>,
 }
 
@@ -98,8 +98,8 @@ impl Condition {
         Self::join(conditions, false, Self::Any)
     }
 
-    /// Joins conditions. Those that are constantly `neutral` are dropped, and one that constantly
-    /// is the opposite is the result.
+    /// Joins conditions. Those that are constantly `neutral` are dropped; if one is constantly the
+    /// opposite, it is the result.
     fn join(
         conditions: impl IntoIterator<Item = Self>,
         neutral: bool,
@@ -129,7 +129,7 @@ impl Condition {
         }
     }
 
-    /// Returns the number of parts of the condition.
+    /// Returns the number of nodes of the condition, and of values in its lists.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Constant(_) => 1,
@@ -142,7 +142,7 @@ impl Condition {
         }
     }
 
-    /// Returns the condition with its tests replaced, folded.
+    /// Returns the condition with each test replaced by a condition, simplified.
     pub(super) fn map(&self, change: &impl Fn(&Test) -> Self) -> Self {
         match self {
             Self::Constant(holds) => Self::Constant(*holds),
@@ -153,7 +153,7 @@ impl Condition {
         }
     }
 
-    /// Visits all parts of the condition.
+    /// Visits the condition and all conditions within it.
     pub(super) fn visit<'c>(&'c self, each: &mut impl FnMut(&'c Self)) {
         each(self);
         match self {
@@ -167,7 +167,7 @@ impl Condition {
 }
 
 impl Comparison {
-    /// Returns the comparison that a built-in function performs.
+    /// Returns the comparison that the built-in function of this name performs.
     pub(super) fn of_builtin(name: &str) -> Option<Self> {
         Some(match name {
             "eq" | "equal" => Self::Equal,
@@ -242,7 +242,7 @@ impl Comparison {
 }
 
 impl MatchPosition {
-    /// Returns the built-in function that searches there. Its name is also the operator in UCAST.
+    /// Returns the name of the built-in function and UCAST operator that search at this position.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Start => "startswith",
@@ -268,7 +268,7 @@ impl MatchPosition {
 }
 
 impl Column {
-    /// Returns the name in messages and in conditions without mappings.
+    /// Returns the column's name in messages and in conditions without mappings.
     pub(super) fn shown(&self) -> String {
         match &self.table {
             Some(table) => format!("{table}.{}", self.name),

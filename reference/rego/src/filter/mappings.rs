@@ -19,12 +19,12 @@ pub struct Mappings(Object);
 pub(super) struct ColumnName {
     /// Schema and table, outermost first; empty for an unqualified name.
     pub(super) table: Vec<String>,
-    /// The column.
+    /// Name of the column.
     pub(super) column: String,
 }
 
 impl Mappings {
-    /// Selects the names for a target: those under its dialect, its language, or else all.
+    /// Selects the names for a target: those under its dialect, else under its language, else all.
     ///
     /// # Errors
     /// A message that states which name is not a string.
@@ -96,13 +96,13 @@ impl Mappings {
     }
 }
 
-/// Splits the name of a table that was given with its schema.
+/// Splits the name of a table into schema and table at the dots.
 fn parts(name: &str) -> Vec<String> {
     name.split('.').map(str::to_owned).collect()
 }
 
 impl ColumnName {
-    /// Returns the field of a UCAST condition.
+    /// Returns the name as the `field` of a UCAST condition.
     pub(super) fn field(&self) -> String {
         let mut names = self.table.clone();
         names.push(self.column.clone());

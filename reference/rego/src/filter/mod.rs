@@ -1,4 +1,4 @@
-//! Data filters: the residual of a rule as a condition on the rows of tables.
+//! Data filters: the residual queries of a rule as a condition on the rows of tables.
 //!
 //! [`Filter::of`] translates residual queries to one [`Condition`] over columns
 //! (`input.table.column`) and constants, or returns errors: unsupported parts are never omitted.
@@ -42,7 +42,7 @@ impl Filter {
     /// [`Mappings::short_names`]).
     ///
     /// # Errors
-    /// Every part that is not a condition on columns.
+    /// Every part of the queries that is not a condition on columns.
     pub fn of(
         queries: &[Body],
         support: &[Module],
@@ -64,7 +64,7 @@ impl Filter {
     /// Checks that every target supports the condition.
     ///
     /// # Errors
-    /// The parts that some of them do not support.
+    /// The parts of the condition that some target does not support.
     pub fn check(&self, targets: &[Target]) -> Result<(), Vec<Unsupported>> {
         let found = target::check(&self.0, targets);
         if found.is_empty() { Ok(()) } else { Err(found) }
@@ -79,7 +79,7 @@ impl Filter {
     /// absent if none is.
     ///
     /// # Errors
-    /// A part that the database cannot express exactly, such as a number with too many digits.
+    /// A part of the condition that the database cannot express exactly, such as too long a number.
     pub fn to_sql(
         &self,
         dialect: Dialect,

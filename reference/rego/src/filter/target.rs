@@ -10,7 +10,7 @@ use crate::value::Object;
 /// Output format of filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// UCAST object for one kind of consumer.
+    /// UCAST object for consumers with these capabilities.
     Ucast(Variant),
     /// WHERE clause of one database.
     Sql(Dialect),
@@ -23,7 +23,7 @@ pub enum Variant {
     All,
     /// Comparisons with scalars, `and` and `or`.
     Minimal,
-    /// Like `Minimal`, and `in`.
+    /// Those of `Minimal`, and `in`.
     Linq,
     /// All except comparisons of columns with each other.
     Prisma,
@@ -42,7 +42,7 @@ pub enum Dialect {
     Sqlite,
 }
 
-/// Feature that some targets do not support.
+/// Feature of conditions that some targets do not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Feature {
     Not,
@@ -115,7 +115,7 @@ impl Target {
         Ok(levels)
     }
 
-    /// Returns the name in messages.
+    /// Returns the name of the target in messages.
     fn shown(self) -> String {
         match self {
             Self::Ucast(Variant::Minimal) => "UCAST".to_owned(),

@@ -4,7 +4,7 @@ use super::condition::{Condition, Predicate, Test};
 use super::mappings::Mappings;
 use crate::Value;
 
-/// Returns the condition as UCAST: empty if it is always true, `None` if it never is.
+/// Returns the condition as UCAST: empty if it is true for every row, `None` if for no row.
 pub(super) fn write(condition: &Condition, mappings: &Mappings) -> Option<Value> {
     match condition {
         Condition::Constant(false) => None,

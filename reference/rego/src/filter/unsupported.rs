@@ -11,17 +11,17 @@ pub struct Unsupported {
     pub code: &'static str,
     /// Human-readable description.
     pub message: String,
-    /// Location of the expression of the policy; absent for generated expressions.
+    /// Location of the expression in the policy; absent for generated expressions.
     pub location: Option<Location>,
     /// Suggested alternative.
     pub advice: Option<String>,
 }
 
 impl Unsupported {
-    /// Code for a query that is not a filter.
+    /// Code for a query that cannot be translated to a filter.
     pub(super) const CODE: &'static str = "pe_fragment_error";
 
-    /// Code for a reference that cannot be unknown.
+    /// Code for an unknown that is below neither `input` nor `data`.
     pub(super) const UNKNOWN: &'static str = "invalid_unknown";
 
     pub(super) fn at(location: &Location, message: impl Into<String>) -> Self {

@@ -6,16 +6,16 @@ use std::time::Duration;
 use ::http::{HeaderMap, Method};
 use url::Url;
 
-/// A request that is sent unchanged.
+/// A request, which the host sends unchanged.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
-    /// The method.
+    /// Method of the request.
     pub method: Method,
     /// Absolute URL with the scheme `http` or `https`, or any other that the host supports.
     pub url: Url,
-    /// Headers. If absent, `Host` is that of the URL.
+    /// Headers of the request. Without a `Host` header, the host sends that of the URL.
     pub headers: HeaderMap,
-    /// The body; none is sent if absent.
+    /// Body of the request; none is sent if absent.
     pub body: Option<Vec<u8>>,
     /// Maximum duration until the response is complete; unlimited if absent.
     pub timeout: Option<Duration>,
@@ -25,8 +25,8 @@ pub struct HttpRequest {
     pub socket: Option<String>,
     /// TLS options; the defaults if absent.
     pub tls: Option<Tls>,
-    /// Name that the certificate of the server is for, with or without a port, if it is not that of
-    /// the URL.
+    /// Name that the server's certificate must be for, with or without a port; that of the URL if
+    /// absent.
     pub server_name: Option<String>,
 }
 
@@ -42,11 +42,11 @@ pub struct Tls {
 /// Trusted server certificates. Certificates of authorities are X.509 in DER.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// All certificates.
+    /// All certificates are trusted.
     Any,
-    /// Certificates of these authorities only.
+    /// Only certificates that these authorities have issued are trusted.
     Authorities(Vec<Vec<u8>>),
-    /// Certificates of the system's authorities, and of these.
+    /// Certificates that the system's authorities or these authorities have issued are trusted.
     System(Vec<Vec<u8>>),
 }
 
@@ -77,6 +77,6 @@ pub struct HttpResponse {
     pub reason: String,
     /// Headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The unprocessed body.
+    /// Body of the response, as received.
     pub body: Vec<u8>,
 }

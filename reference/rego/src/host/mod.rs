@@ -1,7 +1,7 @@
-//! Host environment of built-in functions: servers, names, files, environment variables.
+//! Host environment of built-in functions: servers, host names, files, environment variables.
 //!
-//! The crate accesses none of it by itself. The caller passes a [`Host`] to the evaluation, or
-//! none; operations that the host does not implement are refused.
+//! The crate itself accesses no such resource. The caller may pass a [`Host`] to the evaluation;
+//! operations that the host does not implement are refused.
 
 use std::fmt::Debug;
 use std::io;
@@ -17,7 +17,7 @@ pub use http::{HttpRequest, HttpResponse, Identity, Tls, Trust};
 use crate::Value;
 use crate::meter::Ended;
 
-/// Checks whether the evaluation should continue. Callers that wait call it often.
+/// Callback that fails if the evaluation must not continue. Code that waits calls it often.
 pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), Ended>;
 
 /// Interval of cancellation checks during a pause.
@@ -25,9 +25,9 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// Environment of built-in functions.
 ///
-/// Methods that are not implemented refuse, as for a policy that lacks the permission. The hosts
-/// that an evaluation may reach are checked before a method is called, and again for each
-/// redirection.
+/// Methods that are not implemented refuse the operation, as if the policy lacked the permission.
+/// Whether the evaluation may reach a network host is checked before a method is called, and again
+/// for each redirection.
 pub trait Host: Debug + Send + Sync {
     /// Sends one request and waits for the whole response. Redirections are not followed, and
     /// requests are not repeated.
@@ -47,7 +47,7 @@ pub trait Host: Debug + Send + Sync {
     /// Returns the addresses of a host name.
     ///
     /// # Errors
-    /// If there are none.
+    /// If the name has no addresses.
     fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
         let _ = (name, wanted);
         Err(HostError::Disallowed)
@@ -56,7 +56,7 @@ pub trait Host: Debug + Send + Sync {
     /// Returns the content of a text file.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     fn file(&self, path: &str) -> io::Result<String> {
         let _ = path;
         Err(io::ErrorKind::PermissionDenied.into())
@@ -68,7 +68,7 @@ pub trait Host: Debug + Send + Sync {
         None
     }
 
-    /// Returns the result of `opa.runtime`, except secrets in its `config`; `None` if it is empty.
+    /// Returns the result of `opa.runtime`, without secrets in its `config`; `None` if it is empty.
     fn runtime(&self) -> Option<Value> {
         None
     }
@@ -87,7 +87,7 @@ pub trait Host: Debug + Send + Sync {
     }
 }
 
-/// Host of evaluations without one: it refuses everything.
+/// Host of evaluations that have no other host: it refuses every operation.
 #[derive(Debug)]
 pub(crate) struct NoHost;
 
@@ -98,7 +98,7 @@ impl Host for NoHost {}
 pub enum HostError {
     /// The evaluation has to end.
     Ended(Ended),
-    /// Policies must not access this.
+    /// Policies must not access the resource.
     Disallowed,
     /// The request cannot be sent, for this reason.
     Refused(String),

@@ -36,7 +36,7 @@ fn scans(expr: &Expr) -> Option<Slot> {
     }
 }
 
-/// Returns the equations that constrain the variable.
+/// Returns the equations that constrain the items to which the variable is bound.
 fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     let mut found = Vec::new();
     for (equation, expr) in (first..).zip(exprs).take(NEAR) {
@@ -63,7 +63,7 @@ fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     found
 }
 
-/// Returns the steps from a variable to a term.
+/// Returns the steps from the items' variable to a term; `None` if the term is not within an item.
 fn within(operand: &Operand, item: Slot) -> Option<Vec<Value>> {
     match operand {
         Operand::Var(slot) => (*slot == item).then(Vec::new),

@@ -27,7 +27,7 @@ impl Builtin {
         matches!(self.operator, Operator::Walk)
     }
 
-    /// The built-in function of this name.
+    /// Returns the built-in function of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let signature = signature(name)?;
         let operator = match signature.name {
@@ -91,7 +91,7 @@ pub(crate) fn query(body: &syntax::Body) -> Program {
     }
 }
 
-/// Number of the next reference.
+/// Number of the next lowered reference, over all programs.
 static REFERENCES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Default)]
@@ -319,7 +319,7 @@ fn builtin_name(reference: &[Term]) -> Option<FunctionName> {
     Some(FunctionName::Builtin(signature.name))
 }
 
-/// Returns the steps of a reference; a variable alone has a single step.
+/// Returns the terms of a reference; a lone variable counts as a reference of one term.
 fn reference_of(term: &Term) -> Option<&[Term]> {
     match &term.value {
         TermValue::Ref(reference) => Some(reference),

@@ -1,9 +1,9 @@
-//! Intermediate representation (IR) that is evaluated: variables are numbered slots of a frame,
-//! constants are shared values, references are split into their steps, and built-in functions are
-//! resolved.
+//! Intermediate representation (IR) that the machine evaluates: variables are numbered slots of a
+//! frame, constants are shared values, references are split into their steps, and built-in
+//! functions are resolved.
 //!
-//! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order in
-//! which `eval::source_map` visits them, and only a traced evaluation looks them up.
+//! It does not contain the syntax tree: expressions and closed bodies are numbered in the order in
+//! which `eval::source_map` visits them, and only a traced evaluation looks up their source.
 
 pub(crate) mod item_conditions;
 pub(crate) mod lower;
@@ -23,7 +23,7 @@ pub(crate) type Slot = usize;
 pub(crate) struct Program {
     /// Names of the slots, for traces, answers and messages.
     pub(crate) names: Vec<Var>,
-    /// Conditions.
+    /// Conditions of the query or rule.
     pub(crate) body: Body,
     /// Head of a rule; empty for a query.
     pub(crate) head: Head,
@@ -48,14 +48,14 @@ impl Program {
     }
 }
 
-/// The head of a rule.
+/// Head of a rule.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     /// Steps from the root document to the rule, including those of its package.
     pub(crate) path: Vec<Operand>,
     /// Parameters of a function.
     pub(crate) args: Vec<Operand>,
-    /// Member of a partial set.
+    /// Member that the rule adds to a partial set.
     pub(crate) key: Option<Operand>,
     /// Value; absent for partial sets.
     pub(crate) value: Option<Operand>,
@@ -66,7 +66,7 @@ pub(crate) struct Head {
 pub(crate) struct Body {
     /// The expressions in the order of their evaluation.
     pub(crate) exprs: Vec<Expr>,
-    /// Number among the bodies of the program.
+    /// Number of the body among the bodies of the program.
     pub(crate) node: usize,
 }
 
@@ -77,14 +77,14 @@ pub(crate) struct Expr {
     pub(crate) kind: Kind,
     /// `not`
     pub(crate) negated: bool,
-    /// Replacements while it is evaluated.
+    /// Replacements by `with` while the expression is evaluated.
     pub(crate) with: Vec<With>,
-    /// Conditions on the items that it iterates over. Items are looked up by the first one with a
-    /// known value.
+    /// Conditions on the items that the expression iterates over. Items are looked up by the first
+    /// condition with a known value.
     pub(crate) keyed: Vec<Keyed>,
     /// Source location.
     pub(crate) location: Location,
-    /// Number among the expressions of the program.
+    /// Number of the expression among the expressions of the program.
     pub(crate) node: usize,
 }
 
@@ -92,13 +92,13 @@ pub(crate) struct Expr {
 /// expression in the body, with nothing between the two that could fail or be observed.
 #[derive(Debug)]
 pub(crate) struct Keyed {
-    /// The variable.
+    /// Variable that is bound to each item.
     pub(crate) item: Slot,
-    /// Steps from its value to the side of the equation that contains it.
+    /// Steps from the item to that part of it which is one side of the equation.
     pub(crate) path: Vec<Value>,
     /// Index of the equation in the body.
     pub(crate) equation: usize,
-    /// Whether the other side is the right operand.
+    /// Whether the side that does not contain the item is the right operand.
     pub(crate) is_right: bool,
 }
 
@@ -131,11 +131,11 @@ pub(crate) enum Operand {
     Known(Value),
     /// A variable.
     Var(Slot),
-    /// An array with variables in it.
+    /// An array that contains variables.
     Array(Vec<Operand>),
-    /// An object with variables in it.
+    /// An object that contains variables.
     Object(Vec<(Operand, Operand)>),
-    /// A set with variables in it.
+    /// A set that contains variables.
     Set(Vec<Operand>),
     /// A reference.
     Reference(Box<Reference>),
@@ -157,7 +157,7 @@ pub(crate) enum Root {
 /// A reference.
 #[derive(Debug)]
 pub(crate) struct Reference {
-    /// Number among all references of all programs.
+    /// Unique number of the reference among all programs.
     pub(crate) id: u64,
     /// Root of the reference.
     pub(crate) root: Root,
@@ -177,7 +177,7 @@ impl Reference {
 /// A step of a reference.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// This key, or, if it has unbound variables, each key that matches.
+    /// This key, or each key that matches if the term has unbound variables.
     One(Operand),
     /// Every key. The variable is not used anywhere else, so only traces bind it.
     Any(Slot),
@@ -186,9 +186,9 @@ pub(crate) enum Step {
 /// Array, set or object comprehension.
 #[derive(Debug)]
 pub(crate) struct Comprehension {
-    /// Kind and terms of the result.
+    /// Kind of the collection, and the terms that it collects.
     pub(crate) collect: Collect,
-    /// Conditions.
+    /// Body whose solutions are collected.
     pub(crate) body: Body,
     /// Location of the comprehension or of its key.
     pub(crate) location: Location,
@@ -197,11 +197,11 @@ pub(crate) struct Comprehension {
 /// Result that a comprehension builds from the solutions of its body.
 #[derive(Debug)]
 pub(crate) enum Collect {
-    /// An array of this term.
+    /// An array of the values of this term.
     Array(Operand),
-    /// A set of this term.
+    /// A set of the values of this term.
     Set(Operand),
-    /// An object of this key and value.
+    /// An object of the values of this key and this value.
     Object(Operand, Operand),
 }
 
@@ -229,13 +229,13 @@ pub(crate) struct Builtin {
     pub(crate) operator: Operator,
     /// Fast path for two small operands.
     pub(crate) quick: Option<Quick>,
-    /// Whether the same call must have the same result throughout an evaluation.
+    /// Whether equal calls may have different results; an evaluation reuses the first one.
     pub(crate) nondeterministic: bool,
-    /// Whether it has no result.
+    /// Whether the function has no result.
     pub(crate) void: bool,
-    /// Whether it allocates its result, rather than selects it.
+    /// Whether the function allocates its result, rather than selecting a part of an operand.
     pub(crate) makes: bool,
-    /// The number of its operands.
+    /// Number of operands of the function.
     pub(crate) arity: usize,
 }
 
@@ -244,8 +244,8 @@ pub(crate) struct Builtin {
 pub(crate) struct BuiltinCall {
     /// The function.
     pub(crate) builtin: Builtin,
-    /// Operands. The result is unified with an additional last one; without it, the result must not
-    /// be `false`.
+    /// Operands. The result is unified with an additional last operand; without one, it must not be
+    /// `false`.
     pub(crate) args: Vec<Operand>,
 }
 
@@ -254,7 +254,7 @@ pub(crate) struct BuiltinCall {
 pub(crate) struct FunctionCall {
     /// Steps from the root document to the function.
     pub(crate) path: Vec<Value>,
-    /// Operands. The value is unified with an additional last one.
+    /// Operands. The value of the function is unified with an additional last operand.
     pub(crate) args: Vec<Operand>,
 }
 
@@ -305,7 +305,7 @@ pub(crate) enum Replacement {
 pub(crate) struct Callee {
     /// The name.
     pub(crate) name: FunctionName,
-    /// Meaning if no such function exists.
+    /// Term to evaluate if no such function exists.
     pub(crate) operand: Operand,
 }
 

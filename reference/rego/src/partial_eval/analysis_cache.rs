@@ -1,4 +1,4 @@
-//! Cache of the analysis that depends only on policy, query and unknowns.
+//! Cache of the part of the analysis that depends only on policy, query and unknowns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::eval::Prepared;
 use crate::hash::HashMap;
 use crate::syntax::{Term, Var};
 
-/// Maximum number of cached analyses, for concurrent searches or different unknowns.
+/// Maximum number of analyses cached for a query, for concurrent searches or different unknowns.
 const MAX_KEPT: usize = 8;
 
 /// Maximum number of generated variable names that an analysis caches.
@@ -19,11 +19,11 @@ const MAX_NAMES: usize = 1000;
 pub(super) struct Analysis {
     unknowns: References,
     hold: bool,
-    /// Whether expressions and terms depend on something unknown, by their addresses.
+    /// For expressions and terms, by their addresses, whether they depend on something unknown.
     pub(super) dependent: HashMap<usize, bool>,
-    /// Whether rules depend on something unknown, by the addresses of their rule sets.
+    /// For rules, by the addresses of their rule sets, whether they depend on something unknown.
     pub(super) rules: HashMap<usize, bool>,
-    /// Whether the `with` modifiers of expressions replace everything that is unknown.
+    /// For expressions, by their addresses, whether `with` modifiers replace everything unknown.
     pub(super) replaced: HashMap<usize, bool>,
     /// Expressions prepared for the evaluator, by their addresses.
     pub(super) prepared: HashMap<usize, Arc<Prepared>>,

@@ -8,7 +8,7 @@ use super::terms;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};
 
-/// Builds a body that introduces no variables: a term that must be defined is compared with itself.
+/// Builds a body without fresh variables: a term that must be defined is compared with itself.
 pub(super) fn closed(saved: &[Saved]) -> Body {
     body(saved.to_vec(), &mut |term| term.clone())
 }
@@ -42,7 +42,7 @@ fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
     body
 }
 
-/// Returns for each part whether it adds a condition that no other part implies.
+/// Returns for each saved part whether it adds a condition that no other part implies.
 fn said(saved: &[Saved]) -> Vec<bool> {
     let demanded = Demanded::of(saved);
     let mut exprs: BTreeSet<(bool, &ExprTerms, &[With])> = BTreeSet::new();
@@ -60,7 +60,7 @@ fn said(saved: &[Saved]) -> Vec<bool> {
 struct Demanded<'t> {
     terms: BTreeSet<&'t TermValue>,
     references: BTreeSet<&'t [Term]>,
-    /// Calls that do not occur, with a result operand, in a saved expression.
+    /// Required calls; no saved expression contains them with a result operand.
     calls: BTreeSet<&'t [Term]>,
 }
 
@@ -97,12 +97,12 @@ impl<'t> Demanded<'t> {
         left
     }
 
-    /// Whether expressions imply that all of the terms are defined.
+    /// Whether the saved expressions imply that all required terms are defined.
     fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.references.is_empty()
     }
 
-    /// Whether some expression is satisfied only if the term is defined.
+    /// Whether some saved expression is satisfied only if the term is defined.
     fn has(&self, term: &Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => !self.references.contains(steps.as_slice()),

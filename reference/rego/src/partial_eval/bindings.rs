@@ -21,7 +21,7 @@ enum Binding {
     Known(Value),
     /// A term with other variables.
     Is(Term),
-    /// Saved expressions bind the variable.
+    /// The saved expressions bind the variable when the residual is evaluated.
     Saved,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Checkpoint {
 /// Bindings and saved expressions.
 #[derive(Debug)]
 pub(super) struct Bindings<'m> {
-    /// Charged for values that become terms.
+    /// Meter that is charged for values that become terms.
     meter: &'m Meter,
     names: HashMap<(Frame, Var), Var>,
     bindings: HashMap<Var, Binding>,
@@ -68,7 +68,7 @@ pub(super) struct Bindings<'m> {
 }
 
 impl<'m> Bindings<'m> {
-    /// Creates an empty store that first uses the given names for generated variables.
+    /// Creates an empty store. The given names are the first ones used for generated variables.
     pub(super) fn new(meter: &'m Meter, generated: Vec<Var>) -> Self {
         Self {
             meter,
@@ -123,8 +123,8 @@ impl<'m> Bindings<'m> {
         self.frames
     }
 
-    /// Returns an unused variable. Its name cannot be one that the compiler generates: those end
-    /// with the number.
+    /// Returns an unused variable. Its name does not end with the number, so that it cannot be one
+    /// that the compiler generates.
     pub(super) fn fresh(&mut self) -> Var {
         let place = self.next;
         self.next += 1;
@@ -143,7 +143,7 @@ impl<'m> Bindings<'m> {
         self.next
     }
 
-    /// Returns the residual variable for a variable of a frame, allocated on first use.
+    /// Returns the residual variable for a variable of a frame; it is allocated on first use.
     pub(super) fn name(&mut self, frame: Frame, own: &Var) -> Var {
         if let Some(name) = self.names.get(&(frame, own.clone())) {
             return name.clone();
@@ -281,7 +281,7 @@ impl<'m> Bindings<'m> {
         self.saved.iter().any(is)
     }
 
-    /// Adds expressions and required terms that were saved elsewhere.
+    /// Adds expressions and required terms that another search has saved.
     pub(super) fn add(&mut self, saved: Vec<Saved>) {
         for part in saved {
             match part {
@@ -296,7 +296,7 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// Returns the parts saved since a checkpoint, with bindings substituted.
+    /// Returns expressions and required terms saved since a checkpoint, with bindings substituted.
     pub(super) fn since(&self, mark: Checkpoint) -> Vec<Saved> {
         let saved = self.saved.get(mark.saved..).unwrap_or_default();
         let mut saved = saved.to_vec();
@@ -314,7 +314,7 @@ impl<'m> Bindings<'m> {
         saved
     }
 
-    /// Whether a variable that the visited nodes use is bound.
+    /// Whether any variable of the visited nodes is bound.
     fn concerns<'t>(&'t self, visit: impl FnOnce(&mut Bound<'t>)) -> bool {
         let mut look = Bound {
             bindings: self,
@@ -330,7 +330,7 @@ fn is_asked(value: &TermValue) -> bool {
     matches!(value, TermValue::Ref(_) | TermValue::Call(_))
 }
 
-/// Searches for variables that are bound.
+/// Searches nodes for variables that are bound.
 struct Bound<'s> {
     bindings: &'s Bindings<'s>,
     found: bool,
@@ -346,7 +346,7 @@ impl<'t> Visit<'t> for Bound<'_> {
     }
 }
 
-/// Replaces bound variables by their bindings, and joins references whose head is then a reference.
+/// Replaces bound variables by their bindings, and joins references whose head becomes a reference.
 struct Resolve<'s>(&'s Bindings<'s>);
 
 impl Resolve<'_> {

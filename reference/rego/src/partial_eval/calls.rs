@@ -167,7 +167,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Saves a call of a function that must not be inlined.
+    /// Saves a call of the support copy of a function that must not be inlined.
     fn call_support(
         &mut self,
         path: &[Value],

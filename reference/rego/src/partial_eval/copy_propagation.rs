@@ -12,7 +12,7 @@ use crate::hash::HashMap;
 use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{ExprTerms, Term, TermValue, Var};
 
-/// Maximum number of terms that the elimination of one variable may add to a residual.
+/// Maximum number of terms that the replacement of one variable may add to a residual.
 const MAX_GROWTH: usize = 200;
 
 /// Replaces generated variables that are bound to a reference by the reference, where every use
@@ -130,7 +130,7 @@ fn put(part: &mut Saved, name: &Var, to: &Term) {
     }
 }
 
-/// Searches for a variable in nodes that may be defined even if the variable is not.
+/// Searches for a variable in closures, which may be defined even if the variable is not.
 struct Inner<'n> {
     name: &'n Var,
     found: bool,

@@ -9,15 +9,15 @@ use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 use crate::types::signature;
 
-/// Dependency analysis by the constant steps of references. The answer is conservative: a positive
-/// one may be wrong, a negative one never is.
+/// Dependency analysis by the constant steps of references. It is conservative: "depends" may be
+/// wrong, "does not depend" never is.
 #[derive(Debug)]
 pub(super) struct Depends<'p> {
     module_set: &'p ModuleSet,
     unknowns: References,
     /// Whether functions that are not deterministic count as unknown.
     hold: bool,
-    /// Results for rules, by the addresses of their rule sets.
+    /// Whether rules depend on something unknown, by the addresses of their rule sets.
     pub(super) rules: HashMap<usize, bool>,
 }
 

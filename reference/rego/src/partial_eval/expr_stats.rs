@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 
-/// A part of a residual.
+/// A saved part of a residual.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Saved {
     /// An expression that must be satisfied.
@@ -25,7 +25,7 @@ impl Saved {
         Self::Defined(Shared::new(term))
     }
 
-    /// Returns the number of terms.
+    /// Returns the number of terms in the part.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Expr(expr) => expr.size,
@@ -130,7 +130,7 @@ impl Node for Term {
     }
 }
 
-/// Counts terms, and detects variables and nodes that must be sorted or joined.
+/// Counts terms, and detects variables and nodes that substitution would sort or join.
 #[derive(Debug, Default)]
 pub(super) struct ExprStats {
     size: usize,

@@ -14,24 +14,25 @@ use crate::{Policy, Value};
 /// Maximum edit distance, in characters, between a name and its suggested correction.
 const MOST_APART: usize = 3;
 
-/// Maximum number of rules to examine.
+/// Maximum number of rules whose references are collected.
 const MAX_RULES: usize = 1000;
 
 /// Suggested correction of an undefined reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// Names the reference and the suggested correction.
+    /// Message that names the reference and the suggested correction.
     pub message: String,
-    /// Location of the expression that requires the reference.
+    /// Location of the expression that contains the reference.
     pub location: Location,
 }
 
-/// References to parts of the input in the expressions of some rules.
+/// References to parts of the input in the expressions of a rule and of the rules that it reads.
 #[derive(Debug, Default)]
 pub struct InputReferences(Vec<(Vec<Value>, Location)>);
 
 impl Policy {
-    /// Collects references of the rules at a path below `data` and of all rules that they read.
+    /// Collects references to the input in the rules at a path below `data` and in all rules that
+    /// they read.
     pub fn input_references(&self, path: &[Value]) -> InputReferences {
         let module_set = self.module_set();
         let node = module_set.root().find(path);
@@ -128,14 +129,14 @@ fn distance(one: &[Value], other: &[Value]) -> Option<usize> {
     (1..=MOST_APART).contains(&apart).then_some(apart)
 }
 
-/// Formats the reference to a part of the input in Rego syntax.
+/// Formats the reference with these names below `input`, in Rego syntax.
 fn written(names: &[Value]) -> String {
     let head = terms::var(&Var("input".into()), &terms::nowhere());
     let steps = names.iter().map(term_of_value);
     TermValue::Ref(std::iter::once(head).chain(steps).collect()).to_string()
 }
 
-/// Joins names with dots, for comparison.
+/// Joins names with dots, for the edit distance.
 fn dotted(names: &[Value]) -> String {
     let names = names.iter().filter_map(Value::as_str);
     names.collect::<Vec<_>>().join(".")

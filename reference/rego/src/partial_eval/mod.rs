@@ -57,8 +57,8 @@ use watch::TraceContext;
 pub struct PartialOptions {
     /// Unknown documents. They are unknown even if the evaluation has a value for them.
     pub unknowns: References,
-    /// Rules that are not inlined, including all rules below: the residual refers to copies of them
-    /// in the support modules.
+    /// Rules that are not inlined, including all rules below their paths: the residual refers to
+    /// copies of them in the support modules.
     pub disable_inlining: References,
     /// Whether nondeterministic functions, such as `http.send`, are evaluated. If not, calls of
     /// them remain in the residual.
@@ -73,7 +73,7 @@ impl PartialOptions {
 }
 
 impl Default for PartialOptions {
-    /// The input is unknown, and everything is inlined.
+    /// Returns options for which the input is unknown and everything is inlined.
     fn default() -> Self {
         Self {
             unknowns: References::input(),
@@ -91,8 +91,8 @@ impl Default for PartialOptions {
 /// the query.
 #[derive(Debug, Clone)]
 pub struct Residual {
-    /// Alternative residual bodies. A body without expressions is always satisfied; without bodies
-    /// the query never is. Expressions have the locations of their sources.
+    /// Alternative residual bodies. A body without expressions is always satisfied; if there are no
+    /// bodies, the query never is. Expressions have the locations of their sources.
     pub queries: Vec<Body>,
     /// Modules that the bodies refer to, in the package `partial` and below.
     pub support: Vec<Module>,

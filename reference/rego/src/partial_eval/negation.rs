@@ -15,14 +15,14 @@ use crate::syntax::{
     Body, Connective, Every, Expr, ExprTerms, Location, Logic, Term, TermValue, Var,
 };
 
-/// Maximum number of alternatives to expand inline; more become a support rule.
+/// Maximum number of alternatives that a negation expands inline; more become a support rule.
 const MAX_WAYS: usize = 16;
 
-/// Maximum number of members of a domain that is unrolled.
+/// Maximum number of members of the domain of an `every` that is unrolled.
 const MAX_MEMBERS: usize = 32;
 
 impl<'p> Solver<'p> {
-    /// Continues if an expression without its `not` is not satisfied.
+    /// Calls the continuation for the case that an expression without its `not` is not satisfied.
     pub(super) fn negated(
         &mut self,
         frame: Frame,
@@ -33,7 +33,7 @@ impl<'p> Solver<'p> {
         self.none_of(&bodies, next)
     }
 
-    /// Returns the solutions of a search, each as the parts that it saves.
+    /// Runs a search, and returns its solutions, each as the saved parts.
     pub(super) fn bodies(
         &mut self,
         run: impl FnOnce(&mut Self, Continuation<'_, 'p>) -> Flow,
@@ -55,7 +55,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Continues if none of several bodies is satisfied.
+    /// Calls the continuation for the case that none of several bodies is satisfied.
     pub(super) fn none_of(&mut self, bodies: &[Vec<Saved>], next: Continuation<'_, 'p>) -> Flow {
         let mut negated_terms = Vec::new();
         let mut supported = Vec::new();
@@ -87,7 +87,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Continues for each choice of one expression per body, with those negated.
+    /// Calls the continuation for each choice of one expression per body, with these negated.
     fn each_turned(&mut self, bodies: &[Body], next: Continuation<'_, 'p>) -> Flow {
         let Some((first, rest)) = bodies.split_first() else {
             return next(self);
@@ -105,8 +105,8 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Whether an expression may be negated in place. Compilers evaluate the operands of a call
-    /// ahead of the expression, outside of its `not`, so that they must be defined there.
+    /// Whether an expression may be negated in place. Compilers evaluate nested operands of a call
+    /// ahead of the expression, outside of its `not`, where undefined operands would fail.
     fn turns(&self, expr: &Expr) -> bool {
         if !expr.with.is_empty() {
             return false;
@@ -149,7 +149,7 @@ impl<'p> Solver<'p> {
         terms::expr(ExprTerms::Call(parts), &location)
     }
 
-    /// Continues for each of several bodies that may be satisfied.
+    /// Calls the continuation for each of several bodies that may be satisfied.
     fn any_solution(&mut self, bodies: Vec<Vec<Saved>>, next: Continuation<'_, 'p>) -> Flow {
         if bodies.iter().any(Vec::is_empty) {
             return next(self);
@@ -165,7 +165,8 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Continues if a condition holds for every member of a domain. A known domain is unrolled.
+    /// Calls the continuation if a condition holds for every member of a domain. A known domain is
+    /// unrolled.
     pub(super) fn every(
         &mut self,
         frame: Frame,
@@ -218,7 +219,7 @@ impl<'p> Solver<'p> {
         self.all_of(&all, next)
     }
 
-    /// Continues if the operands satisfy a connective.
+    /// Calls the continuation if the operands satisfy a connective.
     pub(super) fn logic(
         &mut self,
         frame: Frame,

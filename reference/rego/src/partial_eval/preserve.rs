@@ -40,8 +40,8 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Binds variables that are bound to unknown terms ahead of an expression, within which those
-    /// terms may have a different meaning.
+    /// Saves equations, ahead of an expression, for its variables that are bound to unknown terms,
+    /// which may have a different meaning within the expression.
     fn settle(&mut self, frame: Frame, expr: &Expr) {
         for own in all_vars(expr) {
             if self.bindings.named(frame, &own).is_none() {
@@ -147,8 +147,8 @@ impl<'p> Solver<'p> {
         kept
     }
 
-    /// Translates a modifier for the preserved expression: rules and their copies are replaced
-    /// alike.
+    /// Translates a modifier of a preserved expression: what replaces rules also replaces their
+    /// copies.
     fn preserve_with(&mut self, frame: Frame, with: &With, kept: &mut ThinVec<With>) {
         let value = match function(&with.value) {
             true => with.value.clone(),
@@ -294,8 +294,8 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Preserves a closure: variables that first occur in it are local to it. Bodies are preserved
-    /// before the terms built from them, in the order of their evaluation.
+    /// Preserves a closure: variables that first occur in it are local to it. The caller preserves
+    /// a body before the terms that are built from it, in the order of their evaluation.
     fn closed_in<T>(&mut self, keep: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.bindings.checkpoint();
         let kept = keep(self);
@@ -320,8 +320,8 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Returns a reference into `data`: to the copies of rules, or unchanged for base documents and
-    /// unknowns.
+    /// Preserves a reference into `data`: a reference to rules becomes one to their copies; one to
+    /// base documents or unknowns is unchanged.
     pub(super) fn preserve_document(&mut self, steps: &[Term], location: &Location) -> Term {
         let path = constants(steps);
         let mut node = Some(self.policy.module_set().root());
@@ -350,7 +350,7 @@ impl<'p> Solver<'p> {
         terms::reference("data", steps.iter().cloned(), location)
     }
 
-    /// Returns a reference into the input with the known part substituted.
+    /// Preserves a reference into the input, with the known part substituted.
     pub(super) fn preserve_input(&mut self, steps: &[Term], location: &Location) -> Term {
         let plain = || terms::reference("input", steps.iter().cloned(), location);
         if self.raw {
@@ -407,7 +407,7 @@ fn known(value: &Value, steps: &[Term], location: &Location, meter: &Meter) -> T
     }
 }
 
-/// Returns a reference to a document that is never defined.
+/// Returns a reference to a document that does not exist, which is always undefined.
 fn undefined(location: &Location) -> Term {
     let steps = ["partial", "__undefined__"].map(|step| terms::string(step, location));
     terms::reference("data", steps, location)

@@ -22,9 +22,9 @@ use crate::syntax::{Rule, Term, TermValue, Var};
 pub(super) struct Solution {
     /// Conditions of the solution.
     pub(super) saved: Vec<Saved>,
-    /// Steps from the rules to the value, for partial objects.
+    /// Steps from the path of the rules to the value; none except for partial objects.
     path: Vec<Sym>,
-    /// The value, or a member of a set.
+    /// Value of the document, or member of it if it is a set.
     value: Sym,
     /// Whether the value is a member of a set.
     is_member: bool,
@@ -83,7 +83,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Visits the value of complete rules.
+    /// Visits each possible value of complete rules.
     fn complete(&mut self, set: &'p RuleSet, walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let address = std::ptr::from_ref(set).addr();
         // Complete rules have one value, so the value chosen earlier on this path is used again.
@@ -108,7 +108,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Continues with each of several values, or with the default if none is defined.
+    /// Calls the continuation with each of several values, or with the default if none is defined.
     pub(super) fn choose(
         &mut self,
         solutions: Vec<Solution>,
@@ -138,7 +138,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Continues with the conditions of a solution.
+    /// Calls the continuation under the conditions of a solution.
     pub(super) fn apply(
         &mut self,
         saved: Vec<Saved>,
@@ -190,7 +190,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Matches the remaining steps with the path and the value of a solution.
+    /// Unifies the remaining steps with the path and the value of a solution.
     fn part(
         &mut self,
         solution: &Solution,
@@ -221,8 +221,8 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Returns the solutions of rules, which are computed on first use and independently of the
-    /// current path.
+    /// Returns the solutions of rules, which are computed on first use, independently of the
+    /// bindings on the current search path.
     fn solutions(
         &mut self,
         address: usize,
@@ -239,7 +239,7 @@ impl<'p> Solver<'p> {
         Ok(found)
     }
 
-    /// Adds the solutions of a rule, and those of each `else` branch for the case that the
+    /// Adds the solutions of a rule, and those of each `else` branch under the condition that the
     /// preceding branches are undefined. `depth` is the number of steps to the rules, including
     /// `data`; 0 if the rule defines the whole value.
     pub(super) fn chain(

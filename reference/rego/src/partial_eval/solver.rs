@@ -1,4 +1,4 @@
-//! The solver of partial evaluation: searches all ways to satisfy a body.
+//! The solver of partial evaluation: searches for all ways to satisfy a body.
 //!
 //! It is written in continuation-passing style, like the machine of plain evaluation: the rest of
 //! the search is a function that is called for each solution, and backtracking is a return.
@@ -35,10 +35,10 @@ pub(super) type Flow = Result<(), Box<EvalError>>;
 /// Continuation: the rest of the search.
 pub(super) type Continuation<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n);
 
-/// Continuation that receives each value.
+/// Continuation that is called with each value.
 pub(super) type OnValue<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
 
-/// Cost of a step of the search, in evaluation steps.
+/// Cost of a search step, in units of the meter.
 const STEP: usize = 16;
 
 /// Maximum number of steps of a search.
@@ -108,7 +108,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Returns the analysis, for later searches with the same unknowns.
+    /// Ends the search, and returns the analysis for later searches with the same unknowns.
     pub(super) fn into_analysis(self) -> Analysis {
         let mut kept = self.kept;
         kept.rules = self.depends.rules;
@@ -116,7 +116,7 @@ impl<'p> Solver<'p> {
         kept
     }
 
-    /// Searches all solutions of a list of expressions.
+    /// Searches for all solutions of a list of expressions.
     pub(super) fn body(
         &mut self,
         frame: Frame,
@@ -190,7 +190,7 @@ impl<'p> Solver<'p> {
         flow
     }
 
-    /// Searches the solutions of an expression without its `not`.
+    /// Searches for the solutions of an expression without its `not`.
     pub(super) fn kind(
         &mut self,
         frame: Frame,
@@ -256,7 +256,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    /// Returns the value that a term must have, if it is known without evaluation.
+    /// Returns the value that the other side must have: that of a term known without evaluation.
     fn wanted(&mut self, frame: Frame, term: &Term) -> Option<Expectation> {
         match &term.value {
             TermValue::Ref(_)
@@ -345,7 +345,7 @@ impl<'p> Solver<'p> {
         self.bindings.resolved(Sym::Term(plugged))
     }
 
-    /// Continues if a value is not `false`.
+    /// Calls the continuation for the case that a value is not `false`.
     pub(super) fn holds(
         &mut self,
         sym: Sym,
@@ -385,8 +385,8 @@ impl<'p> Solver<'p> {
         prepared.clone()
     }
 
-    /// Returns the slots of an expression with known values and those that are free; `None` if a
-    /// variable is bound to something unknown.
+    /// Returns the slots of an expression that have known values, and those that are free; `None`
+    /// if a variable is bound to something unknown.
     fn given(&mut self, frame: Frame, prepared: &Prepared) -> Option<Args> {
         let mut known = SmallVec::new();
         let mut free = SmallVec::new();

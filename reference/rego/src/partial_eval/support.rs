@@ -26,7 +26,7 @@ const PACKAGE: &str = "partial";
 /// Subpackage of the copies for expressions in which a modifier replaces a partially known input.
 const REPLACED: &str = "__replaced__";
 
-/// Document that residual bodies can refer to.
+/// Support document that residual bodies can refer to.
 #[derive(Debug, Clone)]
 enum Entry {
     /// Generated rules in the package of support modules.
@@ -58,7 +58,7 @@ pub(super) struct Supports {
 }
 
 impl Supports {
-    /// Adds a body to the rule of this name, which is true if one of its bodies is satisfied.
+    /// Adds a body to the support rule of this name; the rule is true if a body of it is satisfied.
     pub(super) fn add(&mut self, name: &str, args: &[Term], body: Body, location: &Location) {
         let head = head(
             thin_vec![var(&Var(name.into()), location)],
@@ -98,7 +98,7 @@ impl Supports {
 }
 
 impl<'p> Solver<'p> {
-    /// Returns the path to the copies of rules.
+    /// Returns the path of the package below which rules are copied.
     pub(super) fn copies(&self) -> Vec<Value> {
         match self.raw && self.input.is_some() && !self.unknowns.cover(Root::Input, &[]) {
             true => vec![Value::from(PACKAGE), Value::from(REPLACED)],
@@ -181,7 +181,7 @@ impl<'p> Solver<'p> {
             .collect()
     }
 
-    /// Returns the rules of an entry with their packages.
+    /// Creates the rules of an entry, each with its package.
     fn made(&mut self, place: &[Value], entry: Entry) -> Vec<(Vec<Value>, Rule)> {
         let partial = vec![Value::from(PACKAGE)];
         let mark = self.bindings.checkpoint();
@@ -284,7 +284,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Returns a rule whose value has an unknown type for the compiler, like the input.
+    /// Returns a rule whose value has an unknown type for the type checker, as the input has.
     fn untyped(&mut self, name: &Var, value: Term) -> Rule {
         let location = &terms::nowhere();
         let found = var(&self.bindings.fresh(), location);

@@ -21,7 +21,7 @@ pub(super) enum Sym {
 }
 
 impl Sym {
-    /// Converts to a residual term.
+    /// Converts the value or term to a residual term.
     pub(super) fn into_term(self, location: &Location, meter: &Meter) -> Term {
         match self {
             Self::Known(known) => value(&known, location, meter),
@@ -84,7 +84,7 @@ pub(super) fn reference(
     term(TermValue::Ref(parts.collect()), location)
 }
 
-/// Returns a variable of this name. Those at the start of most references and calls are cached.
+/// Returns a variable of this name. The names at the start of most references and calls are cached.
 fn name(text: &str) -> Var {
     static USUAL: LazyLock<[Var; 3]> =
         LazyLock::new(|| ["input", "data", "eq"].map(|name| Var(name.into())));
@@ -163,7 +163,7 @@ pub(super) fn holds(term: Term) -> Expr {
     }
 }
 
-/// Visits the variables of nodes outside of comprehensions and the bodies of `every`.
+/// Visits the variables of nodes, except those in comprehensions and in the bodies of `every`.
 struct Vars<F> {
     each: F,
     /// Whether to visit closures as well.
@@ -275,7 +275,7 @@ pub(super) fn all_term_vars(term: &Term) -> BTreeSet<Var> {
     found
 }
 
-/// Counts nodes.
+/// Counts the nodes of a term.
 #[derive(Debug, Default)]
 struct Size(usize);
 

@@ -29,8 +29,8 @@ enum Glance {
 }
 
 impl Solver<'_> {
-    /// Returns the parts saved since a checkpoint, without those that their types make always true;
-    /// `None` if the types rule out any solution.
+    /// Returns the parts saved since a checkpoint, without those that are always true because of
+    /// their types; `None` if the types rule out any solution.
     pub(super) fn typed(&self, mark: Checkpoint) -> Option<Vec<Saved>> {
         let saved = self.bindings.since(mark);
         let mut unclear = false;
@@ -72,8 +72,8 @@ impl Solver<'_> {
         Some(kept.cloned().collect())
     }
 
-    /// Returns expressions that bind the variables bound outside of a body to terms of unknown
-    /// type.
+    /// Returns expressions that give an unknown type to the variables of a body that are bound
+    /// outside of it.
     fn around(&self, saved: &[Saved], mark: Checkpoint) -> Body {
         let names = saved_vars(saved).into_iter();
         let names = names.filter(|name| self.bindings.is_older_than(name, mark));
@@ -85,8 +85,8 @@ impl Solver<'_> {
         names.map(equal).collect()
     }
 
-    /// Whether a body passes the type checker. References to copied rules are checked as references
-    /// to the rules.
+    /// Whether a body passes the type checker. References to copies of rules are checked as
+    /// references to the original rules.
     fn compiles(&self, around: &[Expr], saved: &[Saved]) -> bool {
         let mut body = Body::from(around);
         for (at, part) in saved.iter().enumerate() {
@@ -182,7 +182,7 @@ impl Solver<'_> {
     }
 }
 
-/// Replaces references to copies of rules by references to the rules.
+/// Replaces references to copies of rules by references to the original rules.
 struct Originals<'s>(&'s Supports, &'s Meter);
 
 impl Rewrite for Originals<'_> {

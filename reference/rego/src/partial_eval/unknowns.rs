@@ -33,7 +33,7 @@ pub struct References {
 }
 
 impl References {
-    /// `input` as a whole.
+    /// Returns the reference to the whole `input`.
     pub fn input() -> Self {
         let steps = Vec::new();
         let root = Root::Input;
@@ -87,7 +87,7 @@ impl References {
         self.cover(root, path) || self.below(root, path)
     }
 
-    /// Returns the next steps from a path to the references below it.
+    /// Returns the steps that follow a path in the references below it.
     pub(super) fn under<'r>(
         &'r self,
         root: Root,
@@ -99,8 +99,8 @@ impl References {
         })
     }
 
-    /// Returns the reference that is closest to a prefix of a path of the same length, according to
-    /// `distance`.
+    /// Returns the reference with the least `distance` to a prefix of a path that has the same
+    /// length as the reference.
     pub(super) fn nearest(
         &self,
         root: Root,
@@ -128,8 +128,8 @@ impl References {
     }
 }
 
-/// Parses the usual notation, names with dots between them. Names that may be keywords are left to
-/// the parser.
+/// Parses the usual notation, names with dots between them; `None` for anything else, or if a name
+/// may be a keyword.
 fn plain(text: &str) -> Option<UnknownPath> {
     let mut names = text.split('.');
     let root = match names.next()? {

@@ -15,7 +15,7 @@ use crate::meter::Meter;
 use crate::syntax::terms::{constant, is_var};
 use crate::syntax::{Location, Term, TermValue};
 
-/// Remaining steps of a reference, and the expected value.
+/// Remaining steps of a reference, and the expectation of its value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Sym],
@@ -168,7 +168,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Continues if a step can be equal to a key.
+    /// Calls the continuation for the case that a step is equal to a key, if it can be.
     pub(super) fn fits(
         &mut self,
         step: &Sym,
@@ -240,7 +240,7 @@ impl<'p> Solver<'p> {
         Ok(())
     }
 
-    /// Follows steps into a base document, where the text of a number also finds a member.
+    /// Follows steps into a base document, where a number also finds the member named by its text.
     fn stored(
         &mut self,
         base: &'p Value,
@@ -330,7 +330,7 @@ impl<'p> Solver<'p> {
         Ok(self.values_of(&expr, &[])?.pop())
     }
 
-    /// Continues with a reference into something unknown.
+    /// Calls the continuation with a reference into something unknown.
     fn unknown(
         &mut self,
         root: &str,
@@ -394,7 +394,7 @@ impl<'p> Solver<'p> {
     }
 }
 
-/// Adds the keys that are missing, in time that hardly depends on the number of existing keys.
+/// Adds the keys of `others` that are missing, in time that hardly depends on the number of keys.
 fn add_new<'k>(keys: &mut Vec<Value>, others: impl Iterator<Item = &'k Value>) {
     let mut known: BTreeSet<Value> = keys.iter().cloned().collect();
     for key in others {

@@ -12,7 +12,7 @@ use crate::trace::{Event, Node, Op, Tracer};
 pub(super) struct TraceContext<'p> {
     tracer: &'p mut dyn Tracer,
     written: &'p HashMap<Var, Var>,
-    /// Parent of each query.
+    /// Parent query of each query.
     parents: HashMap<Frame, Frame>,
     /// Query under evaluation.
     current: Frame,

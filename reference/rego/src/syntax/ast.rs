@@ -40,7 +40,7 @@ pub enum TermValue {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number with its text.
+    /// A number with its source text.
     Number(Number),
     /// A string, without its quotes and escapes.
     String(Arc<str>),
@@ -71,20 +71,20 @@ pub enum TermValue {
 /// A comprehension of single terms.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Comprehension {
-    /// The collected term.
+    /// Term that is collected for each solution of the body.
     pub term: Term,
-    /// Condition for each.
+    /// Body whose solutions yield the terms.
     pub body: Body,
 }
 
 /// A comprehension of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectComprehension {
-    /// Key of the member.
+    /// Key that is collected for each solution of the body.
     pub key: Term,
-    /// Value of the member.
+    /// Value that is collected for each solution of the body.
     pub value: Term,
-    /// Condition for each.
+    /// Body whose solutions yield the terms.
     pub body: Body,
 }
 
@@ -93,9 +93,9 @@ pub struct ObjectComprehension {
 pub struct Template {
     /// Parts in order; literal text is an expression of one string term.
     pub parts: ThinVec<Expr>,
-    /// For each part whether it is literal text, or a constant in place of an expression.
+    /// For each part, whether it is literal text or a constant that replaces an expression.
     pub literal: Vec<bool>,
-    /// Whether it was written between backquotes.
+    /// Whether the template was written between backquotes.
     pub multi_line: bool,
 }
 
@@ -104,16 +104,16 @@ pub struct Template {
 pub struct Expr {
     /// The content of the expression.
     pub terms: ExprTerms,
-    /// `not`
+    /// Whether the expression is negated with `not`.
     pub negated: bool,
     /// The `with` modifiers in order.
     pub with: ThinVec<With>,
-    /// Index in the body, from 0.
+    /// Index of the expression in its body, from 0.
     pub index: usize,
-    /// Whether the compiler or the parser generated it, such as the body of a rule without one.
+    /// Whether the compiler or the parser generated the expression, as for a rule without a body.
     pub generated: bool,
-    /// Whether it is an equality that was written with `:=`; the compiler sets this, and the left
-    /// side of such an expression only receives the value of the right side.
+    /// Whether the expression is an equality that was written with `:=`, so that its left side only
+    /// receives the value of the right side. The compiler sets this.
     pub assigned: bool,
     /// Source location.
     pub location: Location,
@@ -155,7 +155,7 @@ pub struct Every {
     pub body: Body,
 }
 
-/// A condition on bodies. Their bindings stay local to them.
+/// A condition on bodies. Bindings in a body stay local to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Logic {
     /// The connective.
@@ -180,7 +180,7 @@ pub enum Connective {
 pub struct Operand {
     /// The body.
     pub body: Body,
-    /// Whether it was written in braces; only then can it declare variables.
+    /// Whether the operand was written in braces; only then can it declare variables.
     pub explicit: bool,
 }
 
@@ -218,7 +218,7 @@ pub struct Import {
 /// The head of a rule.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// The first step of the reference, if it alone names the rule: not in `p.q.r := 1`.
+    /// First step of the reference, if that alone is the name of the rule: not for `p.q.r := 1`.
     pub name: Option<Var>,
     /// Path of the rule below its package: the name, then further steps.
     pub reference: Ref,
@@ -228,7 +228,7 @@ pub struct Head {
     pub key: Option<Term>,
     /// Value; absent for partial sets.
     pub value: Option<Term>,
-    /// Whether it was written with `:=`.
+    /// Whether the head was written with `:=`.
     pub assign: bool,
     /// Whether the value was omitted and is therefore `true`.
     pub value_generated: bool,
@@ -239,7 +239,7 @@ pub struct Head {
 /// A rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// `default`
+    /// Whether the rule is a `default` rule.
     pub default: bool,
     /// The head.
     pub head: Head,
@@ -262,7 +262,7 @@ pub struct Annotations {
     /// `authors`, `schemas`, `entrypoint`, `custom`, `labels`, without empty members. References
     /// are arrays of their steps.
     pub value: Value,
-    /// Settings for the compiler of filters: `unknowns` and `mask_rule`.
+    /// Settings for the translation to filters: `unknowns` and `mask_rule`.
     pub compile: Option<Value>,
     /// Source location of the block.
     pub location: Location,
@@ -271,7 +271,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Returns its `labels`, if it has any.
+    /// Returns the `labels` of the block, if it has any.
     pub(crate) fn labels(&self) -> Option<&Object> {
         self.value.as_object()?.get("labels")?.as_object()
     }
@@ -310,7 +310,7 @@ pub struct Module {
 }
 
 impl Package {
-    /// Returns the names after `data`.
+    /// Returns the steps of the path after `data`.
     pub fn names(&self) -> Vec<String> {
         let steps = self.path.iter().skip(1);
         let names = steps.filter_map(|step| match &step.value {
@@ -322,7 +322,7 @@ impl Package {
 }
 
 impl Connective {
-    /// Returns the keyword.
+    /// Returns the keyword of the connective.
     pub fn name(self) -> &'static str {
         match self {
             Self::Not => "not",
@@ -343,12 +343,12 @@ impl Clone for Term {
 }
 
 impl TermValue {
-    /// Whether it can contain other terms.
+    /// Whether the term can contain other terms.
     pub(crate) fn has_parts(&self) -> bool {
         !self.is_scalar() && !matches!(self, Self::Var(_))
     }
 
-    /// Whether it is null, a boolean, a number or a string.
+    /// Whether the term is null, a boolean, a number or a string.
     pub(crate) fn is_scalar(&self) -> bool {
         matches!(
             self,
@@ -356,7 +356,7 @@ impl TermValue {
         )
     }
 
-    /// Whether its parts can contain other terms. Most references have no such parts.
+    /// Whether some part of the term can contain other terms. Most references have no such parts.
     pub(crate) fn nests(&self) -> bool {
         match self {
             Self::Ref(parts) | Self::Array(parts) | Self::Set(parts) | Self::Call(parts) => {
@@ -382,12 +382,12 @@ impl Clone for Expr {
 }
 
 impl Var {
-    /// Whether it is not a valid source name: a wildcard or a generated name.
+    /// Whether the name is not valid in source code: that of a wildcard or a generated variable.
     pub fn is_generated(&self) -> bool {
         self.0.starts_with('$') || self.0.starts_with("__local")
     }
 
-    /// Whether it was written as `_`.
+    /// Whether the variable was written as `_`.
     pub fn is_wildcard(&self) -> bool {
         self.0.starts_with('$')
     }
@@ -399,7 +399,7 @@ impl fmt::Debug for Var {
     }
 }
 
-/// Compares nodes by the named fields only.
+/// Implements the comparison of nodes by the named fields only.
 macro_rules! compare_by {
     ($node:ty, $($part:ident),+) => {
         impl PartialEq for $node {

@@ -1,5 +1,5 @@
-//! One-line form of nodes for traces and error messages: operators as calls, `_` for wildcards,
-//! sets and objects in order.
+//! One-line form of nodes for traces and error messages: operators are written as calls, wildcards
+//! as `_`, sets and objects in order.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -95,8 +95,8 @@ fn show_call(f: &mut Formatter<'_>, terms: &[Term]) -> fmt::Result {
     }
 }
 
-/// Formats a term that precedes the bar of a comprehension, with infix operators: a union without
-/// parentheses would be parsed as that bar.
+/// Formats the term before the bar of a comprehension, in which a union needs parentheses: its
+/// operator is a bar, too.
 struct Collected<'a>(&'a Term);
 
 impl Display for Collected<'_> {
@@ -303,7 +303,7 @@ impl Display for Logic {
     }
 }
 
-/// Formats an expression, in parentheses if it needs them.
+/// Formats an expression, in parentheses if the flag is true.
 struct Bracketed<'a>(&'a Expr, bool);
 
 impl Display for Bracketed<'_> {
@@ -327,7 +327,7 @@ impl Operand {
 }
 
 impl Expr {
-    /// Whether a preceding `not` would apply to something else.
+    /// Whether a `not` that precedes the body would apply to something else.
     fn hides_negation(&self) -> bool {
         match &self.terms {
             _ if !self.with.is_empty() => true,
@@ -337,7 +337,7 @@ impl Expr {
         }
     }
 
-    /// Whether it would not be parsed as an operand of a connective on this side.
+    /// Whether the body would not be parsed as the operand of a connective on this side.
     fn hides_operand(&self, of: Connective, is_right: bool) -> bool {
         match &self.terms {
             _ if !self.with.is_empty() => true,

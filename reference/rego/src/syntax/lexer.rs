@@ -8,24 +8,24 @@ use super::token::{Keywords, Token};
 pub(super) struct Cursor {
     /// Byte offset of the next character.
     pub(super) offset: usize,
-    /// Its line, from 1.
+    /// Line of the next character, from 1.
     row: u32,
-    /// Its column, from 1; 0 for a line break, which counts to the line it begins.
+    /// Column of that character, from 1; 0 for a line break, which counts to the line it begins.
     col: u32,
 }
 
 /// A token and its position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexeme {
-    /// Its kind.
+    /// Kind of the token.
     pub(super) token: Token,
-    /// Byte offset of its start.
+    /// Byte offset of the start of the token.
     pub(super) start: usize,
-    /// Byte offset of its end.
+    /// Byte offset of the end of the token.
     pub(super) end: usize,
-    /// Its line.
+    /// Line of the start of the token.
     pub(super) row: u32,
-    /// Its column.
+    /// Column of the start of the token.
     pub(super) col: u32,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Lexer<'t> {
     text: &'t str,
     /// Current position; the parser backtracks by setting it.
     pub(super) cursor: Cursor,
-    /// Errors in the characters read since the last check.
+    /// Errors in the characters read since the parser last took them.
     pub(super) errors: Vec<&'static str>,
 }
 
@@ -62,7 +62,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.cursor.offset..)?.chars().next()
     }
 
-    /// Updates line and column for the character at the cursor.
+    /// Updates line and column for the character that the cursor has advanced to.
     fn arrive(&mut self) {
         match self.peek() {
             None => {}
@@ -243,7 +243,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads literal text of a template string up to its end or the next expression.
+    /// Reads literal text of a template string, up to the end of the string or the next expression.
     fn template(&mut self, raw: bool) -> Token {
         let quote = if raw { '`' } else { '"' };
         loop {
@@ -281,7 +281,7 @@ impl<'t> Lexer<'t> {
         self.illegal("non-terminated string")
     }
 
-    /// Reads the rest of an escape after its backslash.
+    /// Reads the rest of an escape after the backslash.
     fn escape(&mut self, brace: bool) {
         match self.peek() {
             Some('\\' | '"' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => self.bump(),

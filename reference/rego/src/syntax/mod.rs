@@ -21,13 +21,13 @@ pub use parser::{MAX_NESTING, parse_module, parse_module_as, parse_query, parse_
 pub(crate) use token::is_keyword;
 pub use version::Version;
 
-/// Runs with enough stack for one more level of nesting. The parser permits trees that are deeper
-/// than a thread's stack.
+/// Calls a function with enough stack for one more level of nesting. The parser permits trees that
+/// are deeper than a thread's stack.
 pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
 }
 
-/// Like [`deep`], for work inside a term, if that can be nested.
+/// Like [`deep`], for work inside a term; without `nests`, the stack suffices already.
 pub(crate) fn deep_in<R>(nests: bool, run: impl FnOnce() -> R) -> R {
     match nests {
         true => deep(run),

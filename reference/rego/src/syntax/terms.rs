@@ -103,7 +103,7 @@ pub(crate) fn dotted(reference: &[Term]) -> Option<Text> {
     Some(text.finish())
 }
 
-/// Returns the operator of a call as a reference. It is a variable or a reference.
+/// Returns the operator of a call, a variable or a reference, as a reference.
 pub(crate) fn operator(call: &[Term]) -> Option<&[Term]> {
     let operator = call.first()?;
     match &operator.value {
@@ -171,7 +171,7 @@ pub(crate) fn term_of_value(value: &Value) -> Term {
     }
 }
 
-/// Formats a reference with source names.
+/// Formats a reference with the source names of its variables, which `written` returns.
 pub(crate) fn shown(reference: &[Term], written: &dyn Fn(&Var) -> Option<Var>) -> String {
     let mut renamed = Term {
         value: TermValue::Ref(reference.into()),
@@ -184,7 +184,7 @@ pub(crate) fn shown(reference: &[Term], written: &dyn Fn(&Var) -> Option<Var>) -
     renamed.to_string()
 }
 
-/// Renames variables.
+/// Renames the variables of a term for which `name` returns a new name.
 pub(crate) fn rename(term: &mut Term, name: &dyn Fn(&Var) -> Option<Var>) {
     struct Renamed<'n>(&'n dyn Fn(&Var) -> Option<Var>);
     impl visit::Rewrite for Renamed<'_> {

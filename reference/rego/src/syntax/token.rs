@@ -60,7 +60,7 @@ pub(super) enum Token {
     Semicolon,
 }
 
-/// Set of the keywords that are not keywords everywhere.
+/// Set of those keywords that are not keywords in every source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Keywords(u8);
 
@@ -80,10 +80,10 @@ impl Keywords {
     /// `or`
     pub(super) const OR: Self = Self(1 << 6);
 
-    /// Keywords within the path of an import.
+    /// Keywords of this set within the path of an import.
     pub(super) const IMPORT: Self = Self(0);
 
-    /// Keywords of a Rego v1 source without imports.
+    /// Keywords of this set in a Rego v1 source without imports.
     pub(super) const V1: Self = Self::NOT
         .with(Self::IN)
         .with(Self::EVERY)
@@ -93,7 +93,7 @@ impl Keywords {
     /// All keywords that imports can enable.
     pub(super) const ALL: Self = Self::V1.with(Self::AND).with(Self::OR);
 
-    /// Keywords of a source without imports.
+    /// Returns the keywords of this set in a source of a version without imports.
     pub(super) const fn of(version: Version) -> Self {
         match version {
             Version::V0 => Self::NOT,
@@ -101,7 +101,7 @@ impl Keywords {
         }
     }
 
-    /// Returns the keyword that an import can name.
+    /// Returns the keyword of this name, if an import can enable it.
     pub(super) fn importable(name: &str) -> Option<Self> {
         Some(match name {
             "and" => Self::AND,
@@ -157,7 +157,7 @@ pub(crate) fn is_keyword(name: &str, version: Version) -> bool {
 }
 
 impl Token {
-    /// Returns the name in error messages; for an operator that of its function.
+    /// Returns the name of the token in error messages; for an operator that of its function.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Illegal => "illegal",
@@ -214,7 +214,7 @@ impl Token {
         }
     }
 
-    /// Whether it is written as a word of the language.
+    /// Whether the token is written as a word of the language.
     pub(super) fn is_keyword(self) -> bool {
         matches!(
             self,

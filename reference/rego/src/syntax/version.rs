@@ -15,7 +15,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// Returns the number, as used in bundle manifests.
+    /// Returns the number of the version, as used in bundle manifests.
     pub fn number(self) -> u8 {
         match self {
             Self::V0 => 0,
@@ -23,7 +23,7 @@ impl Version {
         }
     }
 
-    /// Returns the version with a number.
+    /// Returns the version with this number.
     pub fn of_number(number: i64) -> Option<Self> {
         match number {
             0 => Some(Self::V0),

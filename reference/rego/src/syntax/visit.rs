@@ -110,7 +110,7 @@ pub(crate) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
     }
 }
 
-/// Visits a rule without its `else`.
+/// Visits a rule without its `else` branches.
 pub(crate) fn rule<'t>(rule: &'t Rule, visitor: &mut impl Visit<'t>) {
     head(&rule.head, visitor);
     body(&rule.body, visitor);
@@ -226,7 +226,7 @@ pub(crate) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
     }
 }
 
-/// Rewrites every rule of a module and every `else` separately.
+/// Calls `run` for every rule of a module and, separately, for every `else` branch.
 pub(crate) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
     for first in rules {
         let mut next = Some(first);
@@ -237,7 +237,7 @@ pub(crate) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
     }
 }
 
-/// Returns every rule and every `else`.
+/// Returns every rule and every `else` branch.
 pub(crate) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
     rules
         .iter()

@@ -12,12 +12,12 @@ use crate::syntax::{Expr, ExprTerms, FileId, Term, TermValue, Var};
 /// Number of spaces after the longest location.
 const PADDING: usize = 5;
 
-/// An event without its indentation.
+/// Text of an event, without indentation.
 #[derive(Debug)]
 pub(super) struct Line {
     file: FileId,
     row: u32,
-    /// Whether it belongs to an expression within its query, rather than to the query itself.
+    /// Whether the event belongs to an expression of the query, rather than to the query itself.
     inner: bool,
     text: String,
 }
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// Adds locations and indentation to lines with their queries and parent queries.
+/// Adds locations and indentation to lines, each with the ids of its query and parent query.
 pub(super) fn show(lines: &[(u64, u64, &Line)]) -> Vec<String> {
     let width = lines.iter().map(|(_, _, line)| line.place().len()).max();
     let width = width.unwrap_or(0) + PADDING;

@@ -48,7 +48,7 @@ pub enum Node<'e> {
     Rule(&'e Rule),
     /// An expression.
     Expr(&'e Expr),
-    /// None, for a note.
+    /// No subject, as of a note.
     None,
 }
 
@@ -72,8 +72,9 @@ pub struct Event<'e> {
     pub locals: Vec<(Var, Value)>,
     /// Source names of generated variables.
     pub written: &'e dyn Fn(&Var) -> Option<Var>,
-    /// Message: `(matched 1 rule, early exit)` of an index, `early` of an exit, the text of a note.
+    /// Message: `(matched 1 rule, early exit)` of an index event, `early` of an exit, text of a
+    /// note.
     pub message: &'e str,
-    /// The rule or document of an index event, or of an exit from a rule.
+    /// Reference to the rule or document, for an index event or the exit from a rule.
     pub reference: Option<&'e [Term]>,
 }

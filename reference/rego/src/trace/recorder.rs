@@ -16,9 +16,9 @@ pub const MAX_EVENTS: usize = 100_000;
 /// Selection of the events of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// Calls of `trace`, and the enclosing queries.
+    /// Calls of `trace`, with events of the enclosing queries.
     Notes,
-    /// Expressions that failed, and the enclosing queries.
+    /// Expressions that failed, with events of the enclosing queries.
     Fails,
     /// Every step.
     Full,
@@ -70,7 +70,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the explanation: an array of events or lines. No lines at all become one empty line.
+    /// Returns the explanation: an array of events or lines. Without any lines, one empty line.
     pub fn finish(&self) -> Value {
         let mut events = Vec::with_capacity(self.kept.len());
         let mut lines = Vec::new();
@@ -169,7 +169,7 @@ fn object(event: &Event<'_>) -> Value {
 }
 
 impl Op {
-    /// Returns the name in responses.
+    /// Returns the name of the event type in responses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Enter => "Enter",

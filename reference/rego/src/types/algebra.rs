@@ -3,7 +3,7 @@
 use super::{Function, Object, Operand, Type};
 use crate::Value;
 
-/// Number of types at which a union becomes any type.
+/// Number of alternatives at which a union becomes the type of all values.
 const MAX_ALTERNATIVES: usize = 256;
 
 impl Type {
@@ -31,7 +31,7 @@ impl Type {
         }
     }
 
-    /// Returns the union of the known types; `None` if empty, or on functions and other types.
+    /// Returns the union of the known types; `None` for none, or for functions with other types.
     pub(crate) fn union(types: impl IntoIterator<Item = Option<Type>>) -> Option<Type> {
         let mut all: Vec<Type> = Vec::new();
         let mut functions: Vec<Type> = Vec::new();
@@ -114,7 +114,7 @@ impl Type {
         }
     }
 
-    /// Returns the type of the keys.
+    /// Returns the type of the keys of values of this type.
     pub(crate) fn keys(&self) -> Option<Type> {
         match self {
             Self::Array(_) => Some(Self::Number),
@@ -130,7 +130,7 @@ impl Type {
         }
     }
 
-    /// Returns the type of the members.
+    /// Returns the type of the members of values of this type.
     pub(crate) fn values(&self) -> Option<Type> {
         match self {
             Self::Array(array) => array

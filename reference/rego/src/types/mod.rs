@@ -70,8 +70,8 @@ pub(crate) struct Object {
     values: Derived,
 }
 
-/// Type that is derived from the parts of another on first use. It adds no information, so that all
-/// are equal.
+/// Type that is derived from the parts of its container on first use. It adds no information, so
+/// all such types are equal in comparisons.
 #[derive(Debug, Default)]
 struct Derived(OnceLock<Option<Type>>);
 
@@ -122,7 +122,7 @@ pub(crate) struct Operand {
     pub(crate) of: Option<Type>,
 }
 
-/// Functions.
+/// Function type: its operands and result.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Function {
     pub(crate) args: Vec<Operand>,
@@ -211,7 +211,7 @@ impl Type {
         }))
     }
 
-    /// Returns the type of sets of such members.
+    /// Returns the type of sets whose members have this type.
     pub(crate) fn set(of: Option<Type>) -> Self {
         let mut weight = TypeSize::of(of.as_ref().map(Some));
         weight.unknown |= of.is_none();
@@ -260,17 +260,17 @@ impl Type {
         }
     }
 
-    /// Whether a part of it is not known.
+    /// Whether some part of the type is not known.
     pub(crate) fn is_unknown(&self) -> bool {
         self.weight().unknown
     }
 
-    /// Whether it is the type of all values.
+    /// Whether this is the type of all values.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Any(any) if any.of.is_empty())
     }
 
-    /// Returns the function, if it is one.
+    /// Returns the function, if this is the type of one.
     pub(crate) fn as_function(&self) -> Option<&Function> {
         match self {
             Self::Function(function) => Some(function),

@@ -79,7 +79,7 @@ fn listed<T>(
     Ok(())
 }
 
-/// Converts a type to a document: `type` and the parts of that kind; `null` if it is not known.
+/// Converts a type to a document: `type`, and the parts of such a type; `null` if it is not known.
 pub(crate) fn document(of: Option<&Type>) -> Value {
     of.map_or(Value::Null, |of| Value::from(members(of)))
 }

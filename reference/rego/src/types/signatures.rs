@@ -14,19 +14,19 @@ const TABLE: &str = include_str!("signatures.txt");
 pub(crate) struct Signature {
     /// Dotted name.
     pub(crate) name: &'static str,
-    /// Infix operator that is equivalent to the function.
+    /// Infix operator that is equivalent to the function, if there is one.
     pub(crate) infix: Option<&'static str>,
     /// Whether modules may no longer call it.
     pub(crate) deprecated: bool,
     /// Whether equal operands can have different results.
     pub(crate) nondeterministic: bool,
-    /// Whether it is a relation, with any number of results.
+    /// Whether the function is a relation, with any number of results.
     pub(crate) relation: bool,
-    /// Function type.
+    /// Type of the function.
     pub(crate) of: Type,
     /// Number of operands, not counting variadic ones.
     pub(crate) arity: usize,
-    /// Whether it has no result and is called for its effect.
+    /// Whether the function has no result and is called for its effect.
     pub(crate) void: bool,
 }
 

@@ -28,7 +28,7 @@ const MAX_BITS: u64 = 400_000;
 
 type Result<T> = std::result::Result<T, ArithmeticError>;
 
-/// Returns the number, unless it is too large.
+/// Converts an integer to a number, unless it is too large.
 fn bounded(integer: BigInt) -> Result<Number> {
     if integer.bits() > MAX_BITS {
         return Err(ArithmeticError::TooBig);
@@ -41,10 +41,10 @@ fn number(float: &Float) -> Result<Number> {
 }
 
 impl Number {
-    /// Returns the value as an integer, if it is one, in any notation.
+    /// Returns the number as an integer, if it is one, in any notation.
     ///
     /// # Errors
-    /// If it has too many digits.
+    /// If the number has too many digits.
     pub fn to_integer(&self) -> Result<Option<BigInt>> {
         if let Some(integer) = self.small() {
             return Ok(Some(BigInt::from(integer)));
@@ -59,15 +59,15 @@ impl Number {
         Ok(Some(if decimal.negative { -size } else { size }))
     }
 
-    /// Whether the value is an integer, in any notation.
+    /// Whether the number is an integer, in any notation.
     ///
     /// # Errors
-    /// If it has too many digits.
+    /// If the number has too many digits.
     pub(crate) fn is_whole(&self) -> Result<bool> {
         Ok(self.small().is_some() || self.to_integer()?.is_some())
     }
 
-    /// Returns the float nearest to the value.
+    /// Returns the float nearest to the number.
     fn to_float(&self) -> Result<Float> {
         let text = self.text();
         let decimal = Decimal::of_checked(&text);
@@ -75,7 +75,7 @@ impl Number {
         Ok(Float::of_scaled(decimal.negative, digits, power))
     }
 
-    /// Returns both as integers, if they are.
+    /// Returns both numbers as integers, if both are integers.
     fn integers(&self, other: &Self) -> Result<Option<(BigInt, BigInt)>> {
         Ok(match self.to_integer()? {
             Some(left) => other.to_integer()?.map(|right| (left, right)),
@@ -83,7 +83,7 @@ impl Number {
         })
     }
 
-    /// Returns both, if they are small integers in canonical form.
+    /// Returns both numbers, if they are small integers in canonical form.
     fn both_small(&self, other: &Self) -> Option<(i64, i64)> {
         Some((self.small()?, other.small()?))
     }
@@ -148,7 +148,7 @@ impl Number {
         number(&sum)
     }
 
-    /// Returns the product of numbers that are not all integers, less precise than that of two.
+    /// Returns the product of numbers that are not all integers, less precise than `times`.
     ///
     /// # Errors
     /// If an operand or the result is too large.
@@ -160,7 +160,7 @@ impl Number {
         Self::parse(&product.product_text()).ok_or(ArithmeticError::TooBig)
     }
 
-    /// Returns the integer part of the product, which is rounded as a float first.
+    /// Returns the integer part of the product, after rounding the product to a float.
     ///
     /// # Errors
     /// If an operand is too large.
@@ -211,7 +211,7 @@ impl Number {
     /// Returns the absolute value.
     ///
     /// # Errors
-    /// If it is too large.
+    /// If the number is too large.
     pub fn absolute(&self) -> Result<Self> {
         if let Some(size) = self.small().and_then(i64::checked_abs) {
             return Ok(Self::from(size));
@@ -224,7 +224,7 @@ impl Number {
     /// Returns the nearest integer, rounding halves away from zero.
     ///
     /// # Errors
-    /// If it is too large.
+    /// If the number is too large.
     pub fn rounded(&self) -> Result<Self> {
         self.stepped(|float| {
             let half = Float::of_scaled(float.negative, BigUint::from(5u32), -1);
@@ -232,10 +232,11 @@ impl Number {
         })
     }
 
-    /// Returns the least integer that is not less. Between -1 and 0 that is 1, as in OPA.
+    /// Returns the least integer that is not less than the number. For numbers between -1 and 0 it
+    /// is 1, as in OPA.
     ///
     /// # Errors
-    /// If it is too large.
+    /// If the number is too large.
     pub fn ceiling(&self) -> Result<Self> {
         self.stepped(|float| match float.truncated() {
             (whole, false) if whole.sign() != Sign::Minus => whole + 1,
@@ -243,10 +244,11 @@ impl Number {
         })
     }
 
-    /// Returns the greatest integer that is not more. Between -1 and 0 that is 0, as in OPA.
+    /// Returns the greatest integer that is not greater than the number. For numbers between -1 and
+    /// 0 it is 0, as in OPA.
     ///
     /// # Errors
-    /// If it is too large.
+    /// If the number is too large.
     pub fn floored(&self) -> Result<Self> {
         self.stepped(|float| match float.truncated() {
             (whole, false) if whole.sign() == Sign::Minus => whole - 1,
@@ -257,7 +259,7 @@ impl Number {
     /// Returns the integer part.
     ///
     /// # Errors
-    /// If it is too large.
+    /// If the number is too large.
     pub fn truncated(&self) -> Result<BigInt> {
         // With a point or an exponent it counts as a float.
         match self.text().contains(['.', 'e', 'E']) {

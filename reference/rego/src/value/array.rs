@@ -122,7 +122,7 @@ impl Array {
         }
     }
 
-    /// Returns the indexes of items by their members, if there are many items.
+    /// Returns the indexes that find items by their members, if there are many items.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match &self.0 {
             Items::Packed(_) => None,
@@ -161,7 +161,7 @@ impl Array {
         })
     }
 
-    /// Returns the runs of items, as they are stored, after the first `skipped` items.
+    /// Returns the runs of items in their stored form, without the first `skipped` items.
     pub(super) fn runs(&self, skipped: usize) -> Runs<'_, Value> {
         match &self.0 {
             Items::Packed(items) => Runs::of_run(Run::Items(items), skipped),
@@ -181,7 +181,7 @@ impl Array {
         self.tree_mut().find_mut(At(index))
     }
 
-    /// Inserts an item before the one at an index, or after the last.
+    /// Inserts an item before the item at an index, or after the last item.
     pub fn insert(&mut self, index: usize, value: Value) {
         let index = index.min(self.len());
         self.tree_mut().insert(Before(index), value);
@@ -215,7 +215,7 @@ impl Array {
         }
     }
 
-    /// Whether another value may share the items, so that they take no additional memory.
+    /// Whether another array may share the items, so that they take no additional memory here.
     pub(super) fn is_shared(&self) -> bool {
         match &self.0 {
             Items::Packed(items) => !items.is_unique(),

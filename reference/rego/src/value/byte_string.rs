@@ -1,6 +1,6 @@
 //! Strings that are not UTF-8.
 //!
-//! A string of the language is a sequence of bytes. Nearly all strings are UTF-8, and these are
+//! A Rego string is a sequence of bytes. Nearly all strings are UTF-8, and these are
 //! [`Value::String`]; decoded keys and signatures often are not, and these are [`Value::Bytes`]. As
 //! the two are different variants, a function that only supports text cannot mistake other bytes
 //! for text.
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// Returns the bytes of the string, if this is one.
+    /// Returns the bytes of the string, if this value is one.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::String(text) => Some(text.as_bytes()),
@@ -54,12 +54,12 @@ impl Value {
         }
     }
 
-    /// Whether this is a string.
+    /// Whether this value is a string, UTF-8 or not.
     pub fn is_string(&self) -> bool {
         matches!(self, Self::String(_) | Self::Bytes(_))
     }
 
-    /// Returns the string for JSON, if this is one: each byte that is not UTF-8 becomes U+FFFD.
+    /// Returns the string, if this value is one; each byte that is not UTF-8 becomes U+FFFD.
     pub fn as_lossy(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::String(text) => Some(Cow::Borrowed(text)),
@@ -88,7 +88,7 @@ pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
 pub(crate) struct Characters<'b> {
     bytes: &'b [u8],
     text: Cow<'b, str>,
-    /// Positions in the text of each U+FFFD that replaces a byte, in order.
+    /// Byte offsets in the converted text of each U+FFFD that replaces a byte, in order.
     replaced: Vec<usize>,
 }
 
@@ -140,17 +140,17 @@ impl<'b> Characters<'b> {
         &self.text
     }
 
-    /// Returns the bytes of the string.
+    /// Returns all bytes of the original string.
     pub(crate) fn whole(&self) -> &'b [u8] {
         self.bytes
     }
 
-    /// Whether some of the characters replace other bytes.
+    /// Whether some of the characters replace bytes that are not UTF-8.
     pub(crate) fn is_replaced(&self) -> bool {
         !self.replaced.is_empty()
     }
 
-    /// Returns the bytes for a range of positions in the characters.
+    /// Returns the original bytes for a range of byte offsets in the characters.
     pub(crate) fn bytes(&self, range: Range<usize>) -> &'b [u8] {
         let byte = |place: usize| {
             let before = self.replaced.partition_point(|at| *at < place);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{Array, Object, Set, Value};
 
-/// Number of arrays, objects and sets from which a comparison caches equal parts.
+/// Number of compared arrays, objects and sets after which a comparison caches equal parts.
 const MANY: u32 = 1_000;
 
 /// State of a comparison.
@@ -20,7 +20,7 @@ struct Comparison {
     looked: u32,
     /// Number of items that may have been compared.
     work: usize,
-    /// Addresses of pairs of parts that are equal.
+    /// Pairs of parts that were found equal, by their addresses.
     equal: BTreeSet<(usize, usize)>,
 }
 
@@ -98,7 +98,7 @@ impl Comparison {
         self.alike(parts)
     }
 
-    /// Returns the order of two parts, if it is known without a comparison of their items.
+    /// Returns the order of two parts, if no comparison of their items is needed to know it.
     fn known(&mut self, (left, right): (Part, Part)) -> Option<Ordering> {
         if left.0 == right.0 {
             return Some(Ordering::Equal);
@@ -121,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// Whether two values are equal, and the number of items that may have been compared.
+/// Returns whether two values are equal, and the number of items that may have been compared.
 pub(crate) fn equal(left: &Value, right: &Value) -> (bool, usize) {
     let mut comparison = Comparison::of(true);
     let equal = comparison.values(left, right).is_eq();
@@ -159,7 +159,7 @@ impl PartialOrd for Value {
     }
 }
 
-/// Compares two arrays, objects or sets. A separate function for the same reason.
+/// Compares two arrays, objects or sets. A separate function, so that scalars cost next to nothing.
 #[inline(never)]
 fn in_order(left: &Value, right: &Value) -> Ordering {
     Comparison::of(false).values(left, right)

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-/// Maximum number of digits before the point, or of zeros after it, in computations.
+/// Maximum number of digits before the point, or of zeros after it, of a number in computations.
 const MAX_MAGNITUDE: i64 = 120_000;
 
-/// Maximum number of digits in computations.
+/// Maximum number of digits of a number in computations.
 const MAX_DIGITS: usize = 240_000;
 
 /// Parsed number: its digits, with the decimal point after the first `point` of them.

@@ -26,8 +26,8 @@ impl Float {
         Self::rounded_to(PRECISION, negative, mantissa, exponent, more)
     }
 
-    /// Rounds to the nearest value, ties to even. `more` says that a bit that was cut off earlier
-    /// is set.
+    /// Rounds to the nearest value, ties to even. `more`: whether bits below the mantissa, which
+    /// were cut off earlier, are set.
     fn rounded_to(
         precision: u64,
         negative: bool,
@@ -79,7 +79,7 @@ impl Float {
         self.mantissa == BigUint::ZERO
     }
 
-    /// Returns the signed mantissa, scaled to a lower exponent.
+    /// Returns the signed mantissa, scaled to an exponent that is not higher than its own.
     fn at(&self, exponent: i64) -> BigInt {
         let sign = if self.negative {
             Sign::Minus
@@ -123,7 +123,7 @@ impl Float {
         Self::rounded(negative, mantissa, self.exponent + other.exponent, false)
     }
 
-    /// Returns the product of this float, which has the precision of products of many, and another.
+    /// Returns the product of this float, an intermediate product of many numbers, and another.
     pub(super) fn times_one_of_many(&self, other: &Self) -> Self {
         let mantissa = &self.mantissa * &other.mantissa;
         let negative = self.negative != other.negative;
@@ -156,7 +156,7 @@ impl Float {
     }
 
     /// Returns the shortest text that is nearer to this float than to any other: only digits for an
-    /// integer, else with an exponent from a million on and below a ten-thousandth.
+    /// integer, and else an exponent from a million on and below a ten-thousandth.
     pub(super) fn text(&self) -> String {
         self.text_of(PRECISION)
     }
@@ -235,7 +235,7 @@ impl Float {
     }
 }
 
-/// Whether the digits after a digit are more than half of it, or exactly half after an odd one.
+/// Whether to round a digit up: `rest` is more than half of its unit, or half after an odd digit.
 fn is_from_half(digit: u8, rest: &[u8]) -> bool {
     match rest {
         [b'5'] => digit % 2 == 1,

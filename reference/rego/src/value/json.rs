@@ -16,7 +16,7 @@ pub struct SyntaxError {
     pub message: &'static str,
 }
 
-/// Parses a text with one value. Of members with the same name the last one counts.
+/// Parses a text that contains one value. Of members with the same name the last one counts.
 ///
 /// # Errors
 /// If the text is not UTF-8, is not JSON or is nested deeper than [`MAX_DEPTH`].
@@ -76,8 +76,8 @@ fn read_list<'t, T>(
     list
 }
 
-/// Maximum number of interned names, and their lengths. Shorter names are not interned: they need
-/// no allocation.
+/// Maximum number of interned names, followed by their lengths in bytes. Shorter names are not
+/// interned, because they need no allocation.
 const MAX_NAMES: usize = 1024;
 const NAME: std::ops::RangeInclusive<usize> = 24..=64;
 
@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Rejects anything but space.
+    /// Rejects anything but whitespace up to the end of the text.
     pub(super) fn end(&mut self) -> Result<(), SyntaxError> {
         self.skip_space();
         match self.peek() {
@@ -149,7 +149,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Skips space and then this byte, if it is next.
+    /// Skips whitespace and then this byte, if it is next. Returns whether it was.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
         let there = self.peek() == Some(byte);
@@ -181,7 +181,7 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// Enters an array or object.
+    /// Skips the bracket of an array or object; returns the nesting depth of its contents.
     pub(super) fn enter(&mut self, depth: usize) -> Result<usize, SyntaxError> {
         if depth >= MAX_DEPTH {
             return Err(self.error("nested too deep, 512 levels are allowed"));
@@ -333,7 +333,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads up to the next quote, backslash or control character.
+    /// Reads characters up to the next quote, backslash or control character.
     pub(super) fn plain(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);

@@ -9,11 +9,11 @@ use super::tree::{Item, Run, Runs};
 use super::write::{Writer, escape_into};
 use super::{Array, Number, Object, Text, Value};
 
-/// Maximum length of the text of a part that is written as a whole. Longer parts are started again,
-/// and written in pieces.
+/// Maximum length in bytes of a part that is written as a whole. Longer parts are discarded, and
+/// then written in pieces.
 const SMALL: usize = 1 << 10;
 
-/// Number of members of a set per lookup: finding the position of a member compares others.
+/// Number of members of a set per lookup, as finding the position of one compares it with others.
 const LOOKED_UP: usize = 256;
 
 /// Iterator over the remaining JSON text of a value. It shares the value, so that changes to the
@@ -30,12 +30,12 @@ const LOOKED_UP: usize = 256;
 /// ```
 #[derive(Debug, Clone)]
 pub struct JsonChunks {
-    /// The value, until it is started.
+    /// The whole value, until its encoding is started.
     whole: Option<Value>,
-    /// Stack of started parts, the outermost first.
+    /// Stack of the parts whose encoding is started, the outermost first.
     open: Vec<Part>,
     pretty: bool,
-    /// Whether members are sorted by name.
+    /// Whether members are written in the order of their names, not of their keys.
     by_name: bool,
     /// Target length of a piece in bytes.
     size: usize,
@@ -59,11 +59,11 @@ enum Part {
 /// A key that is not a string, whose text is partially written between quotes.
 #[derive(Debug, Clone)]
 struct Name {
-    /// The remaining text.
+    /// Encoder of the remaining text of the key.
     rest: JsonChunks,
-    /// The current piece of it.
+    /// Current piece of the text.
     text: Vec<u8>,
-    /// Number of bytes of that piece already written.
+    /// Number of bytes of the current piece already written.
     done: usize,
 }
 
@@ -89,11 +89,11 @@ struct Members {
     named: bool,
 }
 
-/// Next action after some of a part was written.
+/// Next action after a part was written up to some position.
 enum Step {
     /// The part is complete.
     Done,
-    /// This part has to be written first.
+    /// This nested part has to be written first.
     Into(Part),
     /// The piece is full.
     Full,
@@ -176,7 +176,7 @@ struct Piece {
     writer: Writer,
     /// Target length.
     size: usize,
-    /// Number of bytes of discarded output, which cost as much time.
+    /// Number of bytes of discarded output, which cost as much time as other output.
     vain: usize,
     pretty: bool,
 }
@@ -208,7 +208,7 @@ impl Piece {
         self.pretty.then_some(level)
     }
 
-    /// Writes a value if its text is short, or else starts it.
+    /// Writes a value if its text is short, or else returns it as a part to start.
     fn attempt(&mut self, value: &Value, level: usize) -> Result<(), Part> {
         let level = self.level(level);
         if self.small(|writer| writer.value(value, level).is_ok()) {
@@ -245,7 +245,7 @@ impl Piece {
         })
     }
 
-    /// Writes the name that represents a key if it is short, or else starts it.
+    /// Writes the name that represents a key if it is short, or else returns it as a part to start.
     fn name(&mut self, key: &Value) -> Result<(), Part> {
         if self.small(|writer| writer.member_name(key).is_ok()) {
             return Ok(());
@@ -258,7 +258,7 @@ impl Piece {
         })
     }
 
-    /// Writes something if it is short. Returns whether it was.
+    /// Calls `write`, and discards its output if that is too long. Returns whether it is retained.
     fn small(&mut self, write: impl FnOnce(&mut Writer) -> bool) -> bool {
         let before = self.writer.out.len();
         self.writer.limit = before + SMALL;
@@ -302,7 +302,8 @@ impl Piece {
         true
     }
 
-    /// Writes text between quotes; returns the position that it has reached.
+    /// Writes text between quotes until the piece is full; returns the position in the text
+    /// reached.
     fn escape(&mut self, text: &[u8], mut done: usize) -> usize {
         while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
             if self.is_full() {

@@ -1,4 +1,4 @@
-//! Length of the JSON text of values, without an encoding of it.
+//! Measurement of the JSON text of values, without encoding them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +17,8 @@ const LOOK: u32 = 1 << 12;
 pub struct Measured {
     /// Length of the text in bytes.
     pub length: usize,
-    /// Approximate number of bytes that are freed when the value is dropped: those that it does not
-    /// share with other values.
+    /// Approximate number of bytes of memory that the value does not share with other values, and
+    /// that are freed when it is dropped.
     pub own: usize,
     /// Whether objects have members that are not written, because later ones have the same name.
     pub hides: bool,
@@ -27,10 +27,10 @@ pub struct Measured {
 /// Reason why a value was not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotMeasured {
-    /// Its text would be longer than the limit.
+    /// The text of the value would be longer than the limit.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// The result is not needed any more.
+    /// The measurement was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
@@ -86,7 +86,7 @@ impl Extended for Member {
     }
 }
 
-/// Size of a text: if it is indented, each of its lines but the first grows with the level.
+/// Size of a text, with the number of its line breaks: each line but the first is indented.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
     length: usize,
@@ -105,7 +105,7 @@ struct Ruler<'c> {
 }
 
 impl Ruler<'_> {
-    /// Measures a value at the outermost level. It is `own` if no ancestor is shared.
+    /// Measures a value as if at the outermost level. `own`: whether no ancestor of it is shared.
     fn value(&mut self, value: &Value, own: bool) -> Result<Extent, NotMeasured> {
         self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(LOOK) && self.cancelled.load(Ordering::Relaxed) {
@@ -244,7 +244,7 @@ impl Ruler<'_> {
         Ok((self.value(value, own)?, name.saturating_add(colon)))
     }
 
-    /// Adds a part, and the number of bytes that precede it, to the whole.
+    /// Adds the size of a part, and of the `before` bytes that precede it, to the whole.
     fn add(&self, whole: &mut Extent, part: Extent, before: usize) -> Result<(), NotMeasured> {
         let length = part.length.saturating_add(before);
         whole.length = whole.length.saturating_add(length);
@@ -255,7 +255,7 @@ impl Ruler<'_> {
         }
     }
 
-    /// Adds brackets to parts.
+    /// Returns the size of `count` parts with the brackets around them.
     fn bracket(
         &mut self,
         inner: Extent,

@@ -9,7 +9,7 @@ use super::tree::Item;
 /// A list of items.
 pub(super) enum Chunk<T> {
     Items(Vec<T>),
-    /// Boxed, as most lists are created by policies, and do not need it.
+    /// List that may be unparsed. Boxed, because most lists are created by policies, and are not.
     LazyChunk(Box<LazyChunk<T>>),
 }
 

@@ -1,4 +1,4 @@
-//! Index of long lists: positions of the items that have a certain member.
+//! Indexes of long lists: positions of the items whose member at a path has a certain value.
 //!
 //! A list stores its index next to its items, so that both are dropped together: a change of the
 //! list affects an unindexed copy, or clears the index first. Only hashes are stored, so that an
@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::Value;
 
-/// Maximum number of different members per list that are indexed.
+/// Maximum number of indexes of a list, each for a different member of the items.
 const PATHS: usize = 4;
 
 /// Maximum number of bytes of all indexes of all lists together.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Maximum average number of entries per bucket, which are those with the same first bits of their
-/// hashes; the minimum is half of it. The maximum fills two cache lines.
+/// Maximum average number of entries per bucket (a bucket has the entries whose hashes have the
+/// same first bits); the minimum is half of it. The maximum fills two cache lines.
 const TOGETHER: usize = 16;
 
 /// Number of searches of a list for the same member after which an index is built.
 const PAYS: u32 = 2;
 
-/// Number of bytes of all indexes.
+/// Number of bytes of all indexes of all lists.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Indexes of one list. A clone has none, because it is about to be changed.
@@ -36,11 +36,11 @@ pub(crate) struct Lookups(OnceLock<Box<[Lookup; PATHS]>>);
 pub(crate) struct Lookup {
     /// Steps from an item to the member; empty for the item itself.
     path: OnceLock<Box<[Value]>>,
-    /// Number of searches for it.
+    /// Number of searches for the member.
     searches: AtomicU32,
     /// Whether a thread builds the index.
     is_being_made: AtomicBool,
-    /// The index; `None` if there was no memory left for it.
+    /// The index, once it is built; `None` if there was no memory left for it.
     places: OnceLock<Option<Places>>,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct Lookup {
 struct Places {
     state: RandomState,
     entries: Box<[Entry]>,
-    /// Start of each bucket, and the end of the last: a search starts with the cache lines of its
-    /// bucket.
+    /// Start of each bucket in the sorted entries, and the end of the last bucket, so that a search
+    /// starts in the right cache lines.
     starts: Box<[u32]>,
     /// Shift that reduces a hash to its first bits.
     shift: u32,
@@ -66,9 +66,9 @@ struct IndexBudget(usize);
 pub(crate) enum Known<'l> {
     /// Only the items at these positions can have the member, in ascending order.
     At(&'l [Entry]),
-    /// There is no index yet, but it pays to build it.
+    /// There is no index yet, but it pays to build this one.
     Cancellation(&'l Lookup),
-    /// There is no index.
+    /// There is no index, and none should be built.
     Nothing,
 }
 
@@ -116,8 +116,8 @@ impl Lookup {
         }
     }
 
-    /// Builds the index of the members of all items of an array or values of an object, unless
-    /// another thread does. `go_on` is called for each item first.
+    /// Builds the index over all items of an array or values of an object, unless another thread
+    /// does. `go_on` is called before each item.
     ///
     /// # Errors
     /// The error that `go_on` returns.
@@ -182,7 +182,7 @@ impl Places {
         }
     }
 
-    /// Returns the entries that may have a value.
+    /// Returns the entries of items whose member may have this value.
     fn of(&self, sought: &Value) -> &[Entry] {
         let sought = hash(&self.state, sought);
         let part = part(sought, self.shift);
@@ -208,7 +208,7 @@ fn part(hash: u32, shift: u32) -> usize {
 }
 
 impl IndexBudget {
-    /// Reserves memory for a number of entries, if there is enough.
+    /// Reserves memory for this number of entries, if enough is left.
     fn of(entries: usize) -> Option<Self> {
         u32::try_from(entries).ok()?;
         let starts = parts(entries)
@@ -229,7 +229,7 @@ impl Drop for IndexBudget {
     }
 }
 
-/// Hashes a value; equal values have equal hashes. All collections, seldom sought, share one.
+/// Hashes a value; equal values have equal hashes. All collections have one hash: few are searched.
 fn hash(state: &RandomState, value: &Value) -> u32 {
     let hash = match value {
         Value::Null => 0,
@@ -254,8 +254,8 @@ impl Value {
     }
 
     /// Returns the number of searches for the same member after which it pays to build an index. If
-    /// a search would have to parse the items, it costs no more to build the index, and the text
-    /// can remain.
+    /// a search would have to parse the items, building the index at once costs no more, and the
+    /// text can remain unparsed.
     pub(crate) fn pays(&self) -> u32 {
         let is_lazy = match self {
             Self::Array(items) => items.is_lazy(),

@@ -9,7 +9,7 @@ use super::Value;
 #[derive(Debug)]
 pub struct Literal<'v>(pub &'v Value);
 
-/// Maximum number of values within a value that are formatted.
+/// Maximum number of values that are formatted of one value, including those within it.
 const MAX_SHOWN: usize = 1 << 20;
 
 impl fmt::Display for Literal<'_> {
@@ -19,7 +19,7 @@ impl fmt::Display for Literal<'_> {
     }
 }
 
-/// Writes a value, at most `left` parts of it.
+/// Writes a value, but at most `left` of the values within it.
 fn show(value: &Value, f: &mut fmt::Formatter<'_>, left: &mut usize) -> fmt::Result {
     if *left == 0 {
         return f.write_str("…");

@@ -1,12 +1,12 @@
-//! Document values. Clones share the original; a change copies only the path to it.
+//! Document values. Clones share the original's data; a change copies only the path to its place.
 //!
-//! Servers store documents of hundreds of megabytes, most of them many small objects with the same
-//! few names and short strings. So a value takes 24 bytes, and small values need no allocation:
-//! integers and strings of up to 23 bytes are stored inline. A parsed object is one allocation with
-//! its values; the list of its keys is shared by all objects of the document that have the same
-//! ones. A short array is one allocation with its items. Longer objects and arrays are trees of
-//! lists, so that a change to one of a million entries copies a few lists and shares the others;
-//! short ones become such lists when they are changed.
+//! Servers store documents of hundreds of megabytes, most of which are many small objects with the
+//! same few names and short strings. So a value takes 24 bytes, and small values need no
+//! allocation: integers and strings of up to 23 bytes are stored inline. A parsed object is one
+//! allocation with its values; the list of its keys is shared by all objects of the document that
+//! have the same keys. A short array is one allocation with its items. Longer objects and arrays
+//! are trees of lists, so that a change to one of a million entries copies a few lists and shares
+//! the others; short objects and arrays become such a list when they are changed.
 //!
 //! In stored documents ([`document_from_json`]) such a list remains text until one of its items is
 //! accessed, which takes a third of the memory and no time to encode.
@@ -68,7 +68,8 @@ pub use yaml::{YamlError, from_yaml};
 /// deeper value is limited.
 pub const MAX_DEPTH: usize = 512;
 
-/// A document, or a value that only policies create: sets, and objects whose keys are not strings.
+/// A document, or a value that only policies create: a set, or an object with keys of other types
+/// than strings.
 ///
 /// Values have one total order: null, booleans, numbers, strings, arrays, objects, sets; within a
 /// type the natural one, item by item.
@@ -93,7 +94,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the string, if this is one that is UTF-8.
+    /// Returns the string, if this is a string that is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -125,7 +126,7 @@ impl Value {
         }
     }
 
-    /// Returns the value of a member, if this is an object that has it.
+    /// Returns the value of the member with this name, if this is an object that has one.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.as_object()?.get(name)
     }
@@ -161,7 +162,7 @@ impl Value {
         Self::Object(members.into_iter().collect())
     }
 
-    /// Returns the rank of the value's type in the order.
+    /// Returns the rank of the value's type in the order of all values.
     fn rank(&self) -> u8 {
         match self {
             Self::Null => 0,
@@ -269,5 +270,5 @@ impl From<Set> for Value {
     }
 }
 
-/// Size of a value: three words.
+/// A value has three machine words.
 const _: () = assert!(size_of::<Value>() == 24);

@@ -1,4 +1,4 @@
-//! Names of members in JSON, where keys that are not strings are named by their JSON text.
+//! Names of members in JSON, where the name for a key that is not a string is its JSON text.
 //!
 //! Different keys can have the same name, such as `1` and `"1"`. An object is written with unique
 //! names: of members with the same name, the last in the order of the keys counts.
@@ -19,11 +19,11 @@ fn may_meet(members: &Object) -> bool {
     !members.all_keys(named) && !members.all_keys(plain)
 }
 
-/// Returns the members that are written, if some are not. Objects with only string keys are not
-/// copied.
+/// Returns the members that are written to JSON, if some are not; `None` if all are. Objects with
+/// only string keys are not copied.
 ///
 /// # Errors
-/// If the names take more than `limit` bytes together.
+/// If the names together take more than `limit` bytes.
 pub(super) fn written(members: &Object, limit: usize) -> Result<Option<Object>, TooLong> {
     if !may_meet(members) {
         return Ok(None);
@@ -80,7 +80,7 @@ impl Value {
     }
 }
 
-/// Removes members that are not written. The results for shared parts are cached by address.
+/// Removes members that are not written to JSON. Results for shared parts are cached by address.
 #[derive(Default)]
 struct Distinct(HashMap<usize, Option<Value>>);
 
@@ -126,7 +126,7 @@ impl Distinct {
         }
     }
 
-    /// Returns all values, if one of them differs.
+    /// Returns all values, some of them changed; `None` if no value changes.
     fn items<'v>(&mut self, items: impl Iterator<Item = &'v Value> + Clone) -> Option<Vec<Value>> {
         let mut changed: Option<Vec<Value>> = None;
         for (at, item) in items.clone().enumerate() {

@@ -1,5 +1,5 @@
 //! Numbers that preserve their text, so that `1e3`, `1.0` and long integers are written as they
-//! were sent.
+//! were read.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,14 +14,14 @@ use super::decimal::Decimal;
 #[derive(Clone)]
 pub struct Number(Repr);
 
-/// An integer in canonical form is stored without its text.
+/// Representation of a number. An integer in canonical form is stored without its text.
 #[derive(Clone)]
 enum Repr {
     Integer(i64),
     Text(Arc<str>),
 }
 
-/// Maximum length of integers that always fit, including the sign.
+/// Maximum length, including the sign, of integer texts that always fit into 64 bits.
 const SHORT: usize = 18;
 
 impl Number {
@@ -53,8 +53,8 @@ impl Number {
         }
     }
 
-    /// Returns the number of digits that computations may need, 0 for a number that fits a machine
-    /// word. `None` for a number with an exponent.
+    /// Returns the number of digits that computations with the number may need; 0 if it fits a
+    /// machine word, `None` if it has an exponent.
     pub(crate) fn digits(&self) -> Option<usize> {
         match &self.0 {
             Repr::Integer(_) => Some(0),
@@ -63,7 +63,7 @@ impl Number {
         }
     }
 
-    /// Returns the value, if it is written as an integer and fits: `1`, not `1.0` or `1e0`.
+    /// Returns the value, if the number is written as an integer and fits: `1`, not `1.0` or `1e0`.
     pub fn as_i64(&self) -> Option<i64> {
         match &self.0 {
             Repr::Integer(integer) => Some(*integer),
@@ -71,8 +71,8 @@ impl Number {
         }
     }
 
-    /// Returns the value, if it is written as an integer that fits, optionally with zeros after a
-    /// point: `1` and `1.0`, but not `1e0`. Array indexes and counts are written like that.
+    /// Returns the value, if the number is written as an integer that fits, optionally with zeros
+    /// after a point: `1` and `1.0`, but not `1e0`. Array indexes and counts may have this form.
     pub(crate) fn as_whole(&self) -> Option<i64> {
         match &self.0 {
             Repr::Integer(integer) => Some(*integer),
@@ -89,7 +89,7 @@ impl Number {
         }
     }
 
-    /// Returns the value, if it is stored without its text.
+    /// Returns the value, if the number is stored without its text.
     #[inline]
     pub(crate) fn small(&self) -> Option<i64> {
         match &self.0 {
@@ -98,14 +98,14 @@ impl Number {
         }
     }
 
-    /// Returns the value, if it is an integer of one digit, as many are.
+    /// Returns the value, if the number is an integer of one digit, as many are.
     pub(super) fn digit(&self) -> Option<u8> {
         let integer = self.small()?;
         u8::try_from(integer).ok().filter(|digit| *digit < 10)
     }
 
-    /// Whether policies may compute with it: it is not larger or closer to zero than some power of
-    /// two.
+    /// Whether policies may compute with the number: it is not larger, or closer to zero, than
+    /// certain powers of two.
     pub fn is_computable(&self) -> bool {
         match &self.0 {
             Repr::Integer(_) => true,
@@ -123,7 +123,7 @@ impl Number {
 }
 
 /// Parses a position or count: an integer of 64 bits, optionally with a sign and with zeros after a
-/// decimal point. As in OPA, more than 19 bytes after the sign are not an integer.
+/// decimal point. As in OPA, a text of more than 19 bytes after the sign is not an integer.
 pub(crate) fn whole(text: &str) -> Option<i64> {
     const LONGEST: usize = 19;
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

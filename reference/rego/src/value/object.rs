@@ -21,7 +21,7 @@ use super::{Text, Value};
 #[derive(Clone)]
 pub struct Object(Members);
 
-/// A set, with its members in their order.
+/// A set, with its members in the order of values.
 pub type Set = BTreeSet<Value>;
 
 /// Returns the set of the values; of equal numbers with different texts, the first is retained.
@@ -38,7 +38,7 @@ enum Members {
     /// Values of a parsed object, in one allocation with the keys, which it shares with other
     /// objects of the same document.
     Packed(ThinArc<Keys, Value>),
-    /// All other objects.
+    /// Members of all other objects.
     Tree(Arc<Tree<Member>>),
 }
 
@@ -52,7 +52,7 @@ impl Item for Member {
         self.0.clone()
     }
 
-    /// Replaces the value, and retains the original key.
+    /// Replaces the value of the member, and retains its original key.
     fn replace(&mut self, by: Self) -> Self {
         (by.0, std::mem::replace(&mut self.1, by.1))
     }
@@ -62,7 +62,7 @@ impl Item for Member {
     }
 }
 
-/// Position of the key that is equal by this order.
+/// Position of the key for which this comparison returns `Equal`.
 struct By<F>(F);
 
 impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
@@ -76,10 +76,10 @@ impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
     }
 }
 
-/// Position of the member with this name.
+/// Position of the member with this name in an object.
 struct Named<'n>(&'n str);
 
-/// Maximum number of members for a linear search, which is faster than a binary search there.
+/// Maximum number of members for a linear search, which is faster than a binary search up to there.
 const FEW: usize = 8;
 
 /// Returns the index of the member with this name, or else where it would be inserted.
@@ -94,8 +94,8 @@ fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<
     members.binary_search_by(|one| key(one).compare_text(name))
 }
 
-/// Cached position of a member in the last of several objects, most of which share the list of
-/// their keys. INVARIANT: all of them live as long as this is used, so that no other list is
+/// Cached position of a member, from the last of several objects, most of which share their list of
+/// keys. INVARIANT: all these objects live while the cache is used, so that no other list is
 /// allocated at the address of theirs.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPlace(Cell<(usize, usize)>);
@@ -139,7 +139,7 @@ pub(super) struct Shapes(Vec<Keys>);
 const MAX_SHAPES: usize = 1024;
 
 impl Shapes {
-    /// Creates an object of the members after the first `behind` ones.
+    /// Creates an object of the members after the first `behind`, which it removes from the list.
     pub(super) fn object(&mut self, members: &mut Vec<Member>, behind: usize) -> Object {
         let own = members.get_mut(behind..).unwrap_or_default();
         if !is_ordered(own, Ordering::is_le) {
@@ -163,7 +163,7 @@ impl Shapes {
         })
     }
 
-    /// Returns the shared list of the members' keys, if there is one.
+    /// Returns the shared list of the members' keys, if it can be shared.
     fn keys(&mut self, members: &[Member]) -> Option<Keys> {
         let place = self.0.binary_search_by(|known| {
             let known = &known.slice;
@@ -225,7 +225,7 @@ impl Object {
         self.len() == 0
     }
 
-    /// Returns the member whose key is equal by this order.
+    /// Returns the member for whose key this comparison returns `Equal`.
     fn find(&self, order: impl Fn(&Value) -> Ordering) -> Option<(&Value, &Value)> {
         match &self.0 {
             Members::Packed(members) => {
@@ -280,7 +280,7 @@ impl Object {
         self.get_member(key).map(|(_, value)| value)
     }
 
-    /// Returns the member with this key, with the key in its original form: `1` finds `1.0`.
+    /// Returns the member with this key, and its key as stored: `1` finds `1.0`.
     pub fn get_member(&self, key: &Value) -> Option<(&Value, &Value)> {
         match key {
             Value::String(name) => self.find_named(name),
@@ -325,7 +325,7 @@ impl Object {
         self.tree_mut().remove(&mut place).map(|(_, value)| value)
     }
 
-    /// Inserts a member if it is missing.
+    /// Inserts a member with this key, and the value that `make` returns, if it is missing.
     pub fn insert_if_missing(&mut self, key: impl Into<Value>, make: impl FnOnce() -> Value) {
         let key = key.into();
         if self.get_value(&key).is_none() {
@@ -344,8 +344,8 @@ impl Object {
         })
     }
 
-    /// Returns the runs of members, as they are stored, after the first `skipped` members; `None`
-    /// if they are stored separately from their keys.
+    /// Returns the runs of members in their stored form, without the first `skipped` members;
+    /// `None` if the values are stored separately from the keys.
     pub(super) fn runs(&self, skipped: usize) -> Option<Runs<'_, Member>> {
         match &self.0 {
             Members::Packed(_) => None,
@@ -384,7 +384,7 @@ impl Object {
         }
     }
 
-    /// Returns the indexes of members by the members of their values, if there are many members.
+    /// Returns the indexes that find members by the members of their values, if there are many.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match &self.0 {
             Members::Packed(_) => None,
@@ -423,7 +423,7 @@ impl Object {
         }
     }
 
-    /// Whether another value may share the members, so that they take no additional memory.
+    /// Whether another object may share the members, so that they take no additional memory here.
     pub(super) fn is_shared(&self) -> bool {
         match &self.0 {
             Members::Packed(members) => ThinArc::strong_count(members) > 1,

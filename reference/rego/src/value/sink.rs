@@ -1,4 +1,4 @@
-//! JSON sinks: targets of incremental JSON encoding, a value or a text.
+//! JSON sinks: values or texts that are built by incremental JSON encoding.
 
 use super::write::{Writer, escape_into};
 use super::{Object, Value};
@@ -36,12 +36,12 @@ pub(crate) trait JsonSink: Sized {
 pub(crate) struct ValueSink {
     /// Items of the innermost list or object so far.
     items: Vec<Value>,
-    /// Names of the innermost object's members.
+    /// Names of the members of the innermost object so far.
     names: Vec<Value>,
 }
 
 impl ValueSink {
-    /// Returns the value that the function writes.
+    /// Returns the value that the function `write` writes.
     pub(crate) fn filled(write: impl FnOnce(&mut Self)) -> Value {
         let mut sink = Self::default();
         write(&mut sink);

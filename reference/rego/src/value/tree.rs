@@ -9,30 +9,30 @@ use super::list_index::Lookups;
 /// Maximum number of entries of one list. A change copies one list on each level.
 pub(super) const WIDTH: usize = 64;
 
-/// Initial number of entries of a list, which leaves room for insertions.
+/// Number of entries of a newly filled list, which leaves room for insertions.
 pub(super) const FILLED: usize = WIDTH * 3 / 4;
 
 /// Item of a tree.
 pub(super) trait Item: Clone {
-    /// Search key that selects the part of a tree that contains an item.
+    /// Search key of a part of a tree, which selects the part that contains an item.
     type Mark: Clone;
 
-    /// Returns the mark of a part that begins with this item.
+    /// Returns the mark of a part whose first item is this one.
     fn mark(&self) -> Self::Mark;
 
-    /// Replaces this item, and returns the previous one.
+    /// Replaces this item by another, and returns the previous item.
     fn replace(&mut self, by: Self) -> Self;
 
     /// Parses items of a JSON array or object, without the brackets.
     fn read(text: &str) -> Vec<Self>;
 }
 
-/// Position at which an item is searched.
+/// Position of an item to search for, in a tree and then in a list.
 pub(super) trait Place<T: Item> {
-    /// Returns the index of the part that contains it, if any does.
+    /// Returns the index of the part that contains the item, if any part does.
     fn part(&mut self, parts: &[Part<T>]) -> usize;
 
-    /// Returns its index in a list, or else where it would be inserted.
+    /// Returns the index of the item in a list, or else the index at which it would be inserted.
     fn item(&mut self, items: &[T]) -> Result<usize, usize>;
 }
 
@@ -45,14 +45,14 @@ pub(super) enum Tree<T: Item> {
         length: usize,
         /// Parts in order, none of them empty.
         parts: Vec<Part<T>>,
-        /// Indexes of the items by their members, if this is the whole tree.
+        /// Indexes that find items by their members; used only in the root of a tree.
         lookups: Lookups,
     },
 }
 
 #[derive(Clone)]
 pub(super) struct Part<T: Item> {
-    /// Mark of the first item, or of an earlier first item that followed the preceding part.
+    /// Mark of the first item, or of a former first item that also sorts after the preceding part.
     pub(super) mark: T::Mark,
     /// Number of items.
     pub(super) length: usize,
@@ -127,7 +127,7 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Returns the indexes of items by their members, if there are many items.
+    /// Returns the indexes that find items by their members, if there are many items.
     pub(super) fn lookups(&self) -> Option<&Lookups> {
         match self {
             Self::Chunk(_) => None,
@@ -219,8 +219,8 @@ impl<T: Item> Tree<T> {
         before
     }
 
-    /// Inserts an item into one of the parts, or the last. Also returns the second half of a list
-    /// that has become too long.
+    /// Inserts an item into the part that its position selects, or into the last one. Returns the
+    /// item that it has replaced, and the second half of a list that has become too long.
     fn insert_below(
         &mut self,
         place: &mut impl Place<T>,
@@ -312,8 +312,8 @@ impl<T: Item> Tree<T> {
     }
 }
 
-/// Splits off the second half of a list that has become too long. A tree that grows at its end
-/// leaves full lists.
+/// Splits off the second half of a list that has become too long; only the last entries `at_end`,
+/// so that a tree that grows at its end has full lists.
 fn divided<E>(list: &mut Vec<E>, at_end: bool) -> Option<Vec<E>> {
     let half = if at_end { WIDTH } else { WIDTH / 2 };
     (list.len() > WIDTH).then(|| list.split_off(half))
@@ -364,7 +364,7 @@ impl<'t, T: Item> Iterator for Iter<'t, T> {
         }
     }
 
-    /// Skips whole parts.
+    /// Skips items, whole parts at a time.
     fn nth(&mut self, mut skipped: usize) -> Option<&'t T> {
         loop {
             let here = self.leaf.len();
@@ -401,7 +401,7 @@ impl<T: Item> ExactSizeIterator for Iter<'_, T> {}
 /// Iterator over the lists of items in order, each with the number of its first items to skip.
 #[derive(Clone)]
 pub(super) struct Runs<'t, T: Item> {
-    /// The list, if it is the only one.
+    /// The list, if there is only one.
     only: Option<Run<'t, T>>,
     /// Remaining parts of the ancestors, the outermost first.
     above: Vec<std::slice::Iter<'t, Part<T>>>,
@@ -410,7 +410,7 @@ pub(super) struct Runs<'t, T: Item> {
 }
 
 impl<'t, T: Item> Runs<'t, T> {
-    /// Iterates over all but the first items.
+    /// Iterates over all items but the first `skipped`.
     pub(super) fn of_tree(tree: &'t Tree<T>, skipped: usize) -> Self {
         match tree {
             Tree::Chunk(leaf) => Self::of_run(leaf.run(), skipped),

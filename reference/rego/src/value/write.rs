@@ -8,10 +8,10 @@ use super::object::Member;
 use super::tree::{Item, Run, Runs};
 use super::{Value, names};
 
-/// Number of bytes after which values within messages are truncated.
+/// Number of bytes after which the JSON text of a value in a message is truncated.
 const MAX_SHOWN: usize = 64 << 20;
 
-/// Length of the shortest member in bytes: a name in quotes, a colon and a value.
+/// Length in bytes of the shortest possible member: a name in quotes, a colon and a value.
 const MIN_MEMBER: usize = 4;
 
 /// Error for a text that would be too long. Values can share their parts, so that a short policy
@@ -62,8 +62,8 @@ impl WriteItem for Member {
 pub(super) struct Writer {
     pub(super) out: Vec<u8>,
     pub(super) limit: usize,
-    /// Whether members are sorted by name, as in the text of a key that is used as a name, and not
-    /// by key.
+    /// Whether members are sorted by name and not by key, as in the text of a key that is used as a
+    /// name.
     pub(super) by_name: bool,
 }
 
@@ -76,8 +76,8 @@ impl Writer {
         }
     }
 
-    /// Appends a value, with line breaks if the level of indentation is known. Values that policies
-    /// create are written as well, and can be nested deeper than documents, so the stack grows.
+    /// Appends a value, with line breaks if there is a level of indentation. The stack grows,
+    /// because values that policies create can be nested deeper than documents.
     pub(super) fn value(&mut self, value: &Value, level: Option<usize>) -> Result<(), TooLong> {
         match value {
             Value::Array(_) | Value::Object(_) | Value::Set(_) => {
@@ -203,7 +203,7 @@ impl Writer {
         self.value(value, level)
     }
 
-    /// Returns an error if more output would be too long.
+    /// Returns an error if `more` bytes would make the output too long.
     fn check(&self, more: usize) -> Result<(), TooLong> {
         match self.out.len().saturating_add(more) > self.limit {
             true => Err(TooLong(self.limit)),
@@ -246,7 +246,7 @@ impl Writer {
         Ok(Cow::Owned(text))
     }
 
-    /// Appends the comma that precedes any item but the first, and the line break.
+    /// Appends the comma (unless `at` is 0) and the line break that precede the item at this index.
     pub(super) fn separate(&mut self, at: usize, level: Option<usize>) {
         if at > 0 {
             self.out.push(b',');

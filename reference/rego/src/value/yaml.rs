@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use super::yaml_depth::nests_deeper;
 use super::{Number, Object, Text, Value, from_json};
 
-/// Maximum size to which a short document may grow by repeated anchors.
+/// Maximum size to which a short document may grow by repeated use of anchors.
 const SMALL: usize = 1 << 20;
 
 /// Maximum length of a source in bytes.
@@ -17,8 +17,8 @@ pub(crate) const MAX_YAML_LENGTH: usize = 16 << 20;
 /// Maximum number of directives. The parser compares each with all preceding ones.
 const MAX_DIRECTIVES: usize = 64;
 
-/// Maximum apparent nesting depth of brackets. It exceeds the permitted depth, since a source may
-/// appear to be nested deeper than it is.
+/// Maximum apparent nesting depth of brackets. It exceeds the depth that the parser permits,
+/// because a source may appear to be nested deeper than it is.
 const MAX_OPEN: usize = 256;
 
 /// Error for a source that is not YAML, or has no JSON equivalent.
@@ -93,10 +93,10 @@ fn may_quote_merge_key(text: &[u8]) -> bool {
                 .any(|pair| pair.last().is_some_and(|byte| matches!(byte, b'c' | b'C'))))
 }
 
-/// Deserializes one value, whose size is deducted from the remaining room.
+/// Deserializes one value, whose size is deducted from `room`, the remaining size of the document.
 struct Document<'r> {
     room: &'r mut usize,
-    /// Whether `<<` is a merge key.
+    /// Whether the member name `<<` is a merge key.
     merges: bool,
 }
 

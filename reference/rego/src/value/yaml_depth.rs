@@ -34,22 +34,22 @@ pub(super) fn nests_deeper(text: &[u8], limit: usize) -> bool {
 /// Possible readings of a position in the source, each with its depth.
 #[derive(Debug, Default)]
 struct Readings {
-    /// Plain.
+    /// Depth if the position is outside of quotes, comments and tags.
     outside: Option<usize>,
-    /// Between double quotes.
+    /// Depth if it is between double quotes.
     double: Option<usize>,
-    /// Between double quotes, after a backslash.
+    /// Depth if it is between double quotes, after a backslash.
     escaped: Option<usize>,
-    /// Between single quotes.
+    /// Depth if it is between single quotes.
     single: Option<usize>,
-    /// In a comment.
+    /// Depth if it is in a comment.
     comment: Option<usize>,
-    /// In a tag that begins with `!<`.
+    /// Depth if it is in a tag that begins with `!<`.
     tag: Option<usize>,
 }
 
 impl Readings {
-    /// Returns the possible readings after a byte.
+    /// Returns the possible readings of the position after a byte.
     fn after(&self, byte: u8, before: u8) -> Self {
         let mut next = self.begun(byte, before);
         let within = match byte {
@@ -79,8 +79,8 @@ impl Readings {
         next
     }
 
-    /// Returns the readings that a plain byte may begin. A word continues after letters and digits;
-    /// after other bytes, a new token may begin.
+    /// Returns the readings that a byte outside of quotes may begin. A word continues after letters
+    /// and digits; after other bytes, a new token may begin.
     fn begun(&self, byte: u8, before: u8) -> Self {
         let mut next = Self {
             outside: self.outside,

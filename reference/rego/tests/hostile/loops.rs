@@ -61,7 +61,7 @@ const CALLS: &[&str] = &[
     r#"rego.parse_module("a.rego", sprintf("package a%d", [i]))"#,
 ];
 
-/// Returns the number of checkpoints of a loop.
+/// Returns the number of checkpoints of a loop that repeats a call.
 fn looks(call: &str) -> u64 {
     let rounds = format!("x := [r | some i in numbers.range(1, {ROUNDS}); r := {call}]");
     let query = query(&Policy::default(), &rounds);

@@ -56,7 +56,7 @@ struct Looks {
     made: u64,
 }
 
-/// Monitors a call and ends it.
+/// Monitors the checkpoints of a call, and ends the call.
 #[derive(Debug)]
 struct Watch(Mutex<Looks>);
 

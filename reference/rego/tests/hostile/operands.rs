@@ -40,7 +40,7 @@ fn set(items: impl IntoIterator<Item = Value>) -> Value {
     Value::Set(std::sync::Arc::new(items.into_iter().collect()))
 }
 
-/// Returns a value of 60 nodes that unfolds to 2^60.
+/// Returns a value of 60 nodes that unfolds to 2^60 nodes.
 pub(crate) fn doubled(first: Value, double: fn(Value) -> Value) -> Value {
     (0..60).fold(first, |value, _| double(value))
 }

@@ -12,7 +12,7 @@ const HANG_LIMIT: Duration = Duration::from_secs(120);
 /// Runs work on a separate thread and returns its result.
 ///
 /// # Panics
-/// When it panics or hangs.
+/// When the work panics or hangs.
 pub(crate) fn ending<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> T + Send + 'static,

@@ -10,7 +10,7 @@ const NOISE: Duration = Duration::from_micros(100);
 /// Maximum number of attempts to observe the expected costs.
 const TRIES: u32 = 8;
 
-/// Compares the costs of two pieces of work on this thread, the minimum of several rounds.
+/// Compares the costs of two pieces of work on this thread, each the minimum of several rounds.
 ///
 /// # Errors
 /// Returns the costs if that of the second is never less than `most` times that of the first.

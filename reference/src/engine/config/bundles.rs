@@ -57,7 +57,7 @@ pub(super) struct RawOnlyBundle {
 }
 
 impl RawOnlyBundle {
-    /// Returns its name, and the equivalent entry of `bundles`.
+    /// Returns the name of the bundle, and the equivalent entry of `bundles`.
     pub(super) fn named(self) -> (String, RawBundle) {
         let resource = prefixed(self.prefix.as_deref(), &self.name);
         let bundle = RawBundle {
@@ -96,15 +96,15 @@ pub(in crate::engine) struct Source {
     pub(in crate::engine) place: BundleLocation,
     /// Delay between two downloads.
     pub(in crate::engine) delay: Delay,
-    /// Long polling: how long its service may delay the response until there is a new bundle.
+    /// Long polling: how long the service may delay the response until there is a new bundle.
     pub(in crate::engine) long_poll: Option<std::time::Duration>,
     /// Trigger of downloads.
     pub(in crate::engine) trigger: Trigger,
-    /// Whether it is persisted on disk.
+    /// Whether the bundle is persisted on disk.
     pub(in crate::engine) persist: bool,
     /// Required signature, if any.
     pub(in crate::engine) signing: Option<Signing>,
-    /// Maximum bytes of a file in it.
+    /// Maximum bytes of a file in the bundle.
     pub(in crate::engine) size_limit: u64,
 }
 
@@ -120,9 +120,9 @@ pub(in crate::engine) enum BundleLocation {
 /// Required signature of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Signing {
-    /// Id of the key; if absent, the signature names it.
+    /// Id of the verification key; if absent, the signature names the key.
     pub(in crate::engine) key: Option<String>,
-    /// Scope; if absent, that of the key applies.
+    /// Scope that the signature must have; if absent, the scope of the key applies.
     pub(in crate::engine) scope: Option<String>,
     /// Patterns of files that the signature need not cover.
     pub(in crate::engine) exclude: Vec<String>,
@@ -145,7 +145,7 @@ pub(super) struct BundleContext<'k> {
 }
 
 impl RawBundle {
-    /// Source of the bundle with this name.
+    /// Validated source of the bundle with this name.
     pub(super) fn source(&self, name: &str, known: BundleContext<'_>) -> Result<Source, String> {
         let resource = match &self.resource {
             Some(resource) => resource.clone(),
@@ -184,7 +184,7 @@ impl RawBundle {
     }
 }
 
-/// Resource for a name below a prefix.
+/// Resource path of a name below a prefix, by default `bundles`.
 fn prefixed(prefix: Option<&str>, name: &str) -> String {
     let prefix = prefix.unwrap_or("bundles");
     format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
@@ -265,7 +265,7 @@ impl BundleContext<'_> {
     }
 }
 
-/// Path of a resource that is a file on this machine.
+/// Returns the path of a resource that is the URL of a file on this machine.
 fn file(resource: &str) -> Option<PathBuf> {
     let url = reqwest::Url::parse(resource).ok()?;
     match url.scheme() {

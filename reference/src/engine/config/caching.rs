@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::seconds::Seconds;
 
-/// Raw section.
+/// Raw section `caching`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct RawCaching {
@@ -17,7 +17,7 @@ pub(super) struct RawCaching {
     inter_query_builtin_value_cache: RawValues,
 }
 
-/// Cache of responses to `http.send`.
+/// Raw settings of the cache of responses to `http.send`.
 #[derive(Debug, Default, Deserialize)]
 struct RawResponses {
     max_size_bytes: Option<u64>,
@@ -25,7 +25,7 @@ struct RawResponses {
     stale_entry_eviction_period_seconds: Option<Seconds>,
 }
 
-/// Cache of values that functions derive from operands, such as compiled patterns.
+/// Raw settings of the cache of values derived from operands, such as compiled patterns.
 #[derive(Debug, Default, Deserialize)]
 struct RawValues {
     max_num_entries: Option<usize>,
@@ -36,7 +36,7 @@ struct RawValues {
 #[derive(Debug, Default, Deserialize)]
 struct RawNamed {
     graphql: Option<RawCache>,
-    /// Results of token verifications, which are not cached.
+    /// Cache of token verifications; without effect, because they are not cached.
     io_jwt: Option<RawCache>,
     io_jwt_keys: Option<RawCache>,
 }

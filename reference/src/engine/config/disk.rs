@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// Default maximum bytes of all files: ten minutes of 5,000 decisions per second with 1.4 KB each.
+/// Default maximum bytes of the buffer: ten minutes of 5,000 decisions per second with 1.4 KB each.
 const USUAL_BYTES: u64 = 4 << 30;
 
-/// Default directory of the files, below the persistence directory.
+/// Default directory of the buffer's files, below the persistence directory.
 const FOLDER: &str = "decision_logs";
 
 /// A segment has at most this fraction of all bytes, so that little is dropped at once …
@@ -28,9 +28,9 @@ pub(super) struct RawDisk {
 /// Buffer on disk.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Disk {
-    /// Directory of its files, used by no other process.
+    /// Directory of the buffer's files, used by no other process.
     pub(in crate::engine) directory: PathBuf,
-    /// Maximum bytes of all files.
+    /// Maximum bytes of all files of the buffer.
     pub(in crate::engine) bytes: u64,
     pub(in crate::engine) sync: BufferSync,
     pub(in crate::engine) full: BufferFull,
@@ -46,7 +46,7 @@ pub(in crate::engine) enum BufferSync {
     Always,
     /// Ten times per second.
     Interval,
-    /// When the operating system does so.
+    /// When the operating system writes them back.
     Never,
 }
 
@@ -83,7 +83,7 @@ impl RawDisk {
         })
     }
 
-    /// Name of the first member that is set.
+    /// Configuration key of the first member that is set.
     pub(super) fn first_given(&self) -> Option<&'static str> {
         let keys = [
             ("buffer_directory", self.directory.is_some()),

@@ -16,7 +16,7 @@ const USUAL_HTTP: &str = "localhost:4318";
 /// Maximum number of queued spans, each of which usually takes a kilobyte or two.
 const MOST_WAITING: i64 = 100_000;
 
-/// Maximum milliseconds: one day.
+/// Maximum milliseconds of a configured time: one day.
 const MOST_MILLISECONDS: i64 = 24 * 3600 * 1000;
 
 /// Raw section `distributed_tracing`.

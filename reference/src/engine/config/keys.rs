@@ -17,7 +17,7 @@ const ALGORITHMS: [&str; 12] = [
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(expecting = "a key")]
 pub(in crate::engine) struct Key {
-    /// PEM, or the secret of an HMAC.
+    /// Verification key: PEM, or the secret of an HMAC.
     pub(in crate::engine) key: Option<Secret>,
     private_key: Option<Secret>,
     algorithm: Option<String>,

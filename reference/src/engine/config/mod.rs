@@ -81,8 +81,8 @@ pub(super) struct Config {
     pub(super) gzip_threshold: usize,
     /// Compression level of responses: 0, 1 or 9.
     pub(super) gzip_level: u32,
-    /// Upper bounds of the histogram buckets of request durations, in seconds, if configured. They
-    /// are fixed at the start.
+    /// Upper bounds of the histogram buckets of request durations, in seconds, if configured. The
+    /// bounds are fixed at the start.
     pub(super) buckets: Option<Vec<f64>>,
 }
 
@@ -137,7 +137,7 @@ impl Config {
         })
     }
 
-    /// Adds the section `discovery` of the boot configuration that led to this one.
+    /// Adds the section `discovery` of the boot configuration to this discovered one.
     pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
         self.plugins.discovery.clone_from(&boot.plugins.discovery);
         if let Some(section) = boot.redacted.get("discovery") {
@@ -191,7 +191,7 @@ pub(super) fn overlay(value: &mut Value, over: &Value) {
     }
 }
 
-/// Configuration of a bundle at a URL, and of its service: number `number` on the command line.
+/// Configuration of a bundle at a URL and its service, named by their position on the command line.
 fn addressed(number: usize, address: &str) -> Option<Value> {
     let address: reqwest::Url = address.parse().ok()?;
     let host = address.host_str()?;

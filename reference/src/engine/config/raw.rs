@@ -123,7 +123,7 @@ struct GzipDecoding {
 }
 
 impl RawConfig {
-    /// Parses a JSON configuration. It is parsed from a string, because error messages then name
+    /// Parses a JSON configuration. It is parsed from its text, because error messages then name
     /// the offending number and the expected type.
     pub(super) fn of(json: &[u8]) -> Result<Self, String> {
         let shape: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;

@@ -27,7 +27,7 @@ const LABELS: &str = "labels";
 /// Members that contain URLs, or parts of them.
 const ADDRESSES: [&str; 4] = ["address", "prefix", "resource", "url"];
 
-/// Configuration without secrets, as policies see it. Of unknown keys only the names are shown: the
+/// Configuration without secrets, as policies see it. Of unknown keys only the names are shown: a
 /// value may be a secret under a misspelt name.
 pub(in crate::engine) fn without_secrets(given: &Value) -> Value {
     let mut shown = Value::from(given.as_object().cloned().unwrap_or_default());
@@ -133,7 +133,7 @@ fn hide(value: &mut Value) {
     }
 }
 
-/// Hides everything but the location in URLs at any depth.
+/// Hides everything but scheme, host and path of the URLs in a value, at any depth.
 fn addresses(content: &mut Value) {
     match content {
         Value::Object(members) => {

@@ -136,14 +136,14 @@ pub(in crate::engine) struct Upload {
 }
 
 impl Upload {
-    /// Whether the buffer limits the number of decisions instead of their bytes.
+    /// Whether the memory buffer limits the number of decisions instead of their bytes.
     pub(in crate::engine) fn counts_events(&self) -> bool {
         self.events != usize::MAX
     }
 }
 
 impl RawDecisionLogs {
-    /// Validated settings, if decisions are logged, of an engine with this persistence directory.
+    /// Validated settings of an engine with this persistence directory, if decisions are logged.
     pub(super) fn logs(
         &self,
         known: BundleContext<'_>,
@@ -216,7 +216,7 @@ impl RawDecisionLogs {
 }
 
 impl RawReporting {
-    /// Maximum number of decisions, and their maximum bytes, in the memory buffer.
+    /// Maximum number and maximum bytes of the decisions in the memory buffer.
     fn memory(&self) -> Result<(usize, usize), String> {
         let (events, bytes) = (self.buffer_size_limit_events, self.buffer_size_limit_bytes);
         let rate = self.max_decisions_per_second;
@@ -257,8 +257,8 @@ impl RawReporting {
     }
 }
 
-/// Service that receives the reports: the named one, or else the first one unless there is another
-/// receiver already.
+/// Service that receives the reports: the named one, or else the first one, unless the reports have
+/// another receiver (`told`).
 fn reporter(
     name: Option<&str>,
     told: bool,
@@ -339,7 +339,7 @@ impl RawStatus {
         }))
     }
 
-    /// Upper bounds of the histogram buckets.
+    /// Upper bounds of the histogram buckets of bundle loading durations, in nanoseconds.
     fn buckets(&self) -> Result<Vec<f64>, String> {
         let collectors = &self.prometheus_config.collectors;
         let buckets = &collectors.bundle_loading_duration_ns.buckets;

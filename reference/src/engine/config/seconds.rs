@@ -22,7 +22,7 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// Delay between two runs: a random duration between these.
+/// Delay between two runs of a plugin: a random duration from `least` to `most`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::engine) struct Delay {
     pub(in crate::engine) least: Duration,

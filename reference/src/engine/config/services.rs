@@ -30,7 +30,7 @@ impl Services {
         self.0.iter()
     }
 
-    /// Resolves the signing keys that their credentials name.
+    /// Resolves the signing keys that the services' credentials name.
     ///
     /// # Errors
     /// When a named key is missing or cannot sign.
@@ -61,21 +61,21 @@ pub(in crate::engine) struct Service {
     /// Name that other sections refer to.
     #[serde(default)]
     pub(in crate::engine) name: String,
-    /// Base URL of its resources.
+    /// Base URL of the service's resources.
     #[serde(default)]
     pub(in crate::engine) url: String,
-    /// Headers of every request to it.
+    /// Headers of every request to the service.
     #[serde(default)]
     pub(in crate::engine) headers: BTreeMap<String, Secret>,
-    /// Timeout for the head of its response; 10 seconds if absent.
+    /// Timeout for the head of a response; 10 seconds if absent.
     pub(in crate::engine) response_header_timeout_seconds: Option<Seconds>,
-    /// Whether any certificate is accepted.
+    /// Whether any certificate of the service is accepted.
     #[serde(default)]
     pub(in crate::engine) allow_insecure_tls: bool,
-    /// Trusted authorities for its certificate.
+    /// Trusted authorities for the service's certificate.
     #[serde(default)]
     tls: Tls,
-    /// Credentials of the engine.
+    /// Credentials that the engine presents to the service.
     #[serde(default)]
     pub(in crate::engine) credentials: Credentials,
     #[serde(rename = "type")]
@@ -83,12 +83,12 @@ pub(in crate::engine) struct Service {
 }
 
 impl Service {
-    /// Whether it is an OCI registry, whose images are bundles.
+    /// Whether the service is an OCI registry, whose images are bundles.
     pub(in crate::engine) fn is_registry(&self) -> bool {
         self.protocol.as_deref() == Some("oci")
     }
 
-    /// Effective trusted authorities for its certificate.
+    /// Effective trusted authorities for the service's certificate.
     pub(in crate::engine) fn tls(&self) -> &Tls {
         match &self.credentials.client_tls {
             Some(own) if self.tls.ca_cert.is_none() => &own.tls,

@@ -8,7 +8,7 @@ use rego::value::{Number, Object};
 /// Maximum index of an array item.
 const MAX_INDEX: usize = 65_536;
 
-/// Step of a key.
+/// Step of an override's key: `a.b[0]` has three.
 #[derive(Debug)]
 enum Step {
     /// Member of an object.
@@ -38,7 +38,7 @@ pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(
     Ok(())
 }
 
-/// Splits a string at unescaped separators outside of braces.
+/// Splits a string at unescaped separators outside of braces. The parts stay escaped.
 fn split(text: &str, separator: char) -> Vec<String> {
     let mut parts = vec![String::new()];
     let (mut depth, mut escaped) = (0_usize, false);
@@ -60,7 +60,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
     parts
 }
 
-/// Unescapes a string.
+/// Removes the backslashes that escape characters of a string.
 fn plain(text: &str) -> String {
     let mut chars = text.chars();
     let mut plain = String::new();

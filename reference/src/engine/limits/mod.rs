@@ -23,7 +23,7 @@ use slots::Slots;
 /// ones wait in order.
 const ADMITTED: usize = 400;
 
-/// An evaluation that has run longer is a long one.
+/// An evaluation that has run longer than this is a long one.
 const SHORT: Duration = Duration::from_millis(20);
 
 /// A long evaluation yields its slot after this time, if others wait.
@@ -35,17 +35,17 @@ const PIECE: u64 = 256 << 10;
 /// Maximum time that an evaluation waits for memory.
 const MEMORY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Polling interval while it waits for memory.
+/// Polling interval of an evaluation that waits for memory.
 const MEMORY_POLL: Duration = Duration::from_millis(10);
 
-/// Limits of single evaluations, and resources that all share.
+/// Limits of single evaluations, and resources that all evaluations share.
 #[derive(Debug)]
 pub(super) struct EvaluationLimits {
     timeout: Option<Duration>,
     values: Option<u64>,
     /// Maximum bytes that all evaluations may use together.
     memory: Option<u64>,
-    /// Bytes in use.
+    /// Bytes that all evaluations use together.
     taken: AtomicU64,
     short: Slots,
     long: Slots,
@@ -77,7 +77,7 @@ impl EvaluationLimits {
         self.timeout
     }
 
-    /// Waits until a request may run on a separate thread; it counts until the permit is dropped.
+    /// Admits a request to a separate thread, possibly after waiting, until the permit is dropped.
     pub(super) async fn admit(&self) -> Option<OwnedSemaphorePermit> {
         let admitted = Arc::clone(&self.admitted);
         admitted.acquire_owned().await.ok()
@@ -104,7 +104,7 @@ impl EvaluationLimits {
         }
     }
 
-    /// Reserves memory, if there is enough.
+    /// Reserves this many bytes of memory; returns false if there is not enough.
     fn take(&self, bytes: u64) -> bool {
         let Some(most) = self.memory else {
             return true;
@@ -135,11 +135,11 @@ struct Lease {
 #[derive(Debug)]
 struct LeaseState {
     slot: Option<Slot>,
-    /// When it acquired its slot.
+    /// When the evaluation acquired its slot.
     since: Instant,
-    /// Bytes that it has allocated, but not reserved yet.
+    /// Bytes that the evaluation has allocated, but not reserved yet.
     made: u64,
-    /// Bytes that it has reserved.
+    /// Bytes that the evaluation has reserved.
     memory: u64,
 }
 
@@ -167,7 +167,7 @@ impl Lease {
         }
     }
 
-    /// Reserves memory for the bytes allocated so far.
+    /// Reserves memory for the bytes allocated so far, possibly after waiting without a slot.
     fn pay(
         &self,
         held: &mut LeaseState,
@@ -186,7 +186,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Acquires a slot of the right kind, possibly after waiting.
+    /// Acquires a slot for a short or long evaluation, by its time so far, possibly after waiting.
     fn work(
         &self,
         held: &mut LeaseState,

@@ -27,7 +27,7 @@ struct Queue {
 #[derive(Debug)]
 struct Waiting {
     thread: Thread,
-    /// Set when it has acquired its slot.
+    /// Set when the waiting thread has acquired its slot.
     called: Arc<AtomicBool>,
 }
 
@@ -44,7 +44,7 @@ impl Slots {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Acquires a slot, in the order of requests.
+    /// Acquires a slot, possibly after waiting; threads get slots in the order of their calls.
     ///
     /// # Errors
     /// When the evaluation is cancelled.
@@ -91,7 +91,7 @@ impl Slots {
 }
 
 impl Queue {
-    /// Passes a slot to the longest waiting thread, or frees it.
+    /// Passes a slot to the thread that has waited longest, or frees the slot.
     fn pass(&mut self) {
         match self.waiting.pop_front() {
             Some(next) => {

@@ -8,7 +8,7 @@ use crate::http::{ApiError, Reply, Request};
 /// OpenMetrics text format.
 ///
 /// # Errors
-/// `internal_error` when they cannot be encoded.
+/// `internal_error` when the metrics cannot be encoded.
 pub(in crate::engine) fn handle(engine: &Engine, _request: &Request) -> Result<Reply, ApiError> {
     let own = engine.plugins().registry(&engine.config().plugins);
     let registries = std::iter::once(&engine.totals().registry).chain(&own);

@@ -33,7 +33,7 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Metrics whose duration histogram has these upper bounds, in seconds.
+    /// Creates metrics whose duration histogram has these upper bounds, in seconds.
     pub(super) fn with_buckets(buckets: &[f64]) -> Self {
         let mut registry = Registry::default();
         let requests = RequestDurations::register_with(&mut registry, DURATIONS, buckets);
@@ -56,9 +56,9 @@ impl Totals {
 #[derive(Debug)]
 pub(super) struct Metrics {
     begun: Instant,
-    /// Whether the response includes them.
+    /// Whether the response includes the measurements.
     shown: bool,
-    /// Whether they are collected.
+    /// Whether measurements are collected.
     measured: bool,
     instrumented: bool,
     values: BTreeMap<&'static str, u64>,

@@ -25,7 +25,7 @@ struct Waiting {
 }
 
 impl Activation {
-    /// Allows a bundle, and returns the number that authorizes its task.
+    /// Allows a task to activate a bundle, and returns the number that authorizes the task.
     pub(super) fn allow(&self, name: &str) -> u64 {
         let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         this.last += 1;
@@ -38,7 +38,7 @@ impl Activation {
     /// Deactivates bundles that are not configured any more.
     ///
     /// # Errors
-    /// When other policies need them. Then they stay active.
+    /// When other policies need the bundles. Then all of them stay active.
     pub(super) fn remove(&self, host: &dyn Host, names: &[String]) -> Result<(), BundleError> {
         let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for name in names {
@@ -51,7 +51,7 @@ impl Activation {
     /// Activates a bundle, alone or with the waiting ones, and then those that still wait.
     ///
     /// # Errors
-    /// When it cannot be activated. Then nothing has changed.
+    /// When the bundle cannot be activated. Then nothing has changed.
     pub(super) fn activate(
         &self,
         host: &dyn Host,

@@ -10,10 +10,10 @@ use tracing::{info, warn};
 use super::service::cause;
 use crate::engine::config::Service;
 
-/// Timeout to connect, and to read.
+/// Timeout of connecting to a service, and of each read.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// Creates HTTP clients for a service, and rereads their certificate if so configured.
+/// Creates HTTP clients for a service, and rereads the client certificate if so configured.
 #[derive(Debug)]
 pub(super) struct Connector {
     service: Service,
@@ -32,7 +32,7 @@ impl Connector {
     /// Creates a connector for this service.
     ///
     /// # Errors
-    /// When a file that its configuration names cannot be used.
+    /// When a file that the service's configuration names cannot be used.
     pub(super) fn new(service: &Service) -> Result<Self, String> {
         let named = |why: String| format!("service `{}`: {why}", service.name);
         let own = own(service).map_err(named)?;
@@ -113,7 +113,7 @@ fn client(service: &Service, own: Option<&[u8]>) -> Result<reqwest::Client, Stri
     builder.build().map_err(|why| cause(&why))
 }
 
-/// Whether a host is this machine, which no proxy can reach for it.
+/// Whether a host is this machine, which a proxy cannot reach, so that none is used.
 pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())

@@ -44,7 +44,7 @@ impl Target for Discoverer {
     }
 }
 
-/// Evaluates the configuration of a bundle in isolation.
+/// Evaluates a discovery bundle in isolation; returns the document that is the configuration.
 fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value, String> {
     let Content::Snapshot {
         documents,
@@ -109,7 +109,7 @@ pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
     Ok(merged)
 }
 
-/// Converts services to an object, so that others can be merged into it.
+/// Converts an array `services` to an object by name, so that others can be merged into it.
 fn name_services(mut config: Value) -> Value {
     let Some(members) = config.as_object_mut() else {
         return config;

@@ -23,7 +23,7 @@ const MODES: &str = "modes=snapshot,delta";
 /// Content type by which a service signals that it supports long polling.
 const HOLDS_BACK: &[u8] = b"application/vnd.openpolicyagent.bundles";
 
-/// Longer ETags are not sent back, so the bundle is downloaded each time.
+/// Maximum bytes of an ETag that is sent back; with a longer one, every poll downloads the bundle.
 const MAX_ETAG: usize = 1024;
 
 /// Maximum bytes of an archive.
@@ -130,7 +130,7 @@ enum From {
 }
 
 impl Downloader {
-    /// Creates a downloader for a source; `client` is that of its service.
+    /// Creates a downloader for a source; `client` is the client of its service.
     pub(super) fn new(
         source: &Source,
         client: Option<Arc<Client>>,
@@ -171,14 +171,14 @@ impl Downloader {
         self.holds_back
     }
 
-    /// Sets the ETag of the active bundle. A longer one is not sent back, because servers refuse
-    /// long requests.
+    /// Sets the ETag of the active bundle. One longer than `MAX_ETAG` is not sent back, because
+    /// servers refuse long requests.
     pub(super) fn uses(&mut self, etag: &str) {
         let etag = Some(etag).filter(|etag| (1..=MAX_ETAG).contains(&etag.len()));
         self.etag = etag.and_then(|etag| HeaderValue::from_str(etag).ok());
     }
 
-    /// Settings for reading the bundles.
+    /// Settings for reading the downloaded bundles.
     pub(super) fn reading(&self) -> Arc<Reading> {
         Arc::clone(&self.reading)
     }
@@ -232,7 +232,7 @@ impl Downloader {
         Ok(Some(Download { bundle, archive }))
     }
 
-    /// Requests the archive and its ETag, unless it is unchanged.
+    /// Requests the archive and its ETag, unless the archive is unchanged.
     async fn ask(&mut self) -> Result<Option<(Bytes, String)>, ServiceError> {
         let (client, resource, long_poll) = match &self.from {
             From::File(_) => return Ok(Some((Bytes::new(), String::new()))),

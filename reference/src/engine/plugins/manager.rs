@@ -28,7 +28,7 @@ use crate::engine::file_watcher::{Files, Watcher};
 use crate::engine::options::Options;
 use crate::telemetry::{Settings, Telemetry};
 
-/// Running plugins. Dropping it ends them without waiting.
+/// Running plugins. Dropping the value ends them without waiting.
 #[derive(Debug)]
 pub(crate) struct Running(Arc<Manager>);
 
@@ -76,7 +76,7 @@ type Clients = BTreeMap<String, (Service, Arc<Client>)>;
 struct Plan<T> {
     what: T,
     service: Option<Service>,
-    /// Keys, and the persistence directory.
+    /// Configured keys, and the persistence directory.
     keys: BTreeMap<String, Key>,
     persistence: PathBuf,
 }
@@ -228,8 +228,8 @@ impl Manager {
         &self.plugins
     }
 
-    /// `opa.runtime` of discovery policies. They do not see a previously discovered configuration,
-    /// so that the same bundle always has the same result.
+    /// Result of `opa.runtime` in discovery policies. They do not see a previously discovered
+    /// configuration, so that the same bundle always has the same result.
     pub(super) fn runtime(&self) -> Value {
         let boot = config::without_secrets(&self.tasks().boot);
         self.host.runtime(&boot)
@@ -486,7 +486,7 @@ impl Tasks {
 }
 
 impl BundleLocation {
-    /// Name of the service, if there is one.
+    /// Name of the service that the bundle comes from, if any.
     fn service(&self) -> Option<&str> {
         match self {
             Self::Service { service, .. } => Some(service),

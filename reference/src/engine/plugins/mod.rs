@@ -43,7 +43,7 @@ pub(in crate::engine) trait Host: Debug + Send + Sync + 'static {
     /// Labels of the current configuration.
     fn labels(&self) -> Value;
 
-    /// `opa.runtime` for a configuration without secrets.
+    /// Result of `opa.runtime` for a configuration without secrets.
     fn runtime(&self, redacted: &Value) -> Value;
 
     /// Applies another configuration from now on.
@@ -58,7 +58,7 @@ pub(in crate::engine) trait Host: Debug + Send + Sync + 'static {
     /// Deactivates bundles and removes their contents.
     ///
     /// # Errors
-    /// When other policies need them. Then nothing changes.
+    /// When other policies need the contents. Then nothing changes.
     fn deactivate(&self, names: &[String]) -> Result<(), BundleError>;
 }
 
@@ -77,7 +77,7 @@ pub(in crate::engine) struct Plugins {
 }
 
 impl Plugins {
-    /// State before the plugins are started.
+    /// Creates the state before the plugins are started.
     pub(in crate::engine) fn new(config: &config::Plugins) -> Self {
         let plugins = Self::default();
         plugins.statuses.configure(config);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Maximum bytes of an archive that is read.
+/// Maximum bytes that are read of a persisted archive.
 const MAX_ARCHIVE: u64 = 1 << 30;
 
 /// Path of the persisted archive of a bundle.
@@ -30,7 +30,7 @@ pub(super) fn save(path: &Path, archive: &[u8]) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Reads the archive, if it exists.
+/// Reads the persisted archive at a path, if it exists.
 pub(super) fn load(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,

@@ -24,7 +24,7 @@ pub(super) trait Target: Send + Sync + 'static {
     /// Activates a bundle. This may block.
     ///
     /// # Errors
-    /// When it cannot be activated. Then nothing changes.
+    /// When the bundle cannot be activated. Then nothing changes.
     fn activate(&self, bundle: Bundle) -> Result<(), Failure>;
 }
 
@@ -35,12 +35,12 @@ pub(super) struct Poller<T> {
     downloader: Downloader,
     delay: Delay,
     trigger: Trigger,
-    /// Path of the persisted archive, if it is persisted.
+    /// Path of the persisted archive, if the bundle is persisted.
     kept: Option<PathBuf>,
 }
 
 impl<T: Target> Poller<T> {
-    /// Creates a poller of a source, which persists its archive at `kept` if so configured.
+    /// Creates a poller of a source, which persists the archive at `kept` if so configured.
     pub(super) fn new(target: T, source: &Source, downloader: Downloader, kept: PathBuf) -> Self {
         Self {
             target: Arc::new(target),
@@ -147,7 +147,7 @@ impl<T: Target> Poller<T> {
     }
 }
 
-/// Failure with only a message.
+/// Bundle failure with only a message.
 pub(super) fn wrong(message: String) -> Failure {
     Failure {
         code: BUNDLE_ERROR,

@@ -18,7 +18,7 @@ use super::Plugins;
 use super::status_registry::{BundleStatus, Failure};
 use crate::engine::config::{DecisionLogs, Upload};
 
-/// Value of times that have never happened, in nanoseconds since 1970.
+/// Time of events that have never happened, in nanoseconds since 1970.
 const NEVER: f64 = -6_795_364_578_871_345_152.0;
 
 /// Maximum number of distinct failures; when it is exceeded, the counts restart.
@@ -27,7 +27,7 @@ const MAX_FAILURES: u64 = 1000;
 /// Maximum number of characters of a failure's message.
 const MAX_MESSAGE: usize = 256;
 
-/// Measured steps of loading a bundle.
+/// Names of the measured steps of loading a bundle.
 const STAGES: [&str; 3] = [
     "timer_bundle_request_ns",
     "timer_rego_load_bundles_ns",
@@ -85,7 +85,7 @@ struct Uploaded {
     http_code: String,
 }
 
-/// Counter whose name is shown without the suffix of counters.
+/// Counter whose name is shown without the suffix `_total` of counters.
 #[derive(Debug, Clone, Default)]
 struct Count(Arc<AtomicU64>);
 
@@ -120,7 +120,7 @@ impl MetricConstructor<Histogram> for Buckets {
 }
 
 impl Collectors {
-    /// Creates empty collectors with these upper bounds of durations, in nanoseconds.
+    /// Creates empty collectors with these upper bounds of duration buckets, in nanoseconds.
     pub(super) fn new(buckets: &[f64]) -> Self {
         Self {
             loaded: Family::default(),
@@ -130,7 +130,7 @@ impl Collectors {
         }
     }
 
-    /// Counts a status report.
+    /// Counts the results in a status report.
     pub(super) fn count(&self, plugins: &Plugins) {
         for (name, status) in plugins.statuses.bundles() {
             for stage in STAGES {

@@ -33,7 +33,7 @@ const MAX_DEPTH: usize = 4;
 const SHA256: &str = "sha256:";
 
 /// Downloads the bundle of an image, `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, and its
-/// digest, unless it is unchanged. The host is that of the service.
+/// digest, unless that is still `used`. The host is that of the service.
 ///
 /// # Errors
 /// When the image is missing or contains no bundle, or the content does not match its digest.
@@ -62,7 +62,7 @@ pub(super) async fn pull(
     Ok(Some((archive, version.to_owned())))
 }
 
-/// Image reference.
+/// Reference to an image in a registry.
 #[derive(Debug, PartialEq, Eq)]
 struct Image<'t> {
     repository: &'t str,
@@ -99,7 +99,7 @@ fn is_digest(text: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(is_digit))
 }
 
-/// Layers of an image, or images of an index.
+/// Manifest: the layers of an image, or the images of an index.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     layers: Option<Vec<Descriptor>>,
@@ -128,7 +128,7 @@ impl Descriptor {
         }
     }
 
-    /// Whether it is an attestation manifest instead of an image.
+    /// Whether the descriptor is that of an attestation instead of an image.
     fn is_attestation(&self) -> bool {
         let os = self
             .platform
@@ -138,7 +138,7 @@ impl Descriptor {
     }
 }
 
-/// Response of the authorization server.
+/// Token response of a registry's authorization server.
 #[derive(Deserialize)]
 struct Token {
     token: Option<String>,
@@ -262,7 +262,7 @@ impl Repository<'_> {
     }
 }
 
-/// URL of the token request from a registry's challenge. HTTPS is never downgraded to HTTP.
+/// URL of the token request that a registry's challenge demands. HTTPS is never downgraded to HTTP.
 fn token_address(url: &Url, headers: &HeaderMap) -> Option<Url> {
     let challenges = headers.get_all(WWW_AUTHENTICATE).into_iter();
     let challenges = challenges.filter_map(|given| given.to_str().ok());

@@ -93,7 +93,7 @@ impl Client {
     /// Creates a client for a service; its requests have spans if tracing is configured.
     ///
     /// # Errors
-    /// When a file that its configuration names cannot be used, or a header is malformed.
+    /// When a file that the configuration names cannot be used, or a header is malformed.
     pub(super) fn new(service: &Service, telemetry: &Current) -> Result<Self, String> {
         let connector = Connector::new(service)?;
         Ok(Self {
@@ -203,7 +203,7 @@ impl Client {
         Ok(url)
     }
 
-    /// Adds the authentication.
+    /// Adds the authentication `proof` to a request.
     async fn prove(
         &self,
         request: &mut reqwest::Request,
@@ -261,7 +261,7 @@ fn headers(service: &Service) -> Result<HeaderMap, String> {
     headers.collect()
 }
 
-/// Target of a redirect. A secure connection is never downgraded.
+/// URL of a redirect, if the response is one. HTTPS is never downgraded to HTTP.
 fn target(url: &Url, response: &reqwest::Response) -> Result<Option<Url>, ServiceError> {
     let status = response.status();
     if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {

@@ -1,4 +1,4 @@
-//! Status plugin.
+//! Status plugin: reports the state of all plugins.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Plugins {
     }
 }
 
-/// Reports every change of the state.
+/// Reports every change of the plugins' state.
 #[derive(Debug)]
 pub(super) struct Reporter {
     pub(super) host: Arc<dyn Host>,
@@ -116,7 +116,7 @@ impl Reporter {
     }
 }
 
-/// Writes a report to the log of the process, its members as members of the line.
+/// Writes a report to the log of the process; members of the report are members of the line.
 ///
 /// # Errors
 /// When a member is too long. Then nothing is written.

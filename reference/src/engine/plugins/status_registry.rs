@@ -28,10 +28,10 @@ pub(in crate::engine) struct StatusRegistry {
     changed: watch::Sender<()>,
 }
 
-/// Latest statuses.
+/// Latest statuses of the plugins.
 #[derive(Debug, Default)]
 struct Statuses {
-    /// Whether the plugins without prerequisites have been started.
+    /// Whether each plugin without prerequisites has been started, by name.
     started: BTreeMap<&'static str, bool>,
     bundles: BTreeMap<String, BundleStatus>,
     discovery: Option<BundleStatus>,
@@ -43,7 +43,7 @@ struct Statuses {
 pub(in crate::engine) struct BundleStatus {
     pub(in crate::engine) revision: String,
     pub(in crate::engine) kind: Option<&'static str>,
-    /// Bytes of the archive.
+    /// Bytes of the bundle's archive.
     pub(in crate::engine) size: Option<usize>,
     pub(in crate::engine) activated: Option<SystemTime>,
     pub(in crate::engine) downloaded: Option<SystemTime>,
@@ -51,9 +51,9 @@ pub(in crate::engine) struct BundleStatus {
     pub(in crate::engine) answered: Option<SystemTime>,
     /// Time of the last request.
     pub(in crate::engine) asked: Option<SystemTime>,
-    /// Durations of the last steps, in nanoseconds.
+    /// Durations of the steps of the last update, by name, in nanoseconds.
     pub(in crate::engine) times: BTreeMap<&'static str, u64>,
-    /// Why it is not up to date.
+    /// Why the bundle is not up to date.
     pub(in crate::engine) failure: Option<Failure>,
 }
 
@@ -222,7 +222,7 @@ impl Statuses {
 }
 
 impl BundleStatus {
-    /// Applies the outcome of a request.
+    /// Updates the status with the outcome of a download request.
     pub(super) fn take_request(&mut self, request: &Self) {
         self.asked = request.asked;
         self.answered = request.answered.or(self.answered);

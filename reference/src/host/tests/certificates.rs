@@ -18,7 +18,8 @@ fn certificate() -> Result<CertifiedKey<KeyPair>, rcgen::Error> {
     rcgen::generate_simple_self_signed([NAME.to_owned()])
 }
 
-/// Starts a server with a certificate, which may require one of the same authority.
+/// Starts a server with a certificate. If `is_strict`, the server requires client certificates of
+/// the same authority.
 fn server(own: &CertifiedKey<KeyPair>, is_strict: bool) -> Result<String, Box<dyn Error>> {
     let key = PrivateKeyDer::try_from(own.signing_key.serialize_der())?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -47,14 +48,14 @@ fn server(own: &CertifiedKey<KeyPair>, is_strict: bool) -> Result<String, Box<dy
     Ok(format!("https://{address}"))
 }
 
-/// Status code of a request with these members, 0 without a response.
+/// Returns the status code of the response to a request with these members, 0 without a response.
 fn code(host: &str, members: &str) -> Result<String, String> {
     let request = format!(r#"{{"method":"get","url":"HOST/","raise_error":false{members}}}"#);
     let found = sent(host, &request)?;
     Ok(member(&found, "status_code"))
 }
 
-/// String of several lines in JSON, without its quotes.
+/// Escapes a string of several lines for JSON.
 fn written(text: &str) -> String {
     text.replace('\r', "").replace('\n', "\\n")
 }

@@ -21,8 +21,8 @@ type Done = Result<(), Box<dyn Error>>;
 
 const POLICY: &str = "package p\n\nsent := http.send(input)\n\nfound := net.lookup_ip_addr(input)\n\ntold := opa.runtime()\n";
 
-/// Value of a rule of the policy for an input in JSON, in which `HOST` is the server, or the error
-/// of its call.
+/// Evaluates a rule of the policy, and returns its value or error. In the input, which is JSON,
+/// `HOST` is replaced by the server.
 fn asked(
     rule: &str,
     host: &str,
@@ -53,7 +53,7 @@ fn asked(
     answer.to_value().get("x").cloned().ok_or("no x".to_owned())
 }
 
-/// Response to a request, whose timeout is long unless it specifies one.
+/// Sends a request, with a long timeout unless it specifies one, and returns the response.
 fn sent(host: &str, request: &str) -> Result<Value, String> {
     let request = match request.contains("timeout") {
         true => request.to_owned(),

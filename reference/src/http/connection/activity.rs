@@ -25,20 +25,20 @@ pub(in crate::http) enum Admission {
 pub(in crate::http) enum Leaving {
     /// The server stops: requests that were already sent are still answered.
     Finish = 1,
-    /// Another connection needs the place.
+    /// Another connection needs the place of this one.
     Yield = 2,
 }
 
 /// Length of the body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) enum BodyLength {
-    /// Bytes; zero without a body.
+    /// Number of bytes; zero without a body.
     Exact(u64),
     /// Chunked body, which ends with an empty line.
     Chunked,
 }
 
-/// Activity of one connection. Times are milliseconds since it began.
+/// Activity of one connection. Times are milliseconds since the connection began.
 #[derive(Debug)]
 pub(in crate::http) struct Activity {
     born: Instant,
@@ -142,7 +142,7 @@ impl Activity {
         self.exchanges() == 0 && !self.is_blocked()
     }
 
-    /// When the connection became idle, if it is.
+    /// When the connection became idle, if it is idle.
     pub(in crate::http) fn idle_since(&self) -> Option<Instant> {
         let since = self.quiet_since.load(Ordering::Relaxed);
         self.is_idle().then(|| self.after(since))

@@ -22,7 +22,7 @@ use crate::http::request_body::receive;
 use crate::http::response::{Sending, admit};
 use crate::http::service::Service;
 
-/// Response being sent.
+/// HTTP response that is being sent.
 pub(super) type HttpResponse = hyper::Response<Sent<Sending>>;
 
 /// Grace period of a request after its client has closed its side. A client that has sent its last
@@ -43,7 +43,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Begins with the head of a request.
+    /// Begins the exchange when the head of a request has arrived.
     pub(super) fn begin(activity: &Arc<Activity>, request: &hyper::Request<Incoming>) -> Self {
         let length = request.body().size_hint().exact();
         activity.begin_exchange(length.map_or(BodyLength::Chunked, BodyLength::Exact));
@@ -72,8 +72,8 @@ impl Exchange {
         }
     }
 
-    /// Completes when the response is to be abandoned: the client has closed its side, the work was
-    /// cancelled, but has not ended.
+    /// Completes when the response is to be abandoned: the client has closed its side, and the work
+    /// was then cancelled, but has not ended in time.
     async fn abandoned(&self) {
         self.activity.gone().await;
         tokio::time::sleep(GRACE).await;
@@ -144,7 +144,7 @@ impl<S: Service> Connection<S> {
         reply
     }
 
-    /// Waits for a place, receives the request, and has it answered.
+    /// Waits until the connection has a full place, receives the request, and has it answered.
     async fn work(
         &self,
         parts: Parts,

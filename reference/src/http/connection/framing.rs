@@ -1,6 +1,6 @@
 //! Framing of HTTP/1 requests. The parser gets the bytes of one message at a time, so that the
-//! start of the next request line is known. In its target, bytes that the parser would reject, or
-//! drop as a fragment, are percent-encoded.
+//! start of the next request line is known. In request targets, bytes that the parser would reject,
+//! or drop as a fragment, are percent-encoded.
 //!
 //! The lengths of bodies are those that the parser reports: headers are parsed nowhere else.
 
@@ -20,7 +20,7 @@ enum Position {
     Target,
     /// After the target, in the rest of the head.
     Head(Line),
-    /// After a complete head, whose body has not been reported yet.
+    /// After a complete head, whose body length the parser has not reported yet.
     HeadEnd,
     /// In a body, with this many bytes left.
     Body(u64),
@@ -57,16 +57,16 @@ impl Line {
     }
 }
 
-/// Bytes for the parser.
+/// Bytes to pass to the parser.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     /// Number of the read bytes that belong to the message.
     pub(super) count: usize,
-    /// The same bytes with an encoded target, if it needs encoding.
+    /// The same bytes with an encoded target, if the target needs encoding.
     pub(super) encoded: Option<Vec<u8>>,
 }
 
-/// Framing of one connection.
+/// State of the framing of one connection.
 #[derive(Debug)]
 pub(super) struct Framing {
     position: Position,
@@ -87,7 +87,7 @@ impl Framing {
     /// Takes the leading bytes that belong to the current message.
     ///
     /// # Errors
-    /// `InvalidData` if the parser sees other messages: no more bytes are read.
+    /// `InvalidData` if the parser sees different messages; then no more bytes are read.
     pub(super) fn take(&mut self, activity: &Activity, bytes: &[u8]) -> io::Result<Piece> {
         self.follow(activity)?;
         let (begin, target) = self.request_line(bytes);
@@ -183,7 +183,7 @@ fn has_to_be_encoded(byte: u8) -> bool {
     matches!(byte, b'"' | b'#' | b'<' | b'>' | b'`') || !byte.is_ascii()
 }
 
-/// Returns the bytes with an encoded target, if it needs encoding.
+/// Returns the bytes with an encoded target, if the target needs encoding.
 fn encode(bytes: &[u8], target: Range<usize>) -> Option<Vec<u8>> {
     let (before, from) = bytes.split_at_checked(target.start)?;
     let (target, behind) = from.split_at_checked(target.len())?;

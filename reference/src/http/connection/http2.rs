@@ -1,4 +1,4 @@
-//! HTTP/2 connections, with memory limits of each.
+//! HTTP/2 connections, each within memory limits.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Maximum buffered bytes of one response.
 const SEND_BUFFER: usize = 64 << 10;
 
-/// Maximum number of streams that the client has reset before the server accepted them, and that
-/// the server has reset for errors of the client; beyond them the connection ends.
+/// Maximum number of streams that the client has reset before the server accepted them, and of
+/// streams that the server has reset for errors of the client; then the connection ends.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 256;
 

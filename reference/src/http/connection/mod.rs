@@ -38,9 +38,9 @@ pub(super) struct Connection<S> {
     /// Memory budget of request bodies, shared by all connections. Each connection has a separate
     /// reference count of it.
     pub(super) bodies: Arc<MemoryBudget>,
-    /// Memory budget of responses, shared likewise.
+    /// Memory budget of responses, shared in the same way.
     pub(super) answers: Arc<MemoryBudget>,
-    /// Client certificates, its own first, concatenated in DER.
+    /// Certificates of the client, its own first, concatenated in DER.
     pub(super) certificates: Bytes,
 }
 

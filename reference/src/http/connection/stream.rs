@@ -29,14 +29,14 @@ const TURN: usize = 8 << 10;
 /// Maximum bytes read ahead while a request is answered, to detect the end of the stream.
 const AHEAD: usize = 16 << 10;
 
-/// Interval at which the system is polled for an end of the stream after unread bytes.
+/// Interval at which the system is polled for an end of the stream behind unread bytes.
 const LOOK_PERIOD: Duration = Duration::from_millis(250);
 
 /// Limits, in time and bytes, of reading a connection after its last response.
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 256 << 10;
 
-/// Up to this many bytes are copied into one buffer to be written: a vectored write is slower.
+/// Maximum bytes of slices that are written from one buffer: a vectored write is slower.
 const SMALL: usize = 1024;
 
 /// Protocol of a connection.
@@ -55,16 +55,16 @@ pub(super) struct Stream<S> {
     ahead: BytesMut,
     /// Whether the client has closed its side.
     ended: bool,
-    /// Timer of polls for the end of the stream after unread bytes.
+    /// Timer of polls for the end of the stream behind unread bytes.
     look: Timer,
     /// Timeout of a write without progress.
     stall: Timer,
     write_timeout: Duration,
     /// Number of requests whose responses are completely written.
     answered: u64,
-    /// Bytes read in this turn.
+    /// Bytes read since the connection last yielded to others.
     turn: usize,
-    /// Status of hyper's own response to a malformed request.
+    /// Status of hyper's own response to a malformed request, if there was one.
     refused: Option<StatusCode>,
     /// HTTP/1: message framing.
     framing: Framing,
@@ -119,7 +119,7 @@ impl<S: Socket> Stream<S> {
         self.refused
     }
 
-    /// Sends the last response, and closes this side.
+    /// Sends the last response, and closes the server's side.
     pub(super) async fn finish(&mut self, answer: &[u8]) -> io::Result<()> {
         let sent = async {
             self.inner.write_all(answer).await?;
@@ -251,7 +251,7 @@ impl<S: Socket> Stream<S> {
     }
 
     /// Whether the bytes are hyper's own response to a malformed request instead of a handler's.
-    /// They are suppressed, because an error object is sent instead.
+    /// Such bytes are suppressed, because an error object is sent instead.
     fn holds_back(&mut self, bytes: &[u8]) -> bool {
         if self.protocol == Protocol::Http2 || self.activity.begun() != self.answered {
             return false;
@@ -292,7 +292,7 @@ impl<S: Socket> Stream<S> {
     }
 }
 
-/// Joins several slices, if they are small.
+/// Joins several slices, if they have at most `SMALL` bytes together.
 fn together(slices: &[io::IoSlice<'_>]) -> Option<SmallVec<[u8; SMALL]>> {
     let length: usize = slices.iter().map(|slice| slice.len()).sum();
     (length <= SMALL).then(|| {
@@ -304,7 +304,7 @@ fn together(slices: &[io::IoSlice<'_>]) -> Option<SmallVec<[u8; SMALL]>> {
     })
 }
 
-/// Moves at most `most` bytes.
+/// Moves at most `most` bytes from one buffer to the other, as far as they fit.
 fn hand_over(from: &mut BytesMut, to: &mut ReadBuf<'_>, most: usize) {
     let count = from.len().min(to.remaining()).min(most);
     to.put_slice(from.get(..count).unwrap_or_default());

@@ -9,7 +9,7 @@ use super::listening_socket::ListeningSocket;
 use crate::http::remote_addr::Peer;
 use crate::http::socket::Transport;
 
-/// Quiet period without a new connection before the listener closes, and the maximum time of that.
+/// Quiet period without a new connection before the listener closes, and the maximum wait for it.
 const QUIET: Duration = Duration::from_millis(50);
 const MAX_DRAIN: Duration = Duration::from_millis(500);
 
@@ -60,7 +60,7 @@ impl Backlog {
         Self { listener, end }
     }
 
-    /// Next connection, if there is one.
+    /// Next connection, or `None` after the quiet period.
     pub(super) async fn next(&self) -> Option<(Transport, Peer)> {
         loop {
             let quiet = (Instant::now() + QUIET).min(self.end);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::address::Address;
 use crate::http::connection::activity::{Activity, Admission, Leaving};
 
-/// Connections without a request for this long are closed before those between requests.
+/// Connections open this long without any request are closed before those between requests.
 const SILENT: Duration = Duration::from_millis(100);
 
 /// Limits of the number of connections.
@@ -33,7 +33,7 @@ pub(super) struct Registry<I> {
     open: HashMap<I, Entry>,
     /// Number of occupied full places, by address.
     shares: HashMap<Address, usize>,
-    /// Number of occupied places.
+    /// Number of occupied full places, and of occupied places in the reserve.
     full: usize,
     reserve: usize,
 }
@@ -131,7 +131,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         self.let_go(found)
     }
 
-    /// Whether there is a full place for the address, possibly after closing another connection.
+    /// Makes room for a connection from the address; returns false if no full place is free.
     fn make_room(&mut self, address: Address) -> bool {
         let share = self.shares.get(&address).copied().unwrap_or_default();
         let shared = share < self.limits.share;
@@ -205,7 +205,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
             .map(|(.., id)| id)
     }
 
-    /// Asks a connection to end, and removes it.
+    /// Asks a connection to end, and removes it; returns whether there is one.
     fn let_go(&mut self, id: Option<I>) -> bool {
         let Some((id, entry)) = id.and_then(|id| Some((id, self.open.get(&id)?))) else {
             return false;

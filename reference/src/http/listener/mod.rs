@@ -167,7 +167,7 @@ impl<S: Service> Acceptor<S> {
     }
 }
 
-/// Limits of the number of connections.
+/// Limits of the number of connections, of which at most `room` can be open.
 fn limits(options: &ServeOptions, room: Option<usize>) -> Limits {
     // Each connection also accounts for a fraction of a place in the reserve.
     let room = room.map(|room| room - room / (RESERVE_PART + 1));

@@ -26,16 +26,16 @@ const GIVEN: u32 = 4;
 /// Marks an unknown processor.
 const NOWHERE: usize = usize::MAX;
 
-/// One thread per processor. They and their remaining tasks end when this is dropped.
+/// One thread per processor. The threads and their remaining tasks end when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Threads(Vec<Thread>);
 
 #[derive(Debug)]
 struct Thread {
     runtime: Handle,
-    /// Cloned for each of its connections.
+    /// Count of the thread's connections, by a clone for each.
     load: Load,
-    /// Processor that it ran on when it last parked, or [`NOWHERE`].
+    /// Processor that the thread ran on when it last parked, or [`NOWHERE`].
     processor: Arc<AtomicUsize>,
     joined: JoinHandle<()>,
     _stop: oneshot::Sender<()>,
@@ -97,8 +97,8 @@ impl Thread {
 }
 
 /// Chooses one of several threads, given by load and processor: the one with the least load, or
-/// another one on the processor where the connection arrives, if it has at most a quarter more. On
-/// the same processor, none has to wake another.
+/// another one on the processor where the connection arrives, if its load is at most a quarter
+/// higher. On the same processor, no processor has to wake another.
 fn nearest(
     threads: impl Iterator<Item = (usize, usize)> + Clone,
     processor: Option<usize>,
@@ -116,8 +116,8 @@ fn nearest(
 }
 
 impl Drop for Threads {
-    /// Blocking work that their connections have begun may still continue. The surrounding runtime
-    /// waits for it when it ends, as for its own.
+    /// Ends the threads. Blocking work that their connections have begun may still continue: the
+    /// surrounding runtime waits for that, as for its own, when it ends.
     fn drop(&mut self) {
         let threads = self.0.drain(..).map(|thread| thread.joined);
         let threads: Vec<_> = threads.collect();

@@ -1,4 +1,4 @@
-//! Benchmark cases: our measured policies, and published ones.
+//! Benchmark cases: policies that we measure elsewhere too, and published ones.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use crate::published;
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) text: String,
-    /// Whether the policy is written in Rego v0, before `if` and `contains`.
+    /// Whether the policy is written in Rego v0, which lacks `if` and `contains`.
     pub(crate) is_v0: bool,
-    /// Root of the documents, as JSON.
+    /// Base documents (`data`), as JSON.
     pub(crate) documents: String,
     /// Input document, as JSON.
     pub(crate) input: String,
-    /// Package, of one path segment, and the rule in it.
+    /// Name of the package, which has one path segment, and name of the queried rule in it.
     pub(crate) rule: [String; 2],
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Parses the arguments.
+    /// Parses the command-line arguments.
     ///
     /// # Errors
     /// When an option lacks its folder.
@@ -61,7 +61,7 @@ impl Choice {
     /// Returns the selected cases.
     ///
     /// # Errors
-    /// When sources are missing.
+    /// When the sources of published cases are missing.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, Box<dyn Error>> {
         let mut cases = published::by_regorus()?;
         if let Some(folder) = &self.cedar {
@@ -91,7 +91,7 @@ impl Choice {
 }
 
 impl Case {
-    /// Parses the input into a value that is not shared.
+    /// Parses the input into a value that no other thread shares.
     pub(crate) fn own_input(&self) -> Result<rego::Value, Box<dyn Error>> {
         Ok(rego::value::from_json(self.input.as_bytes())?)
     }

@@ -7,27 +7,28 @@ use crate::turns::{Times, median};
 
 /// Goal for each case: maximum ratio of our time to the RVM's.
 const CASE: f64 = 0.8;
-/// Goal for all cases: maximum geometric mean of these ratios.
+/// Goal for all cases: maximum geometric mean of the ratios of our time to the RVM's.
 const MEAN: f64 = 0.33;
-/// Goal for this case: maximum ratio.
+/// Goal for this case: maximum ratio of our time to the RVM's.
 const NUMBERS: (&str, f64) = ("comprehension over 10,000 numbers", 0.35);
-/// Goals for these cases: maximum time in microseconds.
+/// Goals for these cases: maximum time of one answer, in microseconds.
 const TRIVIAL: (&str, f64) = ("trivial policy", 0.3);
 const LOOKUP: (&str, f64) = ("keyed lookup", 5.0);
 
 /// Goal: median speedup of two threads compared with one.
 const THREADS: f64 = 1.9;
-/// Goal and lower limit of the throughput of two threads that share a policy, relative to two that
-/// share nothing, which isolates the cost of sharing from the machine. The limit allows for noise.
+/// Goal and lower limit for two threads that share a policy: their throughput relative to two
+/// threads that share nothing, which isolates the cost of sharing from the machine. The limit
+/// allows for noise.
 const SHARED: f64 = 0.95;
 const SHARED_BOUND: f64 = 0.75;
 
-/// Limits, which allow for noise: the ratio of each case to the interpreter's time, and the
-/// geometric mean of the ratios to the RVM's time.
+/// Upper limits, which allow for noise: the ratio of our time to the interpreter's in each case,
+/// and the geometric mean of the ratios to the RVM's time.
 const CASE_BOUND: f64 = 1.1;
 const MEAN_BOUND: f64 = 0.6;
 
-/// Results so far.
+/// Results of the cases measured so far.
 #[derive(Debug, Default)]
 pub(crate) struct Goals {
     ratios: Vec<f64>,
@@ -37,7 +38,8 @@ pub(crate) struct Goals {
 }
 
 impl Goals {
-    /// Records the times of a case and the gain of a second thread; returns a row of the table.
+    /// Records the times of a case and the gain of a second thread; returns the row of the case for
+    /// the table.
     pub(crate) fn row(&mut self, name: &str, times: &Times, gain: Gain) -> String {
         let beside_rvm = times.ours / times.rvm;
         let beside_interpreter = times.ours / times.interpreter;
@@ -71,7 +73,7 @@ impl Goals {
         told
     }
 
-    /// Geometric mean of the ratios to the RVM's time.
+    /// Geometric mean of the ratios of our time to the RVM's.
     fn mean(&self) -> f64 {
         let sum: f64 = self.ratios.iter().map(|ratio| ratio.ln()).sum();
         (sum / self.ratios.len() as f64).exp()

@@ -79,7 +79,8 @@ pub(crate) fn by_eopa(folder: &Path) -> Result<Case, Box<dyn Error>> {
     })
 }
 
-/// Input with a document in the last of a chain of nested folders; the first folder can be viewed.
+/// Input with a document in the last of a chain of nested folders, of which the user may view the
+/// first.
 fn gdrive() -> Value {
     let last = ENTITIES - 1;
     let folder = |at| format!("Folder::\"{at}\"");
@@ -115,7 +116,7 @@ fn github() -> Value {
     })
 }
 
-/// Graph in which each node leads to the next, and the last to `end`.
+/// Returns a graph in which each node leads to the next, and the last to `end`.
 fn chain(name: impl Fn(usize) -> String, end: &str) -> Value {
     let next = |at| match at + 1 {
         ENTITIES => end.to_owned(),
@@ -130,7 +131,7 @@ fn read(path: &Path) -> Result<String, Box<dyn Error>> {
     Ok(fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?)
 }
 
-/// Source folder of regorus.
+/// Returns the source folder of the package regorus.
 fn package() -> Result<PathBuf, Box<dyn Error>> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args([

@@ -1,5 +1,5 @@
-//! Throughput of two threads relative to one: with the same policy and documents, and with separate
-//! ones.
+//! Throughput of two threads relative to one thread: with a shared policy and documents, and with
+//! separate ones.
 
 use std::error::Error;
 use std::thread;
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 use crate::case::Case;
 use crate::turns::{Ours, median};
 
-/// Duration of each turn.
+/// Duration of each turn of a measurement.
 const TURN: Duration = Duration::from_millis(60);
 /// Number of alternating turns after a warm-up turn.
 const TURNS: usize = 9;
-/// Decisions between two checks of the clock.
+/// Number of decisions between two checks of the clock.
 const ROUND: u32 = 16;
 
 /// Throughput ratios of two threads that share a policy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gain {
-    /// Relative to one thread.
+    /// Throughput relative to one thread.
     pub(crate) beside_one: f64,
-    /// Relative to two threads that share nothing.
+    /// Throughput relative to two threads that share nothing.
     pub(crate) beside_unshared: f64,
 }
 
-/// Measures the gain for a case.
+/// Measures the throughput ratios for a case.
 ///
 /// # Errors
 /// Errors of evaluations.
@@ -56,7 +56,8 @@ fn both([first, second]: [&Ours; 2], case: &Case) -> Result<f64, Box<dyn Error>>
     })
 }
 
-/// Returns the decisions per second of one thread, with a separate input as for each request.
+/// Returns the decisions per second of one thread, whose input is a separate value like that of a
+/// request.
 fn rate(ours: &Ours, case: &Case) -> Result<f64, Box<dyn Error>> {
     let input = case.own_input()?;
     let begun = Instant::now();

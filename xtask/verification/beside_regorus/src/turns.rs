@@ -13,17 +13,19 @@ use crate::case::Case;
 
 /// Minimum duration of a turn, so that the resolution of the clock does not matter.
 const TURN: Duration = Duration::from_micros(20);
-/// Turns of a case: as many as fit in `TIME`, but at least `FEWEST` and at most `MOST`.
+/// Limits of the number of turns of a case: as many as fit in `TIME`, but at least `FEWEST` and at
+/// most `MOST`.
 const TIME: Duration = Duration::from_secs(3);
 const FEWEST: usize = 10;
 const MOST: usize = 400;
 const WARM_UP: usize = 10;
 
-/// If the first answers of all three take longer than `LONG`, `FEW` turns are enough.
+/// If the first answers of our evaluator, the interpreter and the RVM take longer than `LONG`,
+/// `FEW` turns are enough.
 const LONG: Duration = Duration::from_millis(200);
 const FEW: usize = 3;
 
-/// Median time of one answer, in seconds.
+/// Median times of one answer, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) ours: f64,
@@ -45,7 +47,8 @@ struct Theirs {
     input: regorus::Value,
 }
 
-/// Compares the answers of all three, then their times.
+/// Checks that our evaluator, the interpreter and the RVM give the same answer, and measures their
+/// times.
 pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let mut theirs = Theirs::prepare(case)?;
@@ -93,8 +96,8 @@ pub(crate) fn repeat(case: &Case) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Measures the average time of a call, in seconds, after an uncounted call that warms the caches.
-/// Doubles the number of calls of the next turn if this one was short.
+/// Returns the average time of a call, in seconds, after an uncounted call that warms the caches.
+/// Doubles the number of calls of the next turn if this turn was short.
 fn turn(
     calls: &mut u32,
     mut call: impl FnMut() -> Result<(), Box<dyn Error>>,

@@ -13,7 +13,7 @@ use rego_generate::Choices;
 /// Number of generated policies.
 const CASES: u32 = 400;
 
-/// Minimum number of policies that both accept, and of queries on them that both answer with a
+/// Minimum number of policies that both evaluators accept, and of queries to which both give a
 /// value; regorus does not support much of the language.
 const TAKEN: u32 = 100;
 const DEFINED: u32 = 300;
@@ -121,7 +121,8 @@ fn theirs(module: &str, input: &str) -> Option<regorus::Engine> {
     Some(engine)
 }
 
-/// Returns the document as JSON represents it, or none inside if undefined; none on an error.
+/// Returns the value of a query as JSON, the inner none if it is undefined, the outer none on an
+/// error.
 fn ask(policy: &Policy, rule: &str, input: &str) -> Option<Option<Value>> {
     let documents = from_json(rego_generate::documents().as_bytes()).ok()?;
     let query = Query::parse(policy, rule, &QueryOptions::default()).ok()?;

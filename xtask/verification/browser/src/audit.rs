@@ -1,4 +1,4 @@
-//! Checks of pages.
+//! Checks of the pages of the HTML report.
 
 use std::error::Error;
 
@@ -7,10 +7,10 @@ use thirtyfour::prelude::*;
 
 use crate::browser::{Browser, ask};
 
-/// Names of the pages.
+/// Names of the checked pages.
 const NAMES: [&str; 3] = ["reference", "broken", "both"];
 
-/// Script that finds errors that no page may have, and returns them as sentences.
+/// Script that checks a page for errors that none may have, and returns them as sentences.
 pub(super) const AUDIT: &str = include_str!("audit.js");
 
 /// Checks all pages in one viewport; returns the errors.
@@ -88,7 +88,7 @@ pub(super) fn sentences(found: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Simulates a reader: searches, filters, opens with the keyboard, follows a link.
+/// Uses a page like a reader: searches, filters, opens a clause with the keyboard, follows a link.
 async fn reader(
     browser: &Browser,
     window: &WebDriver,
@@ -176,7 +176,7 @@ async fn reader(
     Ok(wrong)
 }
 
-/// Without its script, the page is complete and its clauses open.
+/// Checks that a page without its script is complete and its clauses are open.
 async fn without_scripts(
     browser: &Browser,
     window: &WebDriver,

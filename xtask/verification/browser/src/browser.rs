@@ -1,4 +1,4 @@
-//! Chromium over WebDriver.
+//! Controls Chromium over WebDriver.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use thirtyfour::common::capabilities::chromium::ChromiumLikeCapabilities as _;
 use thirtyfour::prelude::*;
 
-/// Path of the Debian package's executable.
+/// Path of the executable of Debian's package `chromium`.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
 /// Screen size and colour scheme of a page view.
@@ -46,7 +46,7 @@ impl fmt::Display for Viewport {
     }
 }
 
-/// Browser with one viewport.
+/// Browser whose windows have one viewport.
 #[derive(Debug)]
 pub(super) struct Browser {
     pub(super) look: Viewport,
@@ -64,7 +64,7 @@ impl Browser {
         }
     }
 
-    /// Opens a window.
+    /// Opens a browser window with the viewport.
     pub(super) async fn window(&self) -> WebDriverResult<WebDriver> {
         let mut wanted = DesiredCapabilities::chrome();
         wanted.set_binary(CHROMIUM)?;

@@ -1,4 +1,4 @@
-//! Checks pages in a real browser and prints the errors, one per line.
+//! Checks pages of the report or of the site in a real browser and prints the errors, one per line.
 //!
 //! `browser report DRIVER PAGES SHOTS`: pages of the HTML report; `browser site DRIVER PAGES SHOTS
 //! PATH…`: these pages of the site. DRIVER and PAGES are the addresses of the browser's driver and

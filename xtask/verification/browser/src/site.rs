@@ -65,7 +65,7 @@ async fn page(browser: &Browser, window: &WebDriver, path: &str) -> WebDriverRes
     Ok(found)
 }
 
-/// Checks that the keyboard reaches the content and follows links.
+/// Checks that the keyboard reaches the content of a page and follows links.
 async fn reader(window: &WebDriver, path: &str) -> WebDriverResult<Vec<String>> {
     let mut wrong = Vec::new();
     window.refresh().await?;

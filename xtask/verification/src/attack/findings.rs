@@ -1,4 +1,4 @@
-//! Results of an attack.
+//! Collects the results of an attack.
 
 use rustix::process::Signal;
 
@@ -12,7 +12,7 @@ pub(super) struct Findings {
     pub(super) tried: usize,
     /// Descriptions of failed checks.
     pub(super) broken: Vec<String>,
-    /// Samples of the health monitor, for the server with the highest latency.
+    /// Samples of the health monitor of the server with the highest latency.
     pub(super) watched: Option<HealthSamples>,
     /// Highest resident memory of a server, in KiB.
     pub(super) peak: u64,
@@ -37,7 +37,7 @@ impl Findings {
         }
     }
 
-    /// Prefixes the checks that failed since then with a name.
+    /// Prefixes with a name the descriptions of failed checks from index `since` on.
     pub(super) fn name(&mut self, since: usize, what: &str) {
         for found in self.broken.iter_mut().skip(since) {
             *found = format!("{what}: {found}");
@@ -49,7 +49,8 @@ impl Findings {
         self.watch_beside(watched, 1);
     }
 
-    /// Checks the same with a bound that allows for other attacks at the same time.
+    /// Checks that the attack did not affect the health monitor, with a bound that allows for other
+    /// attacks at the same time.
     pub(super) fn watch_in_company(&mut self, watched: HealthSamples) {
         self.watch_beside(watched, BESIDE);
     }
@@ -98,8 +99,8 @@ impl Findings {
         Ok(())
     }
 
-    /// Checks that the server exits successfully on SIGTERM and did not panic before. After the
-    /// grace period, its watchdog ends it with another exit code.
+    /// Checks that the server exits successfully on SIGTERM and did not panic before. If the server
+    /// exceeds the grace period, its watchdog ends it with another exit code.
     ///
     /// # Errors
     /// When the server has already ended.

@@ -1,4 +1,4 @@
-//! HTTP/2 frames for clients that send what no library would.
+//! HTTP/2 frames for clients that send malformed or unusual ones, which no library would.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use crate::servers::{HANG_LIMIT, Wire, within};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Frame types.
+/// HTTP/2 frame types.
 pub(super) const DATA: u8 = 0;
 pub(super) const HEADERS: u8 = 1;
 pub(super) const RST_STREAM: u8 = 3;
@@ -21,15 +21,15 @@ pub(super) const GOAWAY: u8 = 7;
 pub(super) const WINDOW_UPDATE: u8 = 8;
 pub(super) const CONTINUATION: u8 = 9;
 
-/// Frame flags.
+/// HTTP/2 frame flags.
 pub(super) const END_STREAM: u8 = 1;
 pub(super) const ACK: u8 = 1;
 pub(super) const END_HEADERS: u8 = 4;
 
-/// Identifiers of settings.
+/// Identifiers of HTTP/2 settings.
 pub(super) const INITIAL_WINDOW: u16 = 4;
 
-/// Frame as received.
+/// HTTP/2 frame as received.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) kind: u8,
@@ -37,7 +37,7 @@ pub(super) struct Frame {
     pub(super) payload: Vec<u8>,
 }
 
-/// HTTP/2 connection.
+/// HTTP/2 connection of a client.
 #[derive(Debug)]
 pub(super) struct Frames {
     stream: TcpStream,
@@ -53,7 +53,7 @@ pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// The length of a frame has three bytes.
+/// Removes the first of four bytes: the length of a frame has three bytes.
 trait SplitOffFirst {
     fn split_off_first(self) -> Vec<u8>;
 }
@@ -140,7 +140,7 @@ impl Frames {
         Ok(frames)
     }
 
-    /// Sends bytes.
+    /// Sends encoded frames or other bytes.
     ///
     /// # Errors
     /// When the server has closed the connection.
@@ -156,7 +156,7 @@ impl Frames {
         self.next_within(HANG_LIMIT).await
     }
 
-    /// Reads the next frame within a time.
+    /// Reads the next frame, or fails after a time.
     ///
     /// # Errors
     /// When no frame arrives in time or the connection is closed.
@@ -178,7 +178,7 @@ impl Frames {
         })
     }
 
-    /// Reads until the server answers or resets the stream, or ends the connection.
+    /// Reads until the server answers or resets this stream, or closes the connection.
     pub(super) async fn verdict(&mut self, stream: u32) -> Verdict {
         loop {
             match self.next().await {

@@ -13,11 +13,11 @@ use crate::servers::{Failure, Process};
 /// Grace period for open requests at shutdown, in seconds.
 const GRACE: &str = "2";
 
-/// Value for a server's time limit that no attack waits for: whatever ends before the hang limit
-/// ended for another reason.
+/// Value for those time limits of a server that no attack waits for: whatever ends before the hang
+/// limit ended for another reason.
 pub(super) const NEVER: &str = "1h";
 
-/// Address of attackers that use only one.
+/// Source address of attackers that use only one address.
 pub(super) const ATTACKER: [u8; 4] = [127, 0, 0, 3];
 
 /// Environment of one attack.
@@ -26,7 +26,7 @@ pub(super) struct Harness {
     pub(super) program: PathBuf,
     /// Whether the attack may take a long time.
     pub(super) long: bool,
-    /// Separate folder of the attack.
+    /// Folder that only this attack uses.
     pub(super) folder: PathBuf,
 }
 
@@ -50,7 +50,7 @@ impl Harness {
         })
     }
 
-    /// Writes a file into the folder; returns its path.
+    /// Writes a file into the attack's folder; returns its path.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -78,7 +78,7 @@ impl Harness {
         self.file("engine.json", &config.to_string())
     }
 
-    /// Creates a folder within the folder; returns its path.
+    /// Creates a folder within the attack's folder; returns its path.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -140,8 +140,8 @@ impl Harness {
         Process::start_behind(token, &mut command, &self.folder).await
     }
 
-    /// Returns a flag with its value, if the program has the flag. A program without the flag is
-    /// attacked all the same, and fails.
+    /// Returns a flag with its value, or nothing if the program lacks the flag: the program is
+    /// attacked all the same, and fails the attack.
     pub(super) fn setting<'f>(&self, role: &str, flag: &'f str, value: &'f str) -> Vec<&'f str> {
         let help = Command::new(&self.program).args([role, "--help"]).output();
         let known = help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains(flag));

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with, within};
 
-/// Address of the health monitor; attackers use others.
+/// Source address of the health monitor; attackers use others.
 pub(super) const BYSTANDER: [u8; 4] = [127, 0, 0, 2];
 
 /// Maximum ratio of the 99th percentile of latencies during an attack to that of a calm moment just
@@ -25,7 +25,8 @@ const FACTOR: f64 = 10.0;
 /// seconds.
 const FLOOR: f64 = 125.0;
 
-/// The same for a decision, for which other clients' evaluations may have to be cancelled first.
+/// Latency of a decision that is always allowed, in milliseconds. Other clients' evaluations may
+/// have to be cancelled first.
 const DECISION_FLOOR: f64 = 5_000.0;
 
 /// Duration of the calm moment.
@@ -39,37 +40,39 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(super) struct Probe {
     name: &'static str,
     request: Vec<u8>,
-    /// String that a response with 200 must contain.
+    /// Substring that a response with status 200 must contain.
     holds: &'static str,
     /// Whether each request uses a new connection.
     fresh: bool,
-    /// Whether the bound for health applies; other probes may also get 503 with `Retry-After`.
+    /// Whether the bound for the latency of health requests applies; other probes may also get 503
+    /// with `Retry-After`.
     bounded: bool,
 }
 
 /// Latencies and failures that the monitor recorded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HealthSamples {
-    /// The 99th percentile of bounded probes before the attack, in milliseconds.
+    /// The 99th percentile of the latency of bounded probes before the attack, in milliseconds.
     pub(super) calm: f64,
-    /// The 99th percentile of bounded probes during the attack, in milliseconds.
+    /// The 99th percentile of the latency of bounded probes during the attack, in milliseconds.
     pub(super) tail: f64,
     /// The longest latency of bounded probes during the attack, in milliseconds.
     pub(super) longest: f64,
-    /// The 99th percentile of quick decisions before and during the attack, in milliseconds.
+    /// The 99th percentiles of quick decisions before and during the attack, in milliseconds.
     pub(super) calm_decision: f64,
     pub(super) decision: f64,
-    /// Missing and wrong responses.
+    /// Messages about missing and wrong responses.
     pub(super) failures: Vec<String>,
 }
 
 impl HealthSamples {
-    /// Bound of the tail latency while this number of attacks runs, in milliseconds.
+    /// Returns the bound of the 99th percentile while this number of attacks runs, in milliseconds.
     pub(super) fn bound(&self, attacks: f64) -> f64 {
         (FLOOR * attacks).max(FACTOR * self.calm)
     }
 
-    /// Bound of the tail latency of decisions.
+    /// Returns the bound of the 99th percentile of decisions while this number of attacks runs, in
+    /// milliseconds.
     pub(super) fn decision_bound(&self, attacks: f64) -> f64 {
         (DECISION_FLOOR * attacks).max(FACTOR * self.calm_decision)
     }
@@ -128,7 +131,7 @@ pub(super) fn engine(token: Option<&str>) -> Vec<Probe> {
     ]
 }
 
-/// Policy of the quick decision.
+/// Policy of the quick decision that the monitor requests.
 pub(super) const CALM_POLICY: (&str, &str) = (
     "calm.rego",
     "package calm\n\nallow if input.user == \"ann\"\n",
@@ -148,7 +151,7 @@ pub(super) fn control() -> Vec<Probe> {
 }
 
 impl HealthMonitor {
-    /// Starts the probes, and samples the calm server before it returns.
+    /// Starts the probes, and samples the server before the attack for the calm moment.
     pub(super) async fn start(to: SocketAddr, probes: Vec<Probe>) -> Self {
         let phase = Arc::new(AtomicU8::new(BEFORE));
         let seen = Arc::clone(&phase);
@@ -230,7 +233,7 @@ async fn steady(to: SocketAddr, probe: Probe, phase: &AtomicU8) -> Vec<Sample> {
     }
 }
 
-/// Sends one request; opens a new connection if the server has closed the idle one.
+/// Sends one request of a probe; opens a new connection if the server has closed the idle one.
 async fn once(to: SocketAddr, probe: &Probe, kept: &mut Option<Wire>) -> io::Result<Message> {
     if let Some(mut wire) = kept.take()
         && let Ok(answer) = wire.ask(&probe.request).await
@@ -246,7 +249,7 @@ async fn once(to: SocketAddr, probe: &Probe, kept: &mut Option<Wire>) -> io::Res
     Ok(answer)
 }
 
-/// Describes the error in a response, if there is one.
+/// Returns a message about the error in a response, if there is one.
 fn judge(probe: &Probe, answer: &Message) -> Option<String> {
     let text = answer.text();
     let held = match answer.status() {

@@ -26,7 +26,7 @@ use findings::Findings;
 use harness::Harness;
 use scenarios::{Attack, SCENARIOS, When};
 
-/// Maximum duration of an attack.
+/// Time limit of one attack.
 const ATTACK_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 /// Command-line options of `attack`.
@@ -149,7 +149,7 @@ async fn one(
     Ok((attack.name, findings.broken))
 }
 
-/// Findings of an attack that could not be completed, which counts as a failed check.
+/// Returns the findings of an attack that could not be completed, which counts as a failed check.
 fn stopped(why: &str) -> Findings {
     let mut findings = Findings::default();
     findings.hold(format!("stopped: {why}"), false);

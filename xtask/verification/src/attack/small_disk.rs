@@ -45,7 +45,7 @@ impl SmallDisk {
     /// Fills the disk except for `room` bytes.
     ///
     /// # Errors
-    /// When it cannot be written for other reasons.
+    /// When the filler cannot be written for another reason than a full disk.
     pub(super) fn fill(&self, room: u64) -> Result<(), Failure> {
         let mut filler = fs::File::create(self.0.join(FILLER))?;
         loop {
@@ -59,10 +59,10 @@ impl SmallDisk {
         Ok(filler.set_len(length.saturating_sub(room))?)
     }
 
-    /// Removes the filler.
+    /// Removes the file that fills the disk.
     ///
     /// # Errors
-    /// When it was not filled.
+    /// When the disk was not filled.
     pub(super) fn empty(&self) -> Result<(), Failure> {
         Ok(fs::remove_file(self.0.join(FILLER))?)
     }

@@ -20,8 +20,8 @@ pub(super) enum FailureMode {
     HangsUp,
 }
 
-/// Storage with the protocols of S3, Google Cloud Storage and Azure, as far as uploads and checks
-/// of bundles need them; signatures are ignored. Clones share their state.
+/// Storage that speaks the protocols of S3, Google Cloud Storage and Azure, as far as uploads and
+/// checks of bundles need them; ignores signatures. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Storage(Arc<Mutex<Contents>>);
 
@@ -29,27 +29,27 @@ pub(super) struct Storage(Arc<Mutex<Contents>>);
 struct Contents {
     mood: FailureMode,
     objects: BTreeMap<String, Object>,
-    /// Number of versions so far.
+    /// Number of versions of objects so far.
     versions: u64,
 }
 
 /// Stored object.
 #[derive(Debug, Clone)]
 pub(super) struct Object {
-    /// Generation of the object, and in quotes its ETag.
+    /// Generation of the object; in quotes it is the ETag.
     pub(super) version: u64,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Object {
-    /// Returns the response to a read of the object.
+    /// Returns the response to a request that reads the object.
     pub(super) fn shown(self) -> PeerScript {
         let modified = "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
         PeerScript::Answer(200, tags(self.version) + modified, self.bytes)
     }
 }
 
-/// Headers that identify a version.
+/// Returns the response headers that state a version.
 pub(super) fn tags(version: u64) -> String {
     format!("ETag: \"{version}\"\r\nx-goog-generation: {version}\r\n")
 }
@@ -104,7 +104,7 @@ impl Storage {
         }
     }
 
-    /// The same, without a new version.
+    /// Replaces an object with other bytes of the same length, without a new version.
     pub(super) fn forge(&self, path: &str) {
         if let Some(object) = self.held().objects.get_mut(path) {
             object.bytes.fill(b'X');
@@ -140,7 +140,7 @@ impl Storage {
         }
     }
 
-    /// Starts to listen.
+    /// Starts the storage on a free port.
     ///
     /// # Errors
     /// When no port is free.
@@ -164,7 +164,7 @@ impl Storage {
     }
 }
 
-/// Whether the conditions of a write are met.
+/// Whether the conditions in the headers of a write are met.
 fn allows(asked: &Message, known: Option<&Object>) -> bool {
     let version = known.map(|known| known.version);
     let tag = version.map(|version| format!("\"{version}\""));

@@ -9,7 +9,8 @@ use super::harness::{ATTACKER, Harness};
 use crate::bundles::archive;
 use crate::servers::{Failure, HANG_LIMIT, Process, ask, request_with};
 
-/// Users: the names of their tokens, and their roles. An API key is the name with [`KEY_END`].
+/// Users of the control plane: the names of their tokens, and their roles. An API key is the name
+/// followed by [`KEY_END`].
 pub(super) const PEOPLE: &[(&str, &str)] = &[
     ("admin", "administrator"),
     ("looker", "viewer"),
@@ -25,7 +26,7 @@ const KEY_END: &str = "-has-a-long-key-of-32-characters";
 pub(super) const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
 /// Maximum duration of a failing start, as a multiple of a successful one, which does all the same
-/// work and more. A start that waits in vain takes half a minute.
+/// work and more. A start that waits for a resource takes half a minute.
 const FAILED_START: u32 = 10;
 const FAILED_START_FLOOR: Duration = Duration::from_secs(5);
 
@@ -65,7 +66,7 @@ pub(super) async fn plane(harness: &Harness, arguments: &[&str]) -> Result<Contr
     Ok(ControlPlane { process })
 }
 
-/// Returns the command that starts it.
+/// Returns the command that starts the control plane.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -98,7 +99,7 @@ impl ControlPlane {
 }
 
 impl User {
-    /// Returns the name of the token.
+    /// Returns the name of the user's token.
     pub(super) fn name(self) -> &'static str {
         self.name
     }
@@ -159,7 +160,8 @@ impl User {
         }
     }
 
-    /// Creates a source of pushed data, and a bundle of it in a file.
+    /// Creates a source, pushes data to it, and creates a bundle of the source that is built to a
+    /// file.
     ///
     /// # Errors
     /// When a request does not succeed.
@@ -172,7 +174,7 @@ impl User {
     }
 }
 
-/// Definition of a bundle in a file with these requirements.
+/// Returns the definition of a bundle that is built to a file and has these requirements.
 pub(super) fn in_file(file: &str, requirements: &Value) -> Value {
     json!({
         "object_storage": {"filesystem": {"path": file}},
@@ -194,7 +196,7 @@ pub(super) fn built(harness: &Harness, file: &str) -> Option<Value> {
 /// Waits until a condition is true.
 ///
 /// # Errors
-/// When it never is.
+/// When the condition does not become true within the hang limit.
 pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
     let begun = Instant::now();
     while !holds() {

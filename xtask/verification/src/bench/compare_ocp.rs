@@ -16,7 +16,8 @@ use crate::{release_build, report};
 /// Program of OPA Control Plane.
 const PROGRAM: &str = "opactl";
 
-/// Ratio of its request times to ours: the goal, and the lower limit for any machine.
+/// Ratio of OPA Control Plane's request times to ours: the goal, and the lower limit for any
+/// machine.
 const GOAL: f64 = 2.0;
 const LEAST: f64 = 1.0;
 
@@ -24,10 +25,10 @@ const LEAST: f64 = 1.0;
 const TURNS: usize = 44;
 const WARM_UP: usize = 4;
 
-/// Requests of a turn. The first one wakes up an idle server.
+/// Number of requests of a turn. The first one wakes up an idle server.
 const TURN: usize = 10;
 
-/// Measured request; later operations use what earlier ones create.
+/// Measured request. Later operations use the definitions that earlier ones create.
 struct Operation {
     told: &'static str,
     method: &'static str,

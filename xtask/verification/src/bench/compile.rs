@@ -1,4 +1,5 @@
-//! Comparison with OPA: residuals and filters, and their cost as unrelated modules are added.
+//! Comparison with OPA of requests for residuals and filters, and of how their cost grows as
+//! unrelated modules are added.
 
 use std::error::Error;
 use std::fs;
@@ -18,10 +19,10 @@ const SIZES: &[usize] = &[1, 100, 1_000];
 const ROUNDS: usize = 24;
 const WARM_UP: usize = 4;
 
-/// Goal of the ratio of OPA's time in the handler to ours.
+/// Goal of the ratio of OPA's time in the request handler to ours.
 const HANDLER: f64 = 5.0;
 
-/// Requests of a turn. The first one wakes up an idle server.
+/// Number of requests of a turn. The first one wakes up an idle server.
 const TURN: usize = 10;
 
 /// Flag that enables OPA's media types on our server.
@@ -62,7 +63,7 @@ struct Question {
     path: &'static str,
     accept: &'static str,
     body: String,
-    /// Minimum ratio of the peer's response time to ours at one module.
+    /// Minimum ratio of the peer's response time to ours with one module loaded.
     least: f64,
 }
 
@@ -85,7 +86,7 @@ pub(super) fn run() -> Outcome {
     bounds.hold()
 }
 
-/// Folder of this number of modules.
+/// Returns the folder with this number of modules.
 fn policies(folder: &Path, size: usize) -> PathBuf {
     folder.join(format!("policies{size}"))
 }
@@ -159,7 +160,7 @@ fn questions() -> Vec<Question> {
     ]
 }
 
-/// Writes the policy and unrelated modules.
+/// Writes the queried policy and unrelated modules into a folder.
 fn write(folder: &Path, size: usize) -> Outcome {
     fs::create_dir(folder)?;
     fs::write(folder.join("shop.rego"), POLICY)?;
@@ -173,8 +174,8 @@ fn write(folder: &Path, size: usize) -> Outcome {
     Ok(())
 }
 
-/// Returns the median times of both servers in seconds, until the response has arrived or,
-/// according to their metric, in the handler.
+/// Returns the median times of both servers in seconds: until the response has arrived, or in the
+/// handler according to their metric.
 fn compare(
     question: &Question,
     pair: &SideBySide,
@@ -200,7 +201,8 @@ fn compare(
     Ok((median(&mut our_times), median(&mut their_times)))
 }
 
-/// Returns the time of a response that contains a condition, or that of its handler if reported.
+/// Sends a request, whose response must contain a condition; returns the time in the handler if it
+/// is reported, or else of the whole response.
 fn ask(client: &mut Client, request: &[u8]) -> Result<f64, Box<dyn Error>> {
     let begun = Instant::now();
     let status = client.exchange(request)?;

@@ -11,17 +11,17 @@ use super::{KEY, compare_ocp, median, scratch, storage, tokens};
 use crate::report;
 
 const FIRST_PAGE: &str = "/v1/bundles?limit=100";
-/// Largest ratio that still counts as flat.
+/// Largest ratio of a median to that at the base size that still counts as flat.
 const BOUND: f64 = 2.0;
 /// Number of measured requests per operation and size.
 const SAMPLES: usize = 200;
 /// Number of warm-up requests per operation and size.
 const WARM_UP: usize = 20;
 
-/// Default numbers of bundles, the base first.
+/// Default numbers of bundles; the others are compared with the first.
 const SIZES: &[usize] = &[100, 10_000, 100_000];
 
-/// Default numbers of bundles where bundles are built.
+/// Default numbers of bundles for the measurement of builds.
 const BUILT: &[usize] = &[100, 10_000];
 
 /// Default numbers of bundles for the comparison with OPA Control Plane.
@@ -47,7 +47,7 @@ pub(crate) struct Choice {
 /// Measured operations.
 const OPERATIONS: &[&str] = &["create", "get", "first page", "last page", "in-use delete"];
 
-/// Server with some number of bundles.
+/// Running control plane with a number of bundles.
 struct Store {
     bundles: usize,
     base: String,
@@ -57,8 +57,8 @@ struct Store {
     _folder: TempDir,
 }
 
-/// Measures every operation on one server per size, in turns, and compares the medians; or measures
-/// builds or requests next to OPA Control Plane.
+/// Measures every operation on one server per number of bundles, in turns, and compares the
+/// medians; or measures builds, or compares requests with OPA Control Plane.
 ///
 /// # Errors
 /// When a measurement exceeds its bound, or a server responds incorrectly.
@@ -192,7 +192,8 @@ impl Store {
         }
     }
 
-    /// Measures one request, in milliseconds; the turn selects the bundle, spread over all of them.
+    /// Measures one request of an operation, in milliseconds. The turn selects the bundle, so that
+    /// turns are spread over all bundles.
     async fn time(&self, operation: &str, turn: usize) -> Result<f64, Box<dyn Error>> {
         let chosen = name(turn * self.bundles / (WARM_UP + SAMPLES));
         let (method, path, expected) = match operation {

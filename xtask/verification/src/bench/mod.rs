@@ -35,7 +35,7 @@ pub(crate) enum Bench {
 }
 
 impl Bench {
-    /// Measures, prints the ratios, and compares them with their bounds.
+    /// Runs the selected benchmark, prints its ratios, and compares them with their bounds.
     ///
     /// # Errors
     /// When a bound is exceeded or the server fails.
@@ -49,7 +49,7 @@ impl Bench {
     }
 }
 
-/// Token configuration with the API key.
+/// Returns the token configuration that declares the API key.
 fn tokens() -> Value {
     json!({"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}})
 }

@@ -1,4 +1,4 @@
-//! Latency from a change to its bundle in storage, and build throughput.
+//! Latency from a change of a definition until its bundle is in storage, and build throughput.
 
 use std::error::Error;
 use std::fs;
@@ -14,18 +14,18 @@ use super::{scratch, send_keyed, tokens};
 use crate::servers::{Client, Server};
 use crate::{release_build, report};
 
-/// Maximum number of consecutive changes.
+/// Maximum number of consecutive changes in a measurement.
 const CHANGES: usize = 200;
 
 /// Time limit after which no more changes are made.
 const ENOUGH: Duration = Duration::from_secs(90);
 
-/// Interval between builds of unchanged bundles: the usual one, and one so short that all bundles
-/// are always due.
+/// Interval between builds of unchanged bundles: the usual interval, and one so short that all
+/// bundles are always due.
 const USUAL: &str = "30s";
 const SHORT: &str = "1s";
 
-/// Polling interval of the storage.
+/// Interval at which the storage is polled for a bundle.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Time limit for all bundles to reach the storage.
@@ -33,11 +33,11 @@ const TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Goal and bound of a measurement.
 enum Goal {
-    /// Maximum in milliseconds.
+    /// Goal and upper bound, in milliseconds.
     Within(f64, f64),
-    /// Minimum in bundles per second.
+    /// Goal and lower bound, in bundles per second.
     Rate(f64, f64),
-    /// Reported only, with this unit.
+    /// No goal or bound: reported only, with this unit.
     Any(&'static str),
 }
 
@@ -59,7 +59,7 @@ struct ControlPlane {
 /// Inode and modification time, which identify a version of a file.
 type FileVersion = (u64, SystemTime);
 
-/// Measures at each number of bundles, and compares the results with their bounds.
+/// Runs all measurements at each number of bundles, and compares the results with their bounds.
 ///
 /// # Errors
 /// When a bound is exceeded, or a server fails.
@@ -166,12 +166,12 @@ impl ControlPlane {
         Ok(())
     }
 
-    /// Opens a new connection, since idle ones are closed.
+    /// Opens a new connection to the server, which closes idle ones.
     fn client(&self) -> Result<Client, Box<dyn Error>> {
         self.server.as_ref().ok_or("no server runs")?.client()
     }
 
-    /// Stores a document.
+    /// Writes a document to the control plane, which must accept it.
     fn put(&self, path: &str, body: &str) -> Result<(), Box<dyn Error>> {
         send_keyed(&mut self.client()?, "PUT", path, body)
     }
@@ -192,7 +192,7 @@ impl ControlPlane {
         }
     }
 
-    /// Waits until every bundle has a newer version than these.
+    /// Waits until the file of every bundle has another version than in `before`.
     fn all_written(
         &self,
         before: &[Option<FileVersion>],
@@ -209,8 +209,8 @@ impl ControlPlane {
         Ok(())
     }
 
-    /// Makes consecutive changes, spread over all bundles, each as soon as the previous one is in
-    /// storage; returns the milliseconds of each.
+    /// Makes consecutive changes, spread over all bundles, each as soon as the bundle of the
+    /// previous one is in storage; returns the milliseconds of each.
     fn changes(&self) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut taken = Vec::new();
         let begun = Instant::now();
@@ -284,7 +284,7 @@ impl Goal {
 const POLICY: &str = "cGFja2FnZSBhcHAKCmRlZmF1bHQgYWxsb3cgOj0gZmFsc2UKCmFsbG93IGlmIHsKCXNvbWUg\
                       cm9sZSBpbiBpbnB1dC5yb2xlcwoJcm9sZSA9PSAiYWRtaW4iCn0K";
 
-/// Starts a server in the folder that contains its configuration.
+/// Starts a control plane in the folder that contains its configuration.
 fn serve(program: &Path, folder: &Path, interval: &str) -> Result<Server, Box<dyn Error>> {
     let place = |name: &str| folder.join(name).display().to_string();
     let database = format!("sqlite://{}", place("control.db"));
@@ -311,12 +311,12 @@ fn file(number: usize) -> String {
     format!("{}.tar.gz", name(number))
 }
 
-/// Bundles per second since `begun`.
+/// Returns the number of bundles per second since `begun`.
 fn rate(bundles: usize, begun: Instant) -> f64 {
     bundles as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// Percentile of the samples.
+/// Returns a percentile of the samples.
 fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
     let place = (samples.len() * percent).div_ceil(100);

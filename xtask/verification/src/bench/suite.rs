@@ -18,10 +18,10 @@ use crate::report;
 const KEY: &str = "bench-administrator-key";
 /// Maximum ratio of the suite's time per request to the client's.
 const BOUND: f64 = 1.5;
-/// Number of runs of each kind, in turns, after one that warms up.
+/// Number of runs of the suite and of the client, in turns, after a warm-up run of each.
 const ROUNDS: usize = 5;
 
-/// Compares the medians of the time per request.
+/// Compares the medians of the time per request of the suite and of the client.
 ///
 /// # Errors
 /// When the ratio exceeds the bound, or the server cannot be started.
@@ -84,8 +84,8 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Builds the whole suite with one scenario at a time, a fixed order, and a ledger, as for a server
-/// that is already running.
+/// Returns the whole suite, set up as for a server that is already running, with one scenario at a
+/// time, a fixed order, and a ledger.
 fn suite(
     control: Option<String>,
     engine: Option<String>,
@@ -101,8 +101,8 @@ fn suite(
     Ok(suite.ledger(Some(ledger.to_owned())).build()?)
 }
 
-/// Converts the requests for the client; skips those that it cannot send (raw bytes), and restores
-/// credentials, which the evidence does not contain.
+/// Converts the suite's requests for the client. Skips those that the client cannot send (raw
+/// bytes), and restores credentials, which the evidence does not contain.
 fn sendable(sent: Vec<Sent>) -> Result<Vec<reqwest::Request>, Box<dyn Error>> {
     let mut requests = Vec::with_capacity(sent.len());
     for one in sent {

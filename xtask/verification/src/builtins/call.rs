@@ -7,7 +7,7 @@ use rego_generate::Choices;
 use super::declared::Function;
 use super::{languages, operands, schemas};
 
-/// Generated call.
+/// Generated call of a function.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) function: String,
@@ -42,8 +42,8 @@ impl fmt::Display for Call {
     }
 }
 
-/// Query that evaluates calls, each in a comprehension in case it is undefined. The results appear
-/// as JSON and as a literal, which shows bytes that JSON cannot represent.
+/// Returns a query that evaluates calls, each in a comprehension in case it is undefined. The
+/// results appear as JSON and as a literal, which shows bytes that JSON cannot represent.
 pub(super) fn query(calls: &[Call]) -> String {
     let parts = calls.iter().enumerate().map(|(at, call)| {
         format!("r{at:02} = [v | v := {call}]; t{at:02} = sprintf(\"%v\", [r{at:02}])")
@@ -51,14 +51,14 @@ pub(super) fn query(calls: &[Call]) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// Module with a rule for each call.
+/// Returns a module with a rule for each call.
 pub(super) fn module(calls: &[Call]) -> String {
     let rule = |(at, call)| format!("r{at:02} := {call}\n");
     let rules: String = calls.iter().enumerate().map(rule).collect();
     format!("package calls\n\n{rules}")
 }
 
-/// Extracts the results from the bindings of such a query.
+/// Extracts the results of `count` calls from the bindings of the query for them.
 pub(super) fn answers(bindings: &rego::Value, count: usize) -> Vec<String> {
     let answer = |at| {
         let value = bindings.get(&format!("r{at:02}"));

@@ -1,4 +1,4 @@
-//! Declarations of functions, read from the capabilities of OPA.
+//! Declarations of the built-in functions, read from the capabilities of OPA.
 
 use std::error::Error;
 use std::path::Path;
@@ -74,11 +74,11 @@ struct Declaration {
     result: Option<serde_json::Value>,
 }
 
-/// Functions that cannot be called like others: a relation, one that calls a tracer, and one that
-/// policies write as an equation.
+/// Functions that cannot be called like others: a relation, a function that calls a tracer, and one
+/// that policies write as an equation.
 const LEFT_OUT: [&str; 3] = ["walk", "trace", "eq"];
 
-/// Functions that are declared nondeterministic, but are deterministic for these operands.
+/// Functions that are declared nondeterministic, but are deterministic for the generated operands.
 const DETERMINISTIC: [&str; 4] = [
     "io.jwt.decode_verify",
     "io.jwt.encode_sign",
@@ -86,10 +86,10 @@ const DETERMINISTIC: [&str; 4] = [
     "json.verify_schema",
 ];
 
-/// Returns the current deterministic functions, without deprecated ones.
+/// Returns the current deterministic functions of OPA, without deprecated ones.
 ///
 /// # Errors
-/// OPA does not report its capabilities.
+/// When OPA does not report its capabilities.
 pub(super) fn functions(opa: &Path) -> Result<Vec<Function>, Box<dyn Error>> {
     let said = Command::new(opa)
         .args(["capabilities", "--current"])

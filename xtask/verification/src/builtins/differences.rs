@@ -1,4 +1,4 @@
-//! Known differences, with reasons.
+//! Known differences between both sides, with reasons.
 
 use std::error::Error;
 use std::fs;
@@ -11,7 +11,7 @@ use super::schemas;
 use super::sides::Answers;
 use crate::root;
 
-/// Known reasons for differences.
+/// Known reasons why the results of both sides differ.
 #[derive(Debug)]
 pub(super) struct Known(Vec<Reason>);
 
@@ -21,7 +21,7 @@ struct Reason {
     call: Option<Regex>,
     ours: Option<Regex>,
     theirs: Option<Regex>,
-    /// Whether both sides differ only in their order.
+    /// Whether the reason applies only to results that are the same errors in another order.
     reordered: bool,
     text: String,
 }
@@ -49,7 +49,7 @@ impl Known {
     /// Reads the file of known differences.
     ///
     /// # Errors
-    /// It cannot be read or is invalid.
+    /// When the file cannot be read or is invalid.
     pub(super) fn read() -> Result<Self, Box<dyn Error>> {
         let path = root().join("xtask/verification/builtin-differences.toml");
         let file: File = toml::from_str(&fs::read_to_string(path)?)?;
@@ -67,7 +67,7 @@ impl Known {
         Ok(Self(reasons.collect::<Result<_, Box<dyn Error>>>()?))
     }
 
-    /// Returns the index of the reason for a difference.
+    /// Returns the index of the known reason for a difference, if there is one.
     pub(super) fn explains(&self, call: &Call, answers: &Answers) -> Option<usize> {
         let fits = |pattern: &Option<Regex>, text: &str| {
             pattern

@@ -78,7 +78,7 @@ const OPERANDS: [&str; 44] = [
     "5",
 ];
 
-/// Format string, in Rego syntax.
+/// Generates a format string, in Rego syntax.
 pub(super) fn format(choices: &mut Choices<'_>) -> String {
     let mut text = String::new();
     for _ in 0..1 + choices.below(4) {
@@ -117,7 +117,7 @@ fn directive(text: &mut String, choices: &mut Choices<'_>) {
     text.push_str(choices.of(&VERBS));
 }
 
-/// Operands of a format string, in Rego syntax.
+/// Generates the operands of a format string, in Rego syntax.
 pub(super) fn operands(choices: &mut Choices<'_>) -> String {
     let count = choices.of(&[1, 2, 3, 4, 5, 0]);
     let operands: Vec<_> = (0..count).map(|_| choices.of(&OPERANDS)).collect();

@@ -47,16 +47,16 @@ pub(crate) struct Options {
     only: Option<String>,
 }
 
-/// Number of random bytes for a call.
+/// Number of random bytes from which a call is generated.
 const BYTES: usize = 400;
 
 /// Number of calls per query.
 const BATCH: usize = 50;
 
-/// Compares calls of every selected function on both sides.
+/// Compares calls of every selected function on both sides: our evaluator and OPA.
 ///
 /// # Errors
-/// Unexplained differences; OPA cannot be built or queried.
+/// Reports unexplained differences; fails when OPA cannot be built or queried.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut sides = Sides::start()?;
     let functions = declared::functions(sides.program())?;
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Random calls of a function, which depend only on its name and the seed.
+/// Generates random calls of a function, which depend only on its name and the seed.
 fn calls(function: &Function, seed: u64, count: usize) -> Vec<Call> {
     let of_name = function.name.bytes().fold(seed, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(u64::from(byte))

@@ -44,7 +44,7 @@ const NUMBERS: [&str; 32] = [
     "1752331993000000000",
 ];
 
-/// Functions for which OPA creates values as large as an operand says, without a limit.
+/// Functions for which OPA creates values as large as an operand requests, without a limit.
 const MAKES_AS_MUCH: [&str; 4] = [
     "bits.lsh",
     "numbers.range",
@@ -55,7 +55,7 @@ const MAKES_AS_MUCH: [&str; 4] = [
 /// Number of small numbers at the start of [`NUMBERS`].
 const SMALL: usize = 18;
 
-/// Operand of a function, in Rego syntax.
+/// Generates an operand of a function, in Rego syntax.
 pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> String {
     if choices.rarely(40) {
         return unlike(choices);
@@ -79,7 +79,7 @@ pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> Str
     )
 }
 
-/// Value of any type, hidden from the type checker.
+/// Generates a value of any type, in an expression that hides the type from the type checker.
 fn unlike(choices: &mut Choices<'_>) -> String {
     let texts = [
         "null",

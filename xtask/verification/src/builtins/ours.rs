@@ -1,4 +1,4 @@
-//! Evaluation on our side.
+//! Evaluation of calls by our evaluator.
 
 use rego::value::from_json;
 use rego::{EvalError, Evaluation, Policy, Query, QueryOptions, Solution, Value};
@@ -17,7 +17,7 @@ pub(super) fn values(calls: &[Call]) -> Outcome {
     Ok(answers(&read, calls.len()))
 }
 
-/// Evaluates calls without a value and returns their errors.
+/// Evaluates calls that have no value, and returns their errors.
 pub(super) fn errors(calls: &[Call]) -> Vec<String> {
     let error = |call: &Call| match evaluate(&format!("v := {call}"), true) {
         Ok(Ok(_)) => UNDEFINED.to_owned(),

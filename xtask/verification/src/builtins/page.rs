@@ -38,10 +38,10 @@ in that is bounded; the call itself is not interrupted
 - *outside*: depends on something outside of the evaluation, such as the network
 ";
 
-/// Writes the page.
+/// Writes the page with the known differences.
 ///
 /// # Errors
-/// The file cannot be written.
+/// When the file cannot be written.
 pub(super) fn write(known: &Known) -> Result<(), Box<dyn Error>> {
     fs::write(root().join(PAGE), page(known)?)?;
     report("wrote", PAGE);
@@ -68,7 +68,7 @@ fn page(known: &Known) -> Result<String, Box<dyn Error>> {
     Ok(page)
 }
 
-/// Formats the names of functions; a name that ends in a dot is a prefix.
+/// Formats names of functions for the page; a name that ends in a dot is a prefix.
 fn names(functions: &[impl AsRef<str>]) -> String {
     let shown = functions.iter().map(|name| match name.as_ref() {
         name if name.ends_with('.') => format!("`{name}*`"),

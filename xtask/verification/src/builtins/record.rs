@@ -12,19 +12,19 @@ use super::ours;
 use super::sides::{Answers, Sides, UNDEFINED, Verdict};
 use crate::{report, root};
 
-/// Path of the table, below the root.
+/// Path of the table, below the root of the workspace.
 const TABLE: &str = "reference/rego/tests/calls/generated.txt";
 
-/// Number of calls of each function.
+/// Number of recorded calls of each function.
 const CALLS: usize = 10;
 
 /// Maximum length of a line in the table, in bytes.
 const LENGTH: usize = 300;
 
-/// Writes the table.
+/// Writes the table with OPA's results of generated calls of each function.
 ///
 /// # Errors
-/// OPA cannot be queried; the file cannot be written.
+/// When OPA cannot be queried, or the file cannot be written.
 pub(super) fn write(
     sides: &mut Sides,
     functions: &[Function],
@@ -56,7 +56,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Formats a result of OPA for the table.
+/// Formats OPA's result of a call for the table.
 fn answer(call: &Call, answers: &Answers) -> Option<String> {
     let [answer] = answers.theirs.as_ref().ok()?.as_slice() else {
         return None;

@@ -1,6 +1,7 @@
 //! Vocabulary of schemas and of the documents that they validate.
 
-/// Metaschemas of drafts, by an index that selects the draft. An empty URI means none.
+/// URIs of metaschemas, by an index that selects the draft. An empty URI stands for a schema
+/// without `$schema`.
 pub(super) const METASCHEMAS: [&str; 5] = [
     "",
     "http://json-schema.org/draft-04/schema#",
@@ -13,10 +14,10 @@ pub(super) const TYPES: [&str; 7] = [
     "object", "string", "integer", "number", "array", "boolean", "null",
 ];
 
-/// Names of members, also used as short strings.
+/// Member names, also used as short strings.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "c", "ab", "", "é€"];
 
-/// Identifiers of subschemas, in the order of definitions.
+/// Identifiers of subschemas, in the order of the definitions that have them.
 pub(super) const IDENTIFIERS: [&str; 3] = ["a.json", "http://example.com/b.json", "#anchor"];
 
 pub(super) const NUMBERS: [&str; 22] = [
@@ -123,7 +124,7 @@ pub(super) const BAD: [&str; 18] = [
     "\"%zz\"",
 ];
 
-/// Strings that have some format, or nearly.
+/// Strings that match one of the formats of schemas, or nearly.
 pub(super) const TEXTS: [&str; 152] = [
     "2024-02-29",
     "2023-02-29",

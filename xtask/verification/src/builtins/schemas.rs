@@ -1,5 +1,5 @@
-//! Schemas and documents for the validating functions, from the published grammars of drafts 4, 6
-//! and 7.
+//! Schemas and documents for the functions that validate, from the published grammars of drafts 4,
+//! 6 and 7.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::schema_words::{
 /// Maximum nesting depth of schemas and documents.
 const DEPTH: usize = 3;
 
-/// Operands of a call, if the function has schema operands.
+/// Generates the operands of a call; none if the function has no schema as operand.
 pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
     if !name.starts_with("json.") || !name.ends_with("_schema") || choices.rarely(50) {
         return None;
@@ -58,7 +58,7 @@ pub(super) fn is_reordered(ours: &str, theirs: &str) -> bool {
 struct Maker<'m, 'b> {
     /// Index of the draft in [`METASCHEMAS`].
     draft: usize,
-    /// Whether no defect, or no further one, is to be inserted.
+    /// Whether no defect, or no further one, may be inserted.
     is_sound: bool,
     choices: &'m mut Choices<'b>,
 }
@@ -68,9 +68,9 @@ struct Maker<'m, 'b> {
 enum Place {
     /// Applies to the whole document.
     Root,
-    /// Applies to the same value as the definition.
+    /// Applies to the same value as the definition that contains it.
     Definition,
-    /// Applies to a part of a value.
+    /// Applies to a part of the value, such as a member or an item.
     Inner,
     /// Has an identifier, or is inside a schema that has one.
     Named,
@@ -86,8 +86,8 @@ fn object(members: Members) -> String {
 }
 
 impl Maker<'_, '_> {
-    /// Operand: a value, or a string that contains it. The type of a value other than an object is
-    /// hidden from the type checker.
+    /// Returns an operand: the value in this JSON, or a string that contains the JSON. The type of
+    /// a value other than an object is hidden from the type checker.
     fn written(&mut self, text: String) -> String {
         match self.choices.rarely(6) {
             true => Value::from(text).to_string(),
@@ -104,7 +104,7 @@ impl Maker<'_, '_> {
         !matches!(self.draft, 1..=3)
     }
 
-    /// Whether to insert a defect here.
+    /// Decides whether to insert a defect at this position.
     fn spoils(&mut self) -> bool {
         let spoils = !self.is_sound && self.choices.rarely(7);
         self.is_sound |= spoils;
@@ -147,7 +147,8 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Schema with definitions, and with names for itself and for them.
+    /// Generates a schema with definitions, and with identifiers for itself and for the
+    /// definitions.
     fn root(&mut self) -> String {
         let mut members = Members::new();
         if self.choices.rarely(60) {
@@ -238,7 +239,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Target of a reference in a subschema.
+    /// Returns the target for a reference in a subschema, if one is possible there.
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [
@@ -275,7 +276,7 @@ impl Maker<'_, '_> {
         Some(text.to_owned())
     }
 
-    /// Adds a keyword without subschemas.
+    /// Adds a keyword without subschemas to the members of a schema.
     fn plain(&mut self, members: &mut Members) {
         let names = [
             "type",
@@ -355,7 +356,7 @@ impl Maker<'_, '_> {
         format!("[{}]", names.join(", "))
     }
 
-    /// Array of distinct values.
+    /// Generates an array of distinct values.
     fn distinct(&mut self) -> String {
         let mut values: Vec<String> = Vec::new();
         for _ in 0..1 + self.choices.below(3) {
@@ -367,7 +368,7 @@ impl Maker<'_, '_> {
         format!("[{}]", values.join(", "))
     }
 
-    /// Adds a keyword with subschemas.
+    /// Adds a keyword with subschemas to the members of a schema.
     fn nested(&mut self, depth: usize, place: Place, members: &mut Members) {
         let inner = match place {
             Place::Root | Place::Definition | Place::Inner => Place::Inner,

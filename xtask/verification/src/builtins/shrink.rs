@@ -1,4 +1,4 @@
-//! Shrinking of calls that differ.
+//! Shrinks calls for which both sides differ.
 
 use std::error::Error;
 
@@ -6,14 +6,14 @@ use super::call::Call;
 use super::declared::Function;
 use super::sides::{Sides, Verdict};
 
-/// Maximum number of calls to try.
+/// Maximum number of calls to try for one difference.
 const TRIES: usize = 300;
 
-/// Shrinks a call that differs: resets its random bytes to 0, many at once and then one by one, as
-/// long as both sides still differ without a reason.
+/// Shrinks a call for which both sides differ: resets its random bytes to 0, many at once and then
+/// one by one, as long as both sides still differ without a known reason.
 ///
 /// # Errors
-/// OPA cannot be restarted.
+/// When OPA cannot be restarted.
 pub(super) fn smallest(
     sides: &mut Sides,
     function: &Function,

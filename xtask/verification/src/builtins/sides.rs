@@ -1,4 +1,4 @@
-//! Both sides of the comparison.
+//! Both sides of the comparison: our evaluator and OPA.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,8 +8,8 @@ use super::differences::Known;
 use super::{ours, theirs};
 use crate::servers::RestartingOpa;
 
-/// Results of one side: for each call its values as JSON and as a literal, in a list that is empty
-/// if undefined; or the error of the query.
+/// Results of one side: for each call its values as JSON and as a literal, in lists that are empty
+/// if the call is undefined; or the error of the query.
 pub(super) type Outcome = Result<Vec<String>, String>;
 
 /// Result of an undefined call.
@@ -29,20 +29,20 @@ pub(super) struct Answers {
     pub(super) theirs: Outcome,
 }
 
-/// Comparison of one call.
+/// Outcome of the comparison of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Same,
     /// Both sides reject the query itself.
     Refused,
-    /// Different, for the reason with this index.
+    /// Both results differ, for the known reason with this index.
     Explained(usize),
     Different,
 }
 
 impl Sides {
     /// # Errors
-    /// OPA cannot be built or started; the reasons cannot be read.
+    /// When OPA cannot be built or started, or the known reasons cannot be read.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             opa: RestartingOpa::start(&[], None)?,
@@ -63,7 +63,7 @@ impl Sides {
     /// Evaluates calls on both sides.
     ///
     /// # Errors
-    /// OPA cannot be restarted after a panic.
+    /// When OPA cannot be restarted after a panic.
     pub(super) fn values(&mut self, calls: &[Call]) -> Result<Answers, Box<dyn Error>> {
         Ok(Answers {
             theirs: theirs::values(&mut self.opa, calls)?,
@@ -71,7 +71,7 @@ impl Sides {
         })
     }
 
-    /// Evaluates undefined calls in strict mode and returns their errors.
+    /// Evaluates undefined calls on both sides in strict mode, and returns their errors.
     ///
     /// # Errors
     /// As [`Self::values`].
@@ -82,7 +82,8 @@ impl Sides {
         })
     }
 
-    /// Evaluates one call: its value, or its error if it is undefined on both sides.
+    /// Evaluates one call on both sides, and compares its values, or its errors if it is undefined
+    /// on both.
     ///
     /// # Errors
     /// As [`Self::values`].
@@ -114,7 +115,7 @@ impl Answers {
         is_undefined(&self.ours) && is_undefined(&self.theirs)
     }
 
-    /// Formats the results of one side.
+    /// Formats the results of one side for the report.
     pub(super) fn shown(side: &Outcome) -> String {
         match side {
             Ok(answers) => answers.join(" "),

@@ -4,7 +4,7 @@
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// Building blocks of strings.
+/// Building blocks of general strings.
 const PARTS: [&str; 40] = [
     "",
     "a",
@@ -53,7 +53,7 @@ const BROKEN: [&str; 12] = [
     "ff", "fe", "80", "c3", "c328", "a9", "e282", "f09f98", "eda080", "c0af", "ff61", "61ff62",
 ];
 
-/// Strings of the languages that functions parse, by the prefix of the function.
+/// Strings of the languages that functions parse, by the prefix of the function's name.
 const WORDS: [(&str, &[&str]); 21] = [
     (
         "net.cidr_expand",
@@ -282,7 +282,7 @@ const WORDS: [(&str, &[&str]); 21] = [
     ),
 ];
 
-/// String for an operand of a function, in Rego syntax.
+/// Generates a string for an operand of a function, in Rego syntax.
 pub(super) fn string(name: &str, choices: &mut Choices<'_>) -> String {
     let words = WORDS.iter().find(|(start, _)| name.starts_with(start));
     match (choices.below(10), words) {
@@ -298,7 +298,7 @@ fn usual(choices: &mut Choices<'_>) -> String {
     Value::from(text).to_string()
 }
 
-/// Byte string with sequences that are not UTF-8.
+/// Generates a byte string with sequences that are not UTF-8.
 fn broken(choices: &mut Choices<'_>) -> String {
     let mut digits = String::new();
     for _ in 0..1 + choices.below(2) {

@@ -1,4 +1,4 @@
-//! Counts of the comparison.
+//! Counts of compared calls, for the report.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,19 +16,19 @@ pub(super) struct Tally {
     values: usize,
     errors: usize,
     refused: usize,
-    /// Number of differing calls by the index of their reason.
+    /// Number of calls that differ for a known reason, by the index of the reason.
     explained: BTreeMap<usize, usize>,
-    /// Number of unexplained differences by function, with the shortest call.
+    /// Number of unexplained differences by function, with the shortest call that differs.
     differences: BTreeMap<String, (usize, Call)>,
-    /// Formatted differences, added when a function has been compared.
+    /// Formatted unexplained differences of the functions compared so far.
     shown: Vec<String>,
 }
 
 impl Tally {
-    /// Compares calls in one query, and bisects them if that shows a difference.
+    /// Compares calls in one query, and bisects the calls if their results differ.
     ///
     /// # Errors
-    /// OPA cannot be restarted.
+    /// When OPA cannot be restarted.
     pub(super) fn compare(
         &mut self,
         sides: &mut Sides,
@@ -53,7 +53,7 @@ impl Tally {
         self.compare(sides, function, right)
     }
 
-    /// Compares the errors of undefined calls.
+    /// Compares the errors of calls that are undefined on both sides.
     fn compare_errors(
         &mut self,
         sides: &mut Sides,
@@ -104,7 +104,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Shrinks the shortest differing call of a function, and records it.
+    /// Shrinks the shortest differing call of a compared function, and records the result.
     ///
     /// # Errors
     /// As [`Self::compare`].
@@ -132,7 +132,7 @@ impl Tally {
         self.differences.len()
     }
 
-    /// Prints the counts and differences.
+    /// Prints the counts and the differences.
     pub(super) fn report(&self, sides: &Sides) {
         for text in &self.shown {
             report("differ", text);

@@ -1,4 +1,4 @@
-//! Go templates and their data.
+//! Go templates and their data, as operands of `strings.render_template`.
 
 use rego_generate::Choices;
 use serde_json::Value;
@@ -78,7 +78,7 @@ const VARIABLES: [&str; 4] = ["$x", "$y", "$", "$i"];
 
 const NAMES: [&str; 5] = ["\"x\"", "\"y\"", "`x`", "\"template\"", "\"nope\""];
 
-/// Names of invoked templates, except the whole one, which would recurse forever.
+/// Names of templates that actions invoke, except the whole template, which would recurse forever.
 const INVOKED: [&str; 4] = ["\"x\"", "\"y\"", "`x`", "\"nope\""];
 
 const FORMATS: [&str; 16] = [
@@ -128,7 +128,7 @@ const BROKEN: [&str; 24] = [
     "{{/*",
 ];
 
-/// Template, in Rego syntax.
+/// Generates a template, in Rego syntax.
 pub(super) fn template(choices: &mut Choices<'_>) -> String {
     let mut text = nodes(DEPTH, choices);
     if choices.rarely(6) {
@@ -145,7 +145,7 @@ pub(super) fn template(choices: &mut Choices<'_>) -> String {
     Value::from(text).to_string()
 }
 
-/// Data of a template, in Rego syntax.
+/// Generates the data of a template, in Rego syntax.
 pub(super) fn data(choices: &mut Choices<'_>) -> String {
     let mut members = Vec::new();
     for name in ["a", "n", "l", "m", "u", "t", "e"] {
@@ -224,7 +224,7 @@ fn nodes(depth: usize, choices: &mut Choices<'_>) -> String {
     (0..count).map(|_| node(depth, choices)).collect()
 }
 
-/// Action with this content.
+/// Returns a template action with this content.
 fn action(inside: &str, choices: &mut Choices<'_>) -> String {
     match choices.below(12) {
         8 => format!("{{{{ {inside} }}}}"),
@@ -286,7 +286,7 @@ fn node(depth: usize, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Conditional block.
+/// Generates a block of a template that begins with this keyword.
 fn block(word: &str, depth: usize, choices: &mut Choices<'_>) -> String {
     let mut text = action(&format!("{word} {}", declared(depth, choices)), choices);
     text.push_str(&nodes(depth - 1, choices));

@@ -1,4 +1,4 @@
-//! Evaluation by OPA.
+//! Evaluation of calls by OPA.
 
 use std::error::Error;
 
@@ -18,7 +18,7 @@ fn closed() -> Outcome {
 /// Evaluates calls and returns their values.
 ///
 /// # Errors
-/// OPA cannot be restarted after a panic.
+/// When OPA cannot be restarted after a panic.
 pub(super) fn values(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome, Box<dyn Error>> {
     let body = json!({"query": call::query(calls)}).to_string();
     let request = Client::request("POST", "/v1/query", &body);
@@ -59,7 +59,7 @@ pub(super) fn errors(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome,
     Ok(Ok(errors))
 }
 
-/// Extracts the error of a response.
+/// Extracts the error message of a response of OPA.
 fn error(body: &[u8]) -> Result<String, Box<dyn Error>> {
     let answer = from_json(body)?;
     let errors = answer.get("errors").and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! Archives of built bundles, and bundles to serve.
+//! Reads the archives of built bundles, and builds archives of bundles to serve.
 
 use std::error::Error;
 use std::io::Read;

@@ -38,7 +38,7 @@ pub(super) struct Plane {
     process: Child,
 }
 
-/// Client with administrator rights.
+/// Client of a control plane, with the rights of its administrator.
 #[derive(Debug, Clone)]
 pub(super) struct Administrator {
     address: SocketAddr,
@@ -46,7 +46,7 @@ pub(super) struct Administrator {
 }
 
 impl Home {
-    /// Creates the state below a folder, with its database there or at this URL.
+    /// Creates the state below a folder, with its database in this folder or at this URL.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -67,7 +67,7 @@ impl Home {
         })
     }
 
-    /// Sets an environment variable for every control plane started here.
+    /// Sets an environment variable of every control plane started with this state.
     pub(super) fn environment(&mut self, name: &'static str, value: &Path) {
         self.environment.push((name, value.to_owned()));
     }
@@ -148,7 +148,7 @@ impl Administrator {
     /// Writes a definition that must be accepted.
     ///
     /// # Errors
-    /// When it is rejected.
+    /// When the definition is rejected.
     pub(super) async fn put(&self, path: &str, body: &Value) -> Result<(), Box<dyn Error>> {
         match self.send(Method::PUT, path, Some(body)).await? {
             (StatusCode::OK, _) => Ok(()),
@@ -215,7 +215,7 @@ impl Drop for Plane {
     }
 }
 
-/// Path of the program under test.
+/// Returns the path of the program under test.
 pub(super) fn program() -> PathBuf {
     root().join("target/debug/reference")
 }

@@ -16,7 +16,7 @@ use super::control_plane::{Administrator, Home, Plane};
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// Number of bundles that change.
+/// Number of bundles whose documents change.
 const BUNDLES: u64 = 8;
 
 /// Kills the control plane this many times, at varying times after its start, and checks that no
@@ -55,12 +55,12 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// A client's knowledge of one document.
+/// Values of one document that a client knows.
 #[derive(Debug, Clone, Copy, Default)]
 struct DocumentState {
     /// Last value whose write was acknowledged.
     acknowledged: u64,
-    /// Last value sent; its write may have succeeded.
+    /// Last value that was sent; its write may have succeeded.
     sent: u64,
 }
 
@@ -93,7 +93,7 @@ async fn change(
     Ok(written)
 }
 
-/// Writes a document until the control plane stops responding.
+/// Writes the document of a bundle repeatedly until the control plane stops responding.
 async fn write(
     plane: &Administrator,
     bundle: u64,
@@ -113,7 +113,8 @@ async fn write(
     }
 }
 
-/// Checks that every acknowledged write is present; unacknowledged ones may be.
+/// Checks that the last acknowledged write of every document is present; a later unacknowledged one
+/// may be.
 async fn hold_written(
     plane: &Administrator,
     known: &mut BTreeMap<u64, DocumentState>,

@@ -16,7 +16,7 @@ use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{real_opa, report};
 
-/// Number of consecutive changes before the engines are compared.
+/// Number of consecutive changes between two comparisons of the engines.
 const BURST: u64 = 7;
 
 /// Engine that loads its bundle from the storage.
@@ -31,7 +31,7 @@ struct Engine {
 /// make the same decisions after each burst, and never fail to activate.
 ///
 /// # Errors
-/// When an engine does not follow, decides differently, or reports a failed activation.
+/// When an engine does not activate a change, decides differently, or reports a failed activation.
 pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
     let folder = folder.join("engines");
@@ -99,7 +99,7 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Writes the policy of a state atomically.
+/// Writes the policy of a state into a folder atomically.
 fn write_rules(folder: &Path, state: u64) -> Result<(), Box<dyn Error>> {
     let text = format!(
         "package shop\n\nimport rego.v1\n\nstate := {state}\n\n\
@@ -114,7 +114,7 @@ fn write_rules(folder: &Path, state: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Configuration of both engines.
+/// Returns the configuration of both engines.
 fn configuration(storage: SocketAddr) -> Value {
     json!({
         "services": {"storage": {
@@ -159,7 +159,7 @@ impl Engine {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Checks that no activation has failed.
+    /// Checks that the engine reports no failed activation.
     async fn check_status(&self) -> Result<(), Box<dyn Error>> {
         let status = self.get("/v1/status").await?;
         let bundle = at(&status, "/result/bundles/shop");
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// Waits until the engine has activated this state.
+    /// Waits until the engine has activated the bundle of this state.
     async fn follow(&self, state: u64) -> Result<(), Box<dyn Error>> {
         let begun = Instant::now();
         loop {

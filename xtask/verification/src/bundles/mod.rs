@@ -15,11 +15,11 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 /// Checks uploads to every kind of storage, Git over HTTPS and SSH, replicas of which one is
-/// killed, a control plane that is killed this many times, and engines that follow changes for this
-/// many seconds.
+/// killed, a control plane that is killed `kills` times, and engines that follow changes for
+/// `seconds`.
 ///
 /// # Errors
-/// The first check that fails.
+/// Reports the first check that fails.
 pub(crate) fn run(seconds: u64, kills: u64) -> Result<(), Box<dyn Error>> {
     control_plane::build()?;
     let folder = tempfile::Builder::new().prefix("bundles-").tempdir()?;

@@ -23,7 +23,7 @@ const BUNDLES: u64 = 24;
 /// Number of changes of each bundle.
 const ROUNDS: u64 = 12;
 
-/// Round in which a replica is killed.
+/// Index of the round in which a replica is killed.
 const KILLED_IN: u64 = 4;
 
 /// Changes bundles through three replicas, one of which is killed, and checks that every bundle

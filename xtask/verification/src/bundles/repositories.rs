@@ -17,7 +17,7 @@ use crate::postgres::done;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
 
-/// Debian packages of the servers, with a program of each.
+/// Debian packages of the servers, each with a program that it contains.
 const PACKAGES: &[(&str, &str)] = &[
     ("openssh-server", "/usr/sbin/sshd"),
     ("lighttpd", "/usr/sbin/lighttpd"),
@@ -32,8 +32,8 @@ const PASSWORD: &str = "reader-password";
 /// Passphrase of the SSH key, with characters that a shell would interpret.
 const PASSPHRASE: &str = r#"it's $HOME "quoted" \"#;
 
-/// Builds bundles from a repository over HTTPS and SSH with credentials, again after new commits,
-/// and checks that wrong credentials build nothing.
+/// Builds bundles from a repository over HTTPS and SSH with credentials, builds them again after
+/// new commits, and checks that wrong credentials build nothing.
 ///
 /// # Errors
 /// When a server cannot be installed or started, or a commit does not reach its bundle.
@@ -96,7 +96,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until a build has failed because of its source.
+/// Waits until the build of a bundle has failed because of its source.
 async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     loop {
@@ -111,7 +111,7 @@ async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Erro
     }
 }
 
-/// Waits until the bundle contains a state of the repository.
+/// Waits until the built bundle contains this state of the repository.
 async fn built(
     plane: &Administrator,
     bundle: &str,
@@ -186,7 +186,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Web server of the folder `served`, protected by a password.
+/// Web server that serves the folder `served` over HTTPS, protected by a password.
 struct Https {
     address: SocketAddr,
     authority: PathBuf,
@@ -235,7 +235,7 @@ impl Https {
     }
 }
 
-/// SSH server that accepts one key.
+/// SSH server that accepts one client key.
 struct Ssh {
     address: SocketAddr,
     key: PathBuf,

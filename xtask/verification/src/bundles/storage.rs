@@ -1,4 +1,4 @@
-//! Object storage servers to which bundles are built.
+//! Object storage servers to which the control plane builds bundles.
 
 use std::error::Error;
 use std::fs;
@@ -13,28 +13,28 @@ use crate::real_opa::go_program;
 use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
-/// Bucket or container of every server.
+/// Name of the bucket or container on every server.
 pub(super) const BUCKET: &str = "bundles";
 
-/// Content of a damaged object.
+/// Content that replaces an object to damage it.
 pub(super) const DAMAGED: &str = "damaged";
 
-/// Account of the S3-compatible server.
+/// Account on the S3-compatible server.
 pub(super) const S3_KEY: &str = "bundle-writer";
 pub(super) const S3_SECRET: &str = "bundle-writer-secret";
 pub(super) const S3_REGION: &str = "us-east-1";
 
-/// Account of the Azure server, and its key in Base64.
+/// Account on the Azure server, and its key in Base64.
 const AZURE_ACCOUNT: &str = "bundlewriter";
 const AZURE_KEY: &str = "YnVuZGxlLXdyaXRlci1rZXktb2YtdGhlLWVtdWxhdG9y";
 
 /// npm packages of the Azure server and of its client.
 const AZURE_PACKAGES: &[&str] = &["azurite@3.35.0", "@azure/storage-blob@12.32.0"];
 
-/// Proxy in front of the Google Cloud Storage server.
+/// Package and program of the proxy in front of the Google Cloud Storage server.
 const PROXY: (&str, &str) = ("lighttpd", "/usr/sbin/lighttpd");
 
-/// Go module that pins the servers and their checksums.
+/// Folder of the Go module that pins the storage servers and their checksums.
 const MODULE: &str = "xtask/verification/storage";
 
 /// Running storage server.
@@ -45,7 +45,7 @@ pub(super) struct Storage {
     _processes: Vec<ExternalProcess>,
 }
 
-/// Protocol of a storage server.
+/// Protocol that a storage server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     S3,
@@ -69,7 +69,7 @@ impl Storage {
     /// Starts a server of this kind with an empty bucket, in a separate folder.
     ///
     /// # Errors
-    /// When it cannot be built, installed or started.
+    /// When the server cannot be built, installed or started.
     pub(super) fn start(kind: Kind, folder: &Path) -> Result<Self, Box<dyn Error>> {
         let folder = folder.join(kind.name());
         fs::create_dir_all(folder.join(BUCKET))?;
@@ -127,7 +127,8 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Returns the `object_storage` of a bundle for this object, with the secret of this name.
+    /// Returns the member `object_storage` of a bundle's definition for this object, with the
+    /// secret of this name.
     pub(super) fn destination(&self, object: &str, secret: &str) -> Value {
         let address = self.address;
         match self.kind {
@@ -146,7 +147,7 @@ impl Storage {
         }
     }
 
-    /// Value of the secret with the credentials of this storage.
+    /// Returns the value of the secret with the credentials of this storage.
     pub(super) fn secret(&self) -> Value {
         match self.kind {
             Kind::S3 => json!({
@@ -231,7 +232,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Runs a script on the container with the official Azure client.
+    /// Runs a script with the official Azure client on the container.
     fn azure(&self, script: &str) -> Result<(), Box<dyn Error>> {
         let url = json!(format!("http://{}/{AZURE_ACCOUNT}", self.address));
         let text = format!(
@@ -253,8 +254,8 @@ impl Storage {
     }
 }
 
-/// Starts a proxy that adds features missing in the Google Cloud Storage server: it accepts uploads
-/// only with a parameter of signed URLs, and does not return their ETag.
+/// Starts a proxy that adds features which the Google Cloud Storage server lacks: the server
+/// accepts uploads only with a parameter of signed URLs, and does not return their ETag.
 fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<ExternalProcess, Box<dyn Error>> {
     apt::require(&[PROXY])?;
     let config = format!(
@@ -285,7 +286,7 @@ fn go_server(name: &str, package: &str) -> Result<PathBuf, Box<dyn Error>> {
     go_program(name, MODULE, package)
 }
 
-/// Installs the npm packages if they are missing; returns their folder.
+/// Installs the npm packages of the Azure server if they are missing; returns their folder.
 fn azure_packages() -> Result<PathBuf, Box<dyn Error>> {
     let folder = root().join("target/peers/azure");
     let packages = folder.join("node_modules");

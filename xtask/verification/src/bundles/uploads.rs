@@ -16,7 +16,7 @@ use crate::servers::HANG_LIMIT;
 const CHANGES: u32 = 5;
 
 /// Builds a bundle into each kind of storage, again after each change of its data, and again after
-/// it was damaged there.
+/// its object was damaged in the storage.
 ///
 /// # Errors
 /// When a server does not start, or a change does not reach its storage.
@@ -55,7 +55,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until a bundle in storage contains a count.
+/// Waits until a bundle in storage contains this count.
 async fn come_to(
     storage: &Storage,
     plane: &Administrator,

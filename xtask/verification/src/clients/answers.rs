@@ -5,16 +5,16 @@ use std::error::Error;
 
 use serde_json::{Map, Value};
 
-/// Ordered cases, each with its result or error.
+/// Cases in the order of the output, each with its result or error.
 #[derive(Debug, Default)]
 pub(super) struct Answers(Vec<(String, Value)>);
 
 impl Answers {
-    /// Parses the lines.
+    /// Parses the lines of the output.
     ///
     /// # Errors
-    /// No line at all, a line that is not a case, a case with neither or both of result and error,
-    /// and a duplicate case.
+    /// When there is no line, a line is not a case, a case has neither or both of result and error,
+    /// or a case is repeated.
     pub(super) fn read(lines: &str) -> Result<Self, Box<dyn Error>> {
         let mut answers = Vec::new();
         let mut names = BTreeSet::new();
@@ -41,10 +41,10 @@ impl Answers {
         }
     }
 
-    /// Pairs the cases of two servers.
+    /// Pairs the cases of one program on two servers.
     ///
     /// # Errors
-    /// When the program did not run the same cases on both.
+    /// When the program did not run the same cases on both servers.
     pub(super) fn beside<'a>(
         &'a self,
         other: &'a Self,

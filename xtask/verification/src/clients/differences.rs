@@ -1,4 +1,4 @@
-//! Known differences between the engine and OPA for client libraries, with reasons.
+//! Known differences between what client libraries return for the engine and for OPA, with reasons.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::answers::Answers;
 
-/// List of known differences, and the entries that occurred.
+/// List of known differences, and those of its entries that occurred.
 #[derive(Debug)]
 pub(super) struct Differences {
     listed: Vec<Listed>,
-    /// Indices of an entry and of its pattern.
+    /// Indices of the entries that occurred, each with the index of the matching case pattern.
     met: BTreeSet<(usize, usize)>,
 }
 
@@ -26,7 +26,7 @@ struct Listed {
     ours: Value,
 }
 
-/// Format of the file.
+/// Format of the file with the list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -50,7 +50,7 @@ struct Observed {
     ours: String,
 }
 
-/// Comparison of one client.
+/// Outcome of the comparison of one client.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Compared {
     pub(super) alike: usize,
@@ -60,11 +60,11 @@ pub(super) struct Compared {
 }
 
 impl Differences {
-    /// Parses the list.
+    /// Parses the list of known differences.
     ///
     /// # Errors
-    /// Invalid TOML or JSON, a difference without a reason or a case, and one between equal
-    /// results.
+    /// When the file is invalid TOML or JSON, a difference lacks a reason or a case, or both of its
+    /// results are equal.
     pub(super) fn read(text: &str) -> Result<Self, Box<dyn Error>> {
         let mut listed = Vec::new();
         for Reason { reason, seen } in toml::from_str::<File>(text)?.difference {
@@ -88,7 +88,7 @@ impl Differences {
     /// Compares a client's results on both servers.
     ///
     /// # Errors
-    /// When the cases are not the same.
+    /// When the client ran different cases on the servers.
     pub(super) fn compare(
         &mut self,
         client: &str,
@@ -121,7 +121,7 @@ impl Differences {
         Ok(compared)
     }
 
-    /// Messages about listed differences that did not occur.
+    /// Returns messages about listed differences that did not occur.
     pub(super) fn unused(&self) -> Vec<String> {
         let all = self.listed.iter().enumerate();
         let all = all.flat_map(|(entry, listed)| {

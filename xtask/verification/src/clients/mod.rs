@@ -25,13 +25,13 @@ use packages::Packages;
 /// Folder of the programs, their lock files, and the policies that both servers start with.
 const FOLDER: &str = "xtask/verification/clients";
 
-/// Some of the policies authorize requests.
+/// Arguments that enable authorization on both servers, as some of the policies authorize requests.
 const GUARDED: [&str; 2] = ["--authentication=token", "--authorization=basic"];
 
-/// Time limit of a program.
+/// Time limit of a client program.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// Program that uses a client library.
+/// Small program that uses a client library.
 struct Client {
     /// Name in `differences.toml`, and prefix of the names of its cases.
     name: &'static str,
@@ -76,11 +76,11 @@ fn python(mode: &str, packages: &Packages, server: SocketAddr, folder: &Path) ->
     command
 }
 
-/// Installs the libraries, runs every program on separate servers, and compares.
+/// Installs the libraries, runs every program on separate servers, and compares its results on
+/// both.
 ///
 /// # Errors
-/// A library that is not available, a program that does not end, and every difference that is not
-/// as listed.
+/// When a library is not available, a program does not end, or a difference is not as listed.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let packages = Packages::install()?;
     let opa = real_opa::build()?;

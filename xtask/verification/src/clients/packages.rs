@@ -1,4 +1,4 @@
-//! Client libraries, at the versions of the lock files.
+//! Installation of the client libraries, at the versions of the lock files.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use crate::postgres::done;
 use crate::stored_evidence::on_search_path;
 use crate::{lock_files, root};
 
-/// Installation folder.
+/// Folder in which the libraries are installed.
 const INSTALLED: &str = "target/clients";
 
-/// Folders of the programs and libraries.
+/// Folders of the installed programs and libraries.
 #[derive(Debug)]
 pub(super) struct Packages {
     npm: PathBuf,
@@ -20,10 +20,10 @@ pub(super) struct Packages {
 }
 
 impl Packages {
-    /// Installs missing packages according to the lock files.
+    /// Installs the libraries that are missing, at the versions of the lock files.
     ///
     /// # Errors
-    /// When something is not available.
+    /// When a program or library is not available.
     pub(super) fn install() -> Result<Self, Box<dyn Error>> {
         let packages = Self {
             npm: root().join(INSTALLED).join("npm"),
@@ -44,7 +44,7 @@ impl Packages {
         command
     }
 
-    /// Returns a command for Python with the libraries.
+    /// Returns a command for Python in the environment with the libraries.
     pub(super) fn python(&self) -> Command {
         Command::new(self.python.join("bin/python"))
     }

@@ -5,23 +5,24 @@ use rego::value::from_json;
 
 use super::names::Schema;
 
-/// Policy on rows of the table `t`, or on pairs of rows of `t` and `u`, with documents and input.
+/// Policy on rows of the table `t`, or on pairs of rows of `t` and `u`, with its documents and
+/// input.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     /// Rules of the package `filters`, including one named `include`.
     pub(super) rules: String,
     pub(super) input: Value,
     pub(super) documents: Value,
-    /// Whether it compares a column with a constant of another type.
+    /// Whether the policy compares a column with a constant of another type.
     pub(super) confuses_kinds: bool,
-    /// Whether it is handwritten, and must not be refused.
+    /// Whether the policy is handwritten, so that it must not be refused.
     pub(super) written: bool,
-    /// Tables in the databases for this case.
+    /// Names of the tables in the databases for this case.
     pub(super) schema: Schema,
 }
 
 impl Case {
-    /// Returns the policy.
+    /// Returns the policy as a module.
     pub(super) fn module(&self) -> String {
         format!(
             "package filters\n\nimport future.keywords\n\n{}\n",
@@ -35,7 +36,7 @@ impl Case {
         behind.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
     }
 
-    /// Message about a failure of the case.
+    /// Returns a message about a failure of the case.
     pub(super) fn failed(&self, what: &str, why: &dyn std::fmt::Display) -> String {
         let (rules, input) = (&self.rules, &self.input);
         format!("{rules}\ninput: {input}\n{what}\n{why}")
@@ -133,7 +134,7 @@ const JOINED: &[&str] = &[
     "include if h == false\n\ndefault h := true\n\nh := false if input.t.b == input.u.b",
 ];
 
-/// Policies on columns without a table name, which mappings allow.
+/// Policies that use columns without a table name, which mappings allow.
 const SHORT: &[&str] = &[
     "include if input.s == \"a\"",
     "include if not input.n > 1",

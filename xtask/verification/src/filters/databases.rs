@@ -1,4 +1,4 @@
-//! Databases: SQLite in process, PostgreSQL and MariaDB as servers.
+//! Databases that run filters: SQLite in process, PostgreSQL and MariaDB as servers.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -12,10 +12,10 @@ use super::names::{self, Schema};
 use super::rows::tables;
 use crate::postgres::Postgres;
 
-/// Selected rows of a query, or the database's error.
+/// Ids of the rows that a query selects, or the database's error.
 pub(super) type Selected = Result<BTreeSet<i64>, String>;
 
-/// Runs each query.
+/// Runs each query on a database with the tables of every schema.
 ///
 /// # Errors
 /// When the database cannot be started, or rejects the tables.
@@ -63,8 +63,8 @@ pub(super) fn select(
     }
 }
 
-/// Statements that create the tables of every schema. Strings are written as bytes, so that no
-/// escapes are needed.
+/// Returns the statements that create the tables of every schema. Strings are written as bytes, so
+/// that no escapes are needed.
 pub(super) fn script(dialect: Dialect) -> String {
     let mut statements = Vec::new();
     for (table, schema) in tables()
@@ -103,7 +103,8 @@ pub(super) fn script(dialect: Dialect) -> String {
     statements.join(";\n")
 }
 
-/// Collation by which a string column distinguishes all strings; SQLite's default does.
+/// Returns the collation with which a string column distinguishes all strings; SQLite's default
+/// does so already.
 fn exact_collation(dialect: Dialect, of: &str) -> &'static str {
     match (dialect, of) {
         (Dialect::PostgreSql, "text") => " COLLATE \"C\"",

@@ -16,15 +16,15 @@ use super::{Compiled, residual, rows, truth};
 use crate::postgres::Postgres;
 use crate::report;
 
-/// Session settings.
+/// Settings of a database session.
 struct Setting {
     name: &'static str,
     dialect: Dialect,
-    /// Encoding that the session declares for queries; they are in UTF-8.
+    /// Encoding that the session declares for queries, which are always in UTF-8.
     encoding: &'static str,
     /// Statements at the start of the session.
     before: &'static str,
-    /// Whether the exact rows must be selected; otherwise only an injection is an error.
+    /// Whether the filter must select the exact rows; otherwise only an injection is an error.
     exact: bool,
 }
 
@@ -122,7 +122,7 @@ const SETTINGS: &[Setting] = &[
     setting(MySql, "binary", ("binary", ""), false),
 ];
 
-/// SQL that an attack appends after the end of a string.
+/// SQL that an attack appends after it has ended a string.
 const BEHIND: &[&str] = &[
     " OR 1=1 -- ",
     " OR 1=1 #",
@@ -241,7 +241,7 @@ const WORDS: &[&str] = &[
     "\u{202e}",
 ];
 
-/// Numbers in Rego syntax.
+/// Numbers for comparisons, in Rego syntax.
 const NUMBERS: &[&str] = &[
     "1e400",
     "-1e400",
@@ -271,13 +271,13 @@ const TESTS: &[&str] = &[
     "input.t.s > X",
 ];
 
-/// Repetitions of quotes in a string that is longer than any column.
+/// Number of quotes in a string that is longer than any column.
 const LONG: usize = 60_000;
 
 /// Runs all cases under all settings.
 ///
 /// # Errors
-/// Injections, filters that select other rows, or a database that cannot be started.
+/// When a case is an injection, a filter selects other rows, or a database cannot be started.
 pub(super) fn run(sqlite_only: bool) -> Result<(), Box<dyn Error>> {
     let mut compiled = Vec::new();
     for case in cases() {
@@ -357,7 +357,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Servers with the tables and a canary table.
+/// Database servers with the tables of the cases and a canary table.
 struct Servers<'s> {
     postgres: Option<&'s Postgres>,
     mariadb: Option<&'s MariaDb>,
@@ -380,7 +380,7 @@ impl<'s> Servers<'s> {
         Ok(Self { postgres, mariadb })
     }
 
-    /// Runs each query with these settings.
+    /// Runs each query in a session with these settings.
     fn ask(&self, setting: &Setting, queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
         match (setting.dialect, self.postgres, self.mariadb) {
             (PostgreSql, Some(server), _) => {
@@ -396,7 +396,7 @@ impl<'s> Servers<'s> {
     }
 }
 
-/// Runs each query in SQLite, sent so that it could contain several statements.
+/// Runs each query in SQLite, in a way that would also run further statements in it.
 fn sqlite(queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -418,7 +418,7 @@ fn sqlite(queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
 }
 
 impl Setting {
-    /// Returns the errors under this setting.
+    /// Returns the errors of all cases under this setting.
     fn check(
         &self,
         compiled: &[Compiled],
@@ -465,12 +465,12 @@ impl Setting {
     }
 }
 
-/// Whether a condition that is true for few rows selects all rows.
+/// Whether a condition that should be true for few rows selects all rows.
 fn becomes_true(expected: &BTreeSet<i64>, found: &BTreeSet<i64>, every: &BTreeSet<i64>) -> bool {
     expected.len() * 2 < every.len() && found == every
 }
 
-/// Whether the error reports a number out of range.
+/// Whether a database's error reports a number out of range.
 fn is_out_of_range(why: &str) -> bool {
     why.contains("out of range")
 }

@@ -17,7 +17,7 @@ use crate::servers::HANG_LIMIT;
 /// Debian package of the server.
 const PACKAGE: &str = "mariadb-server";
 
-/// Account that the package creates; the server refuses to run as root.
+/// System account that the package creates; the server refuses to run as root.
 const ACCOUNT: &str = "mysql";
 
 /// Character set of queries.
@@ -35,7 +35,7 @@ impl MariaDb {
     /// package is installed first.
     ///
     /// # Errors
-    /// When it cannot be installed, initialised or started.
+    /// When the server cannot be installed, initialised or started.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
         if !PathBuf::from("/usr/sbin/mariadbd").is_file() {
             apt::install(&[PACKAGE])?;
@@ -90,10 +90,10 @@ impl MariaDb {
         self.ask(UTF8, "", queries)
     }
 
-    /// Creates tables.
+    /// Creates tables with these statements.
     ///
     /// # Errors
-    /// When they cannot be created.
+    /// When the tables cannot be created.
     pub(super) fn create(&self, tables: &str) -> Result<(), Box<dyn Error>> {
         self.run(&format!(
             "CREATE DATABASE filters CHARACTER SET utf8mb4; USE filters;\n{tables}"

@@ -1,5 +1,5 @@
-//! Compares filters with their policies: the rows that databases and UCAST select, and the rows for
-//! which the rule is true.
+//! Compares filters with their policies: the rows that they select in databases and as UCAST, and
+//! the rows for which the rule is true.
 
 mod cases;
 mod databases;
@@ -26,17 +26,17 @@ use crate::report;
 use cases::Case;
 use names::Schema;
 
-/// Minimum percentage of filters that are conditions.
+/// Minimum percentage of filters that are conditions and do not select all or no rows.
 const CONDITIONAL: usize = 70;
 
 /// Maximum percentage of cases that may be refused, by this program or by PostgreSQL, which does
 /// not compare columns with constants of another type.
 const REFUSED: usize = 10;
 
-/// Path of the rule.
+/// Path of the rule that is translated to a filter, below `data`.
 const PATH: [&str; 2] = ["filters", "include"];
 
-/// Filter of a case, with the rows that it must select.
+/// Filter of a case, with the ids of the rows that it must select.
 struct Compiled {
     case: Case,
     expected: BTreeSet<i64>,
@@ -44,7 +44,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Returns the query for a database; absent if no row is selected.
+    /// Returns the query of the filter for a database; none if it selects no row.
     fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Unsupported>, Box<dyn Error>> {
         let (target, schema) = (Target::Sql(dialect), self.case.schema);
         let (names, types) = (names::of(target, schema)?, names::types(target, schema)?);
@@ -61,7 +61,7 @@ impl Compiled {
 /// Runs the handwritten and random cases on all databases, or on SQLite only.
 ///
 /// # Errors
-/// Cases that select other rows, or a database that cannot be started.
+/// When a filter selects other rows than its rule, or a database cannot be started.
 pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<dyn Error>> {
     let mut all = cases::written();
     all.extend(random::cases(count, seed).map_err(|why| why.message().to_owned())?);
@@ -103,7 +103,7 @@ pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<
     Ok(())
 }
 
-/// Fails with the first error, and prints some of the others.
+/// Fails with the first of these errors, if there is one, and prints some of the others.
 fn fail_if_wrong(wrong: &[String]) -> Result<(), Box<dyn Error>> {
     let Some(first) = wrong.first() else {
         return Ok(());
@@ -118,7 +118,7 @@ fn is_conditional(filter: &Filter) -> bool {
     !matches!(filter.condition(), filter::Condition::Constant(_))
 }
 
-/// Returns the rows for which the rule of a case is true.
+/// Returns the ids of the rows for which the rule of a case is true.
 fn truth(case: &Case) -> Result<BTreeSet<i64>, Box<dyn Error>> {
     let policy = compile(case)?;
     let query = Query::document(&policy, &PATH.map(Value::from))?;
@@ -175,7 +175,7 @@ fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
     }))
 }
 
-/// Returns filters that select other rows as UCAST.
+/// Returns errors about filters that select other rows as UCAST.
 fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -214,7 +214,7 @@ fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(wrong)
 }
 
-/// Returns filters that are not valid queries for SQL Server.
+/// Returns errors about filters that are not valid queries for SQL Server.
 fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wrong = Vec::new();
     for one in compiled {
@@ -237,7 +237,7 @@ fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Err
     Ok(wrong)
 }
 
-/// Returns filters that select other rows in a database.
+/// Returns errors about filters that select other rows in a database.
 fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>, Box<dyn Error>> {
     let mut queries = Vec::new();
     for one in compiled {

@@ -1,11 +1,12 @@
-//! Tables named as in the policies, tables with mapped names, and column types.
+//! Names of tables and columns: tables named as in the policies, tables with mapped names, and
+//! column types.
 
 use rego::Value;
 use rego::filter::{ColumnTypes, Dialect, Mappings, Target};
 
 use super::rows::{COLUMNS, JOINED, Row, STEP};
 
-/// Tables that a filter is for.
+/// Tables that a filter is translated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Schema {
     /// Tables with the names in the policies.
@@ -20,7 +21,7 @@ impl Schema {
     pub(super) const ALL: [Self; 3] = [Self::Plain, Self::Renamed, Self::Typed];
 }
 
-/// Name in the policies, and its mapped name.
+/// Name in the policies, and the name that it is mapped to.
 type Names = (&'static str, &'static str);
 
 /// Mapped names of the tables with declared types.
@@ -39,7 +40,7 @@ const OTHER: &[(&str, &str, &[Names])] = &[
 /// Columns that policies use without their table.
 pub(super) const SHORT: &[&str] = &["s", "n"];
 
-/// Mappings of a request.
+/// Returns the mappings as a request contains them.
 fn mappings(schema: Schema) -> Value {
     let text = |name: &str| Value::from(name);
     let tables = OTHER.iter().map(|(own, _, columns)| {
@@ -54,7 +55,7 @@ fn mappings(schema: Schema) -> Value {
     Value::object([("sql", all.clone()), ("ucast", all)])
 }
 
-/// Mappings for a target.
+/// Returns the mappings for a target.
 ///
 /// # Errors
 /// When the mappings are invalid.
@@ -65,7 +66,7 @@ pub(super) fn of(target: Target, schema: Schema) -> Result<Mappings, String> {
     }
 }
 
-/// Column types for a target.
+/// Returns the column types for a target.
 ///
 /// # Errors
 /// When a type is invalid.
@@ -89,7 +90,7 @@ pub(super) fn types(target: Target, schema: Schema) -> Result<ColumnTypes, Strin
     ColumnTypes::select(&Value::object([("sql", all)]), target)
 }
 
-/// Column names that may be used without a table.
+/// Returns the column names that policies may use without a table.
 pub(super) fn short(schema: Schema) -> std::collections::BTreeSet<std::sync::Arc<str>> {
     match schema {
         Schema::Plain => Default::default(),
@@ -97,7 +98,7 @@ pub(super) fn short(schema: Schema) -> std::collections::BTreeSet<std::sync::Arc
     }
 }
 
-/// Name of a table in a schema.
+/// Returns the name in a schema of the table that policies call `own`.
 pub(super) fn table(own: &'static str, schema: Schema) -> &'static str {
     let renamed = || OTHER.iter().map(|(table, other, _)| (*table, *other));
     let found = match schema {
@@ -108,7 +109,7 @@ pub(super) fn table(own: &'static str, schema: Schema) -> &'static str {
     found.map_or(own, |(_, other)| other)
 }
 
-/// Name of a column in a schema.
+/// Returns the name in a schema of the column that policies call `own`.
 pub(super) fn column(table: &str, own: &'static str, schema: Schema) -> &'static str {
     let found = OTHER
         .iter()
@@ -119,7 +120,7 @@ pub(super) fn column(table: &str, own: &'static str, schema: Schema) -> &'static
     found.map_or(own, |(_, other)| *other)
 }
 
-/// Quoted identifier.
+/// Quotes a name as an identifier.
 pub(super) fn quoted(dialect: Dialect, name: &str) -> String {
     match dialect {
         Dialect::MySql => format!("`{name}`"),
@@ -127,7 +128,7 @@ pub(super) fn quoted(dialect: Dialect, name: &str) -> String {
     }
 }
 
-/// Columns of a row by their field names in UCAST.
+/// Returns the columns of a row, by their field names in UCAST.
 pub(super) fn fields(row: &Row, schema: Schema) -> Vec<(String, &Value)> {
     let tables = row.tables.iter();
     let fields = tables.flat_map(|(own, columns)| {
@@ -139,7 +140,7 @@ pub(super) fn fields(row: &Row, schema: Schema) -> Vec<(String, &Value)> {
     fields.collect()
 }
 
-/// Query for the rows that a clause selects.
+/// Returns the query for the rows that a clause selects.
 pub(super) fn query(dialect: Dialect, is_joined: bool, schema: Schema, clause: &str) -> String {
     let name = |own| quoted(dialect, table(own, schema));
     let (first, second) = (name("t"), name("u"));

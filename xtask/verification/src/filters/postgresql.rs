@@ -11,18 +11,18 @@ use crate::servers::HANG_LIMIT;
 /// Version of the protocol.
 const VERSION: u32 = 196_608;
 
-/// Session of the user whom the server trusts.
+/// Session of the database user whom the server trusts without a password.
 #[derive(Debug)]
 pub(super) struct Session(TcpStream);
 
-/// Message type and body.
+/// Type and body of a protocol message.
 type Message = (u8, Vec<u8>);
 
 impl Session {
     /// Starts a session in a database with these settings.
     ///
     /// # Errors
-    /// When the server refuses it.
+    /// When the server refuses the session.
     pub(super) fn start(
         address: SocketAddr,
         database: &str,
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// Prefixes a body with its length, which includes itself.
+/// Prefixes a message body with its length, which includes the length itself.
 fn framed(body: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let length = u32::try_from(body.len() + 4)?;
     Ok([&length.to_be_bytes(), body].concat())

@@ -12,7 +12,7 @@ use super::names::Schema;
 use super::rows::TEXTS;
 use crate::random_cases;
 
-/// Number of random bytes for a policy.
+/// Number of random bytes from which a policy is generated.
 const BYTES: usize = 200;
 
 const NUMBERS: &[&str] = &[
@@ -135,7 +135,8 @@ impl Policy<'_> {
         format!("input.t.{left} {operator} input.t.{right}")
     }
 
-    /// Comparison with the joined row.
+    /// Generates a comparison of a column of the joined row, with the same column of `t` or with a
+    /// constant.
     fn pair(&mut self) -> String {
         let column = self.choices.of(&["s", "n", "b"]);
         let operator = self.choices.of(&["==", "!=", "<", "<=", ">", ">="]);
@@ -173,7 +174,7 @@ impl Policy<'_> {
         self.choices.of(&["s", "s2", "n", "n2", "r", "b", "order"])
     }
 
-    /// Constant for a column, rarely null or of another type.
+    /// Generates a constant for a comparison with a column, rarely null or of another type.
     fn constant(&mut self, column: &str) -> String {
         match self.choices.below(24) {
             0 | 1 => return "null".to_owned(),

@@ -1,11 +1,11 @@
-//! Tables with difficult values.
+//! Tables whose rows contain values that are difficult for databases.
 
 use rego::Value;
 use rego::value::Number;
 
 use super::Columns;
 
-/// Columns of `t`: their names, and their types in SQLite, PostgreSQL and MariaDB.
+/// Columns of the table `t`: their names, and their types in SQLite, PostgreSQL and MariaDB.
 pub(super) const COLUMNS: &[(&str, [&str; 3])] = &[
     ("s", ["TEXT", "text", "varchar(200)"]),
     ("s2", ["TEXT", "text", "varchar(200)"]),
@@ -16,7 +16,7 @@ pub(super) const COLUMNS: &[(&str, [&str; 3])] = &[
     ("order", ["TEXT", "text", "varchar(200)"]),
 ];
 
-/// Columns of the table that is joined.
+/// Columns of the table `u`, which is joined: their names and types as for `t`.
 pub(super) const JOINED: &[(&str, [&str; 3])] = &[
     ("s", ["TEXT", "text", "varchar(200)"]),
     ("n", ["INTEGER", "bigint", "bigint"]),
@@ -39,7 +39,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the tables' rows as members of the input.
+    /// Returns this row of each table, as members of the input.
     pub(super) fn documents(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let tables = self.tables.iter();
         tables.map(|(table, columns)| {
@@ -49,7 +49,7 @@ impl Row {
         })
     }
 
-    /// Returns the value of a column.
+    /// Returns the value of a column in the row; none if there is no such column.
     pub(super) fn column(&self, table: &str, name: &str) -> Option<&Value> {
         let mut tables = self.tables.iter();
         let (_, columns) = tables.find(|(known, _)| *known == table)?;
@@ -82,7 +82,7 @@ pub(super) fn all(joined: bool) -> Vec<Row> {
     rows
 }
 
-/// Factor of the row number of `t` in the id of a pair.
+/// Factor by which the row number of `t` is multiplied in the id of a pair.
 pub(super) const STEP: i64 = 100;
 
 /// Strings that are difficult for databases.

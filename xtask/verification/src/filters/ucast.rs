@@ -1,11 +1,11 @@
-//! Evaluation of UCAST.
+//! Evaluation of UCAST conditions on rows.
 
 use rego::Value;
 
 use super::names::{self, Schema};
 use super::rows::Row;
 
-/// Whether a row satisfies a condition.
+/// Whether a row satisfies a UCAST condition.
 pub(super) fn holds(query: &Value, row: &Row, schema: Schema) -> Result<bool, String> {
     if query.as_object().is_some_and(rego::value::Object::is_empty) {
         return Ok(true);

@@ -1,26 +1,26 @@
-//! Counts of compared results.
+//! Counts of the compared policies and queries.
 
 use std::error::Error;
 use std::fmt;
 
 use super::Outcome;
 
-/// Counts of equal results.
+/// Counts of the policies and queries on which both sides agree.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Policies that both compiled.
+    /// Number of policies that both sides compiled.
     pub(super) taken: u32,
-    /// Policies that both rejected.
+    /// Number of policies that both sides rejected.
     pub(super) refused: u32,
-    /// Queries with a result.
+    /// Number of queries with a result.
     defined: u32,
-    /// Undefined queries.
+    /// Number of undefined queries.
     undefined: u32,
-    /// Queries that both rejected.
+    /// Number of queries that both sides rejected.
     wrong: u32,
-    /// Queries whose evaluation failed.
+    /// Number of queries whose evaluation failed.
     failed: u32,
-    /// Policies and queries skipped because of known bugs of OPA.
+    /// Number of policies and queries skipped because of known bugs of OPA.
     pub(super) flaws: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Known bugs of OPA.
+//! Known bugs of OPA that explain differences in the errors of both sides.
 
 use super::alike;
 
@@ -44,12 +44,13 @@ pub(super) fn explain(text: &str, ours: &[String], theirs: &[String]) -> bool {
     only_print || ours.len() != theirs.len() && alike(&our_others, &their_others)
 }
 
-/// Whether the error is that a collection cannot have members.
+/// Whether the error states that a collection cannot have members.
 fn is_in_nothing(mistake: &str) -> bool {
     mistake.contains(" undefined ref: ") && mistake.contains(r#"{"oneOf":null,"#)
 }
 
-/// Whether the error is an unsafe variable that is a path step before a closure that contains it.
+/// Whether the error reports an unsafe variable that is a path step before a closure that contains
+/// it.
 fn is_unsafe_step(text: &str, mistake: &str) -> bool {
     let variable = mistake
         .strip_suffix(" is unsafe")
@@ -61,7 +62,7 @@ fn is_unsafe_step(text: &str, mistake: &str) -> bool {
     step.is_some_and(|(_, behind)| behind.contains(" | ") && behind.contains(variable))
 }
 
-/// Splits the line of an error at its location.
+/// Splits the source line of an error at the location of the error.
 fn place<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
     let (row, col) = mistake.split(' ').nth(1)?.split_once(':')?;
     let (row, col) = (row.parse::<usize>().ok()?, col.parse::<usize>().ok()?);
@@ -69,7 +70,7 @@ fn place<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
     line.split_at_checked(col.checked_sub(1)?)
 }
 
-/// Whether the error is an undeclared variable in a closure within the operand of `print`.
+/// Whether the error reports an undeclared variable in a closure within the operand of `print`.
 fn is_of_print(text: &str, mistake: &str) -> bool {
     let Some((before, _)) = place(text, mistake) else {
         return false;

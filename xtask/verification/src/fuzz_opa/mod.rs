@@ -1,4 +1,4 @@
-//! Compares generated policies and queries with the real OPA.
+//! Compares the evaluation of generated policies and queries with the real OPA.
 
 mod counts;
 mod known_opa_bugs;
@@ -14,21 +14,21 @@ use crate::{random_cases, report};
 use counts::Tally;
 use theirs::Opa;
 
-/// Maximum number of random bytes for a policy.
+/// Maximum number of random bytes from which a policy is generated.
 const BYTES: usize = 900;
 
 /// Number of generated queries for every policy, in addition to queries of its rules.
 const QUERIES: usize = 3;
 
-/// Result of one side: the value, or the errors, each as `code row:col message` and details.
+/// Result of one side: the value; or the errors, each as `code row:col message` with details.
 type Outcome = Result<String, Vec<String>>;
 
-/// Compares both until they differ: which policies and queries they accept, the results, and the
-/// errors that they report for the others, with codes, locations and messages.
+/// Compares both sides until they differ: which policies and queries they accept, the results, and
+/// the errors that they report for the others, with codes, locations and messages.
 ///
 /// # Errors
-/// The smallest case in which they differ; OPA cannot be built or queried; too few of the policies
-/// and queries were evaluated.
+/// Reports the smallest case in which both sides differ. Fails also when OPA cannot be built or
+/// queried, or too few of the policies and queries were evaluated.
 pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
     let state = RefCell::new((Opa::start()?, Tally::default()));
     random_cases::judge((cases, 4_000), seed, 0..BYTES, |bytes| {
@@ -108,7 +108,8 @@ fn shown(answer: &Outcome) -> String {
     }
 }
 
-/// Whether both report the same errors, as far as OPA's reports are deterministic and accurate:
+/// Whether both sides report the same errors, as far as OPA's reports are deterministic and
+/// accurate:
 ///
 /// - It loses the locations of calls in template strings, so an error without a location may have
 ///   any, and may be reported twice.
@@ -139,7 +140,7 @@ fn alike(ours: &[String], theirs: &[String]) -> bool {
     told(ours) == told(theirs)
 }
 
-/// Extracts the comparable parts of an error.
+/// Extracts the comparable parts of an error, with its location if `places`.
 fn described(mistake: &str, places: bool) -> String {
     let mut parts = mistake.splitn(3, ' ');
     let (code, place, message) = (
@@ -173,7 +174,7 @@ fn without_numbers(message: &str) -> String {
     })
 }
 
-/// Sorts the results: OPA's order depends on how objects were created.
+/// Sorts the results of a query: OPA's order depends on how objects were created.
 fn sorted(answers: &str) -> Vec<String> {
     let answers: Vec<serde_json::Value> = serde_json::from_str(answers).unwrap_or_default();
     let mut answers: Vec<_> = answers.iter().map(ToString::to_string).collect();

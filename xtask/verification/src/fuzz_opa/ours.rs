@@ -1,4 +1,4 @@
-//! Evaluation on our side.
+//! Evaluation by our evaluator.
 
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, Solution, Value};

@@ -9,14 +9,14 @@ use serde_json::json;
 use super::{Outcome, ordered};
 use crate::servers::{Client, RestartingOpa};
 
-/// The real OPA, with the base documents.
+/// Running OPA, with the base documents of generated policies.
 pub(super) struct Opa(RestartingOpa);
 
 impl Opa {
     /// Builds and starts OPA.
     ///
     /// # Errors
-    /// It cannot be built or does not respond.
+    /// When OPA cannot be built or does not respond.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
         // OPA compiles `print` only if its log level includes it.
         let documents = Some(rego_generate::documents());
@@ -45,7 +45,8 @@ impl Opa {
         self.answer(&Client::request("POST", "/v1/query", &body))
     }
 
-    /// Returns the result, or the errors, or the message if there is no list of errors.
+    /// Sends a request; returns the result, the errors, or the message of a response without a list
+    /// of errors; or none if OPA panics.
     fn answer(&mut self, request: &[u8]) -> Result<Option<Outcome>, Box<dyn Error>> {
         let Some(status) = self.0.exchange(request)? else {
             return Ok(None);

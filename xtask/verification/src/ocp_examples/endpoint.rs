@@ -1,4 +1,4 @@
-//! HTTP server for the datasources in the examples.
+//! HTTP server from which the datasources in the examples are fetched.
 
 use std::io;
 use std::net::SocketAddr;

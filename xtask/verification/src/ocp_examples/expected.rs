@@ -1,4 +1,4 @@
-//! Expected bundles of OPA Control Plane.
+//! Expected bundles of the examples: those that OPA Control Plane builds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Bundles;
 
-/// Header of the file.
+/// Comment at the start of the file with the expected bundles.
 const HEAD: &str = "# The files of each bundle that OPA Control Plane builds of its own end-to-end examples,\n\
      # at commit a20dcb310af9edec3364d9ea47b96153d989f8f0 (0.7).\n\
      # `cargo xtask ocp-examples SOURCE --opactl PROGRAM --bless` writes the names; `differs` says\n\
@@ -19,31 +19,31 @@ const HEAD: &str = "# The files of each bundle that OPA Control Plane builds of 
 #[serde(transparent)]
 pub(super) struct Expected(BTreeMap<String, BuiltFiles>);
 
-/// Expected result of one example.
+/// Expected result of one example: the files of its bundles.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct BuiltFiles {
-    /// Reason why the reference builds something else.
+    /// Reason why the reference builds other files, if it does.
     differs: Option<String>,
     bundles: Bundles,
 }
 
-/// Comparison of a result with the expected one.
+/// Outcome of the comparison of an example's result with the expected one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Whether the bundles contain the same files.
+    /// Whether the bundles contain the expected files.
     pub(super) is_same: bool,
-    /// Whether the comparison matches the file.
+    /// Whether the result is as the file states: the same, or different with a reason.
     pub(super) holds: bool,
-    /// Message about the comparison.
+    /// Message about the outcome.
     pub(super) said: String,
 }
 
 impl Expected {
-    /// Parses the file.
+    /// Parses the file with the expected bundles.
     ///
     /// # Errors
-    /// When it is invalid.
+    /// When the file is invalid.
     pub(super) fn read(text: &str) -> Result<Self, Box<dyn Error>> {
         Ok(toml::from_str(text)?)
     }
@@ -86,7 +86,7 @@ impl Expected {
         }
     }
 
-    /// Formats the file.
+    /// Formats the file with the expected bundles.
     pub(super) fn text(&self) -> String {
         let mut text = HEAD.to_owned();
         // Writing to a string does not fail.

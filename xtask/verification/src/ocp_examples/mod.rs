@@ -1,8 +1,9 @@
 //! Runs the end-to-end examples of OPA Control Plane on our control plane, and compares the files
 //! of each bundle.
 //!
-//! The examples are in a checkout of its repository. `xtask/verification/ocp-examples.toml`
-//! contains the results of OPA Control Plane: names of bundles and of their files.
+//! The examples are in a checkout of the repository of OPA Control Plane.
+//! `xtask/verification/ocp-examples.toml` contains the results of OPA Control Plane: names of
+//! bundles and of their files.
 
 mod endpoint;
 mod expected;
@@ -47,7 +48,7 @@ pub(crate) struct Options {
 /// Runs the examples and compares their bundles with the expected ones.
 ///
 /// # Errors
-/// An example that cannot be parsed, or whose bundles differ without a reason.
+/// When an example cannot be parsed, or its bundles differ without a reason.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let source = options.source.canonicalize()?;
     let file = root().join(EXPECTED);

@@ -1,4 +1,4 @@
-//! Execution of examples.
+//! Execution of examples on a control plane.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,7 +20,7 @@ use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 /// API key for requests to the control plane.
 const KEY: &str = "examples-administrator-key";
 
-/// Polling interval of a control plane.
+/// Interval at which the control plane is polled.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// Control plane that runs the examples.
@@ -30,13 +30,13 @@ pub(super) enum Program {
     Opactl(PathBuf),
 }
 
-/// Environment in which examples run.
+/// Control plane, libraries and server with which examples run.
 #[derive(Debug)]
 pub(super) struct Stage {
     program: Program,
     /// Folder of the built-in libraries.
     libraries: PathBuf,
-    /// Address of the server for datasources.
+    /// Address of the HTTP server for datasources.
     endpoint: SocketAddr,
     client: Client,
 }
@@ -45,7 +45,7 @@ pub(super) struct Stage {
 #[derive(Debug, Default)]
 pub(super) struct BuiltFiles {
     pub(super) bundles: Bundles,
-    /// Status of bundles that were not built, or why the control plane did not start.
+    /// Status of the bundles that were not built, or why the control plane did not start.
     pub(super) why: String,
 }
 
@@ -106,7 +106,8 @@ impl Stage {
         made
     }
 
-    /// Runs the steps before the start; returns the environment variables.
+    /// Runs the steps of an example before the start of the control plane; returns the environment
+    /// variables that they set.
     fn prepare(
         &self,
         example: &Example,
@@ -170,7 +171,7 @@ impl Stage {
         command
     }
 
-    /// Waits until every bundle is built or has failed.
+    /// Waits until every bundle is built or has failed; returns the built files.
     async fn made(&self, base: &str, folder: &Path) -> Result<BuiltFiles, Box<dyn Error>> {
         let mut made = BuiltFiles::default();
         let listed = self.get(&format!("{base}/v1/bundles")).await?;
@@ -226,7 +227,7 @@ impl Stage {
     }
 }
 
-/// Sorted file names in a bundle.
+/// Returns the sorted file names in a bundle.
 fn names(file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut archive = tar::Archive::new(GzDecoder::new(fs::File::open(file)?));
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! Parser of examples: commands and files.
+//! Parser of the examples of OPA Control Plane, which consist of commands and files.
 
 use std::error::Error;
 
@@ -7,20 +7,20 @@ use std::error::Error;
 pub(super) struct Example {
     /// Name of the example.
     pub(super) name: String,
-    /// Files by path.
+    /// Files of the example: path and content of each.
     pub(super) files: Vec<(String, String)>,
-    /// Steps before the control plane starts.
+    /// Steps to run before the control plane starts.
     pub(super) steps: Vec<Step>,
     /// Configuration files and folders of the control plane.
     pub(super) config: Vec<String>,
-    /// Documents written while it runs: the path below the API, and the body.
+    /// Documents to write while the control plane runs: the path below the API, and the body.
     pub(super) puts: Vec<(String, String)>,
 }
 
-/// Step before the control plane starts.
+/// Step to run before the control plane starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Changes the folder, relative to the current one.
+    /// Changes the current folder, by a relative path.
     Enter(String),
     /// Sets an environment variable.
     Set(String, String),
@@ -29,8 +29,8 @@ pub(super) enum Step {
 }
 
 impl Example {
-    /// Parses an example. Keeps commands that prepare something, the first start of the control
-    /// plane, and writes of documents; ignores comparisons.
+    /// Parses an example. Keeps the commands that prepare files, the first start of the control
+    /// plane, and writes of documents; ignores comparisons of results.
     ///
     /// # Errors
     /// When no command starts a control plane.
@@ -80,7 +80,7 @@ impl Example {
         }
     }
 
-    /// Prefix of the API's paths.
+    /// Returns the path prefix of the control plane's API.
     pub(super) fn prefix(&self) -> &str {
         let mut lines = self.files.iter().flat_map(|(_, text)| text.lines());
         let prefix = lines.find_map(|line| line.trim().strip_prefix("api_prefix:"));

@@ -1,4 +1,4 @@
-//! Language cases: modules, documents, a query and the expected result.
+//! Language cases of OPA: modules, documents, a query and the expected result.
 
 use std::error::Error;
 use std::fs;
@@ -13,12 +13,12 @@ use rego::{Compiler, Evaluation, Module, Policy, Query, Value, Version};
 /// Stack size for deeply nested cases, in bytes; the default of threads is too small.
 const STACK: usize = 64 << 20;
 
-/// Case with the fields of its file.
+/// One case of a file, with its fields.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     /// Folder of the case, prefixed with the version if it is not the current one: `v0/else`.
     pub(super) folder: String,
-    /// Language version of its modules.
+    /// Language version of the case's modules.
     version: Version,
     fields: Value,
 }
@@ -55,7 +55,7 @@ fn sorted(folder: &Path) -> Result<Vec<std::path::PathBuf>, Box<dyn Error>> {
 }
 
 impl Case {
-    /// Returns the folder and the note, which is unique.
+    /// Returns the id of the case: its folder and its note, which is unique.
     pub(super) fn id(&self) -> String {
         let note = self.text("note").unwrap_or_default();
         let folder = self.folder.rsplit('/').next();
@@ -65,7 +65,7 @@ impl Case {
         }
     }
 
-    /// Runs the case; returns the mismatch, if there is one.
+    /// Runs the case; returns a message about the mismatch, if there is one.
     pub(super) fn run(&self) -> Option<String> {
         let case = self.clone();
         let thread = thread::Builder::new().stack_size(STACK);
@@ -85,7 +85,8 @@ impl Case {
         self.fields.get(name) == Some(&Value::Bool(true))
     }
 
-    /// Compares the outcome with the expected one, first the error message as the most precise.
+    /// Compares the outcome with the expected one; compares the error message first, as it is the
+    /// most precise.
     fn judge(&self) -> Result<(), String> {
         let outcome = self.answers();
         if let Some(text) = self.text("want_error") {
@@ -127,7 +128,8 @@ impl Case {
         }
     }
 
-    /// Returns each result as an object of its bindings, or the code and message of the error.
+    /// Evaluates the query; returns each result as an object of its bindings, or the code and
+    /// message of the error.
     fn answers(&self) -> Result<Set, (String, String)> {
         let modules = self.fields.get("modules").and_then(Value::as_array);
         let mut compiler = Compiler::new(&Policy::default());
@@ -170,7 +172,7 @@ impl Case {
     }
 }
 
-/// Host with the domain names that the cases use.
+/// Host that resolves the domain names that the cases use.
 #[derive(Debug)]
 struct Names;
 

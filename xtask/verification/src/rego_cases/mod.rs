@@ -17,7 +17,7 @@ use unmet::Unmet;
 ///
 /// # Errors
 /// When the module is not available, no case is selected, a case fails that is not listed as unmet,
-/// a listed one passes, or an entry of the list matches no case.
+/// a listed case passes, or an entry of the list matches no case.
 pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> {
     let folder = folder()?;
     let unmet = Unmet::open(&root().join("xtask/verification/rego-cases.toml"))?;
@@ -66,7 +66,7 @@ pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> 
     }
 }
 
-/// Folder of the cases in the Go module cache.
+/// Returns the folder of the cases in the Go module cache.
 fn folder() -> Result<PathBuf, Box<dyn Error>> {
     let go = |arguments: &[&str]| {
         let module = root().join("xtask/verification/opa");

@@ -1,4 +1,4 @@
-//! Unmet cases, with reasons.
+//! Language cases that are known to fail, with reasons.
 
 use std::error::Error;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-/// List of reasons, each with its cases.
+/// List of reasons, each with the cases that fail for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Unmet {
@@ -23,12 +23,12 @@ struct Reason {
 }
 
 impl Unmet {
-    /// Parses the list.
+    /// Reads the list from a file.
     pub(super) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         Ok(toml::from_str(&fs::read_to_string(path)?)?)
     }
 
-    /// Returns the reason why a case is unmet, if it is listed.
+    /// Returns the reason why a case is known to fail, if it is listed.
     pub(super) fn reason(&self, id: &str) -> Option<&str> {
         let found = self
             .unmet

@@ -1,5 +1,5 @@
-//! HTML report in a real browser: pages of the reference, of a server that fails every rule and
-//! injects markup, and of both side by side.
+//! Checks the HTML report in a real browser: pages of the reference, of a server that fails every
+//! rule and injects markup, and of both side by side.
 //!
 //! Screenshots are saved in `target/report-page` for visual inspection.
 
@@ -24,7 +24,7 @@ pub(crate) const DRIVER: &str = "/usr/bin/chromedriver";
 /// browser, the Debian packages are installed first.
 ///
 /// # Errors
-/// All errors of the pages, or a missing browser.
+/// Reports all errors of the pages, or a missing browser.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     apt::require(&[("chromium", CHROMIUM), ("chromium-driver", DRIVER)])?;
     let shots = root().join("target/report-page");
@@ -47,10 +47,11 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Runs the browser program: `urls` are the addresses of the driver and of the pages.
+/// Runs the program that checks pages in a browser: `urls` are the addresses of the browser's
+/// driver and of the pages.
 ///
 /// # Errors
-/// When it fails.
+/// When the program fails.
 pub(crate) fn browser(
     what: &str,
     urls: &[String; 2],

@@ -1,4 +1,4 @@
-//! Pages under test, and their server.
+//! Report pages under test, and their web server.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -13,10 +13,10 @@ use crate::program::conformance;
 /// Response that tries to run scripts in the reader's browser.
 const HOSTILE: &str = r#"{"result": "</pre></script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \u202e\u001b[31m", "a": {"b": [1, 2, 3]}}"#;
 
-/// Server of the pages.
+/// Running web server of the pages.
 pub(super) struct Pages {
     pub(super) address: SocketAddr,
-    /// Every requested path.
+    /// Paths of all requests to the web server.
     asked: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -76,7 +76,7 @@ impl Pages {
     }
 }
 
-/// Page that shows another without its scripts.
+/// Returns a page that shows another page without its scripts.
 fn frame(name: &str) -> String {
     format!(
         "<!doctype html><title>frame</title><link rel=icon href='data:,'>\

@@ -1,4 +1,4 @@
-//! Web server for the browser.
+//! Web server for pages that a browser checks.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -6,13 +6,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// Body and its media type.
+/// Body of a page and its media type.
 type Page = (String, &'static str);
 
-/// Serves the body of each path until the process ends.
+/// Serves on each path the page that `body` returns for it, until the process ends.
 ///
 /// # Errors
-/// No port is free.
+/// When no port is free.
 pub(crate) fn serve(
     body: impl Fn(&str) -> Page + Send + Sync + 'static,
 ) -> Result<SocketAddr, Box<dyn Error>> {

@@ -1,5 +1,5 @@
-//! Random policies with conditions on the input and documents. Unlike those of `rego_generate`,
-//! nearly all compile, and most depend on unknowns.
+//! Random policies with conditions on the input and documents. Unlike the policies of
+//! `rego_generate`, nearly all compile, and most depend on unknowns.
 
 use rego_generate::Choices;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Number of rules of a policy.
 const RULES: usize = 6;
 
-/// References that rules use.
+/// References that the bodies of rules use.
 const FIELDS: &[&str] = &[
     "input.a",
     "input.b",
@@ -21,7 +21,7 @@ const SCALARS: &[&str] = &[
     "1", "2", "\"a\"", "\"b\"", "true", "false", "null", "0", "1.5", "[1]",
 ];
 
-/// Kind of a rule.
+/// Type of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Complete,
@@ -121,7 +121,7 @@ impl Maker<'_, '_> {
         format!("v{}", self.next)
     }
 
-    /// Returns an earlier rule of this kind, if there is one.
+    /// Returns the index of an earlier rule of this type, if there is one.
     fn earlier(&mut self, kind: Kind) -> Option<usize> {
         let own = self.kinds.iter().enumerate();
         let own: Vec<usize> = own

@@ -1,11 +1,11 @@
-//! HTTP client with little overhead.
+//! HTTP/1 client with little overhead, for measurements.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Persistent connection.
+/// Persistent connection to a server.
 #[derive(Debug)]
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
@@ -89,7 +89,7 @@ impl Client {
         }
     }
 
-    /// Appends `length` bytes of the connection to the body.
+    /// Reads `length` bytes from the connection and appends them to the body.
     fn take(&mut self, length: usize) -> io::Result<()> {
         let begin = self.body.len();
         self.body.resize(begin + length, 0);

@@ -1,4 +1,4 @@
-//! External programs as child processes.
+//! Runs external programs as child processes.
 
 use std::error::Error;
 use std::fs;
@@ -19,7 +19,8 @@ impl ExternalProcess {
     /// connections.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or accepts no connection; the error contains its log.
+    /// When the program cannot be started, ends, or accepts no connection; the error contains its
+    /// log.
     pub(crate) fn start(
         name: &str,
         command: &mut Command,
@@ -51,7 +52,7 @@ impl Drop for ExternalProcess {
     }
 }
 
-/// Loopback address that is currently free.
+/// Returns a loopback address whose port is currently free.
 pub(crate) fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind("127.0.0.1:0")?.local_addr()
 }

@@ -10,9 +10,9 @@ const HEAD: usize = 1 << 20;
 /// HTTP request or response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Message {
-    /// Request or status line.
+    /// Request line or status line.
     pub(crate) first: String,
-    /// Header names in lower case, with values.
+    /// Headers: names in lower case, and values.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -41,7 +41,7 @@ impl Message {
     }
 }
 
-/// Reads consecutive messages from a stream.
+/// Reader of consecutive messages from a stream.
 #[derive(Debug)]
 pub(crate) struct Reader<S> {
     pub(crate) stream: S,
@@ -54,8 +54,8 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Self { stream, held }
     }
 
-    /// Reads the next message; returns none when the stream ends before it. A response to HEAD has
-    /// no body, whatever its head says.
+    /// Reads the next message; returns none when the stream ends before a message begins. With
+    /// `bodiless`, for responses to HEAD, there is no body, whatever the head says.
     ///
     /// # Errors
     /// When the stream fails or ends within the message, or the message is malformed.
@@ -108,7 +108,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(())
     }
 
-    /// Reads the bytes up to the empty line.
+    /// Reads the bytes of a head up to the empty line.
     async fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let end = self.held.windows(4).position(|four| four == b"\r\n\r\n");
@@ -168,7 +168,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(std::mem::replace(&mut self.held, rest))
     }
 
-    /// Reads available bytes; returns false at the end of the stream.
+    /// Reads available bytes into the buffer; returns false at the end of the stream.
     pub(crate) async fn more(&mut self) -> io::Result<bool> {
         let mut piece = vec![0; 64 << 10];
         let read = self.stream.read(&mut piece).await?;

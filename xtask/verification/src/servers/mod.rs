@@ -27,8 +27,8 @@ pub(crate) use restarting::RestartingOpa;
 pub(crate) use sink::{FailureMode, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
-/// How long a task waits for an expected event. It only ends hangs, and is not a performance
-/// requirement.
+/// How long a check waits for an expected event. The limit only ends hangs, and is not a
+/// performance requirement.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 /// Running server, killed when dropped.
@@ -42,8 +42,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a program and waits until it responds. It logs only errors unless the arguments set a
-    /// log level.
+    /// Starts a program and waits until it responds. The program logs only errors unless the
+    /// arguments set a log level.
     pub(crate) fn start(
         program: &Path,
         arguments: &[&str],
@@ -61,7 +61,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a program in the same way without waiting.
+    /// Starts a program with the same log level, without waiting until it responds.
     pub(crate) fn spawn(
         program: &Path,
         arguments: &[&str],
@@ -93,22 +93,22 @@ impl Server {
         client.is_ok_and(|mut client| client.ok("GET", "/health", "").is_ok())
     }
 
-    /// Opens a new connection.
+    /// Opens a new connection to the server.
     pub(crate) fn client(&self) -> Result<Client, Box<dyn Error>> {
         Client::connect(self.address)
     }
 
-    /// Returns the resident memory in KiB.
+    /// Returns the resident memory of the server in KiB.
     pub(crate) fn memory(&self) -> Result<f64, Box<dyn Error>> {
         self.of_status("VmRSS:")
     }
 
-    /// Returns the peak resident memory so far in KiB.
+    /// Returns the peak resident memory of the server so far, in KiB.
     pub(crate) fn peak_memory(&self) -> Result<f64, Box<dyn Error>> {
         self.of_status("VmHWM:")
     }
 
-    /// Returns the user CPU time.
+    /// Returns the user CPU time of the server.
     pub(crate) fn own_time(&self) -> io::Result<Duration> {
         Ok(process::taken_by(self.process.id())?.own)
     }

@@ -1,4 +1,4 @@
-//! Scripted server: responds, hangs or closes the connection.
+//! Scripted server, which responds, hangs or closes the connection as a handler decides.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,10 +16,10 @@ use super::message::{Message, Reader};
 /// Reaction of a peer to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum PeerScript {
-    /// Responds with a status, additional headers each with its line end, and a body.
+    /// Responds with a status, additional header lines, each with its line end, and a body.
     Answer(u16, String, Vec<u8>),
-    /// Sends raw bytes, and then a chunk repeatedly with a pause before each; nothing more if the
-    /// chunk is empty.
+    /// Sends raw bytes, and then a chunk repeatedly with a pause before each, or nothing more if
+    /// the chunk is empty.
     Stream(Vec<u8>, Vec<u8>, Duration),
     /// Sends raw bytes and closes the connection.
     Cut(Vec<u8>),
@@ -63,7 +63,8 @@ impl Peer {
         Self::behind(port, |_| async {}, handler).await
     }
 
-    /// The same, but reads the body of a request only after the gate has let its head pass.
+    /// Listens on a loopback port; 0 selects a free one. Reads the body of a request only after the
+    /// gate has let its head pass.
     ///
     /// # Errors
     /// When the port is in use.

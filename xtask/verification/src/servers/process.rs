@@ -13,16 +13,16 @@ use tokio::time::sleep;
 use super::wire::{Failure, ask, request_with};
 use super::{HANG_LIMIT, free_address};
 
-/// Unit of CPU times in Linux.
+/// Unit in which Linux reports CPU times.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Number and interval of the samples that determine whether a process is idle; it must be idle in
-/// at least one of `IDLE` samples.
+/// Number and interval of the samples that determine whether a process is idle; at least one in
+/// `IDLE` samples must find it idle.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(10);
 const IDLE: u32 = 8;
 
-/// Source address of health checks.
+/// Source address of the requests that check whether the process responds.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
 /// Running server, killed when dropped.
@@ -36,7 +36,7 @@ pub(crate) struct Process {
 
 /// CPU time of a process.
 pub(super) struct Taken {
-    /// User time.
+    /// User CPU time.
     pub(super) own: Duration,
     pub(super) kernel: Duration,
 }
@@ -57,16 +57,16 @@ pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
 }
 
 impl Process {
-    /// Starts a command on a free address, with its log in a file of the folder, and waits until it
-    /// responds.
+    /// Starts the command of a server on a free address, with its log in a file of the folder, and
+    /// waits until it responds.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or does not respond; the error contains its log.
+    /// When the command cannot be started, ends, or does not respond; the error contains its log.
     pub(crate) async fn start(command: &mut Command, folder: &Path) -> Result<Self, Failure> {
         Self::start_behind(None, command, folder).await
     }
 
-    /// Starts a command whose server requires this bearer token.
+    /// Starts the command of a server that requires this bearer token, and waits until it responds.
     ///
     /// # Errors
     /// As [`Process::start`].
@@ -92,10 +92,10 @@ impl Process {
         }
     }
 
-    /// Starts a command on a free address without waiting.
+    /// Starts the command of a server on a free address, without waiting until it responds.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the command cannot be started.
     pub(crate) fn spawn(command: &mut Command, folder: &Path) -> Result<Self, Failure> {
         let address = free_address()?;
         let path = folder.join(format!("{}.log", address.port()));
@@ -113,17 +113,18 @@ impl Process {
         })
     }
 
-    /// Returns the log.
+    /// Returns the log of the process.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Returns the size of the log in bytes.
+    /// Returns the size of the log of the process, in bytes.
     pub(crate) fn logged(&self) -> io::Result<u64> {
         Ok(fs::metadata(&self.log)?.len())
     }
 
-    /// Limits the size of the process's files, which simulates a full disk, or removes the limit.
+    /// Limits the size of the files that the process writes, which simulates a full disk, or
+    /// removes the limit.
     pub(crate) fn limit_files(&self, bytes: Option<u64>) -> io::Result<()> {
         self.limit(Resource::Fsize, bytes)
     }
@@ -168,8 +169,8 @@ impl Process {
     }
 
     /// Whether the process becomes idle within a time: its CPU usage falls below `share` of one
-    /// processor. On a busy machine a process may use little CPU time and still be runnable, so
-    /// none of its threads may be runnable in some samples.
+    /// processor, and none of its threads is runnable in some samples. On a busy machine a process
+    /// may use little CPU time and still be runnable.
     pub(crate) async fn rests(&self, time: Duration, share: f64) -> io::Result<bool> {
         let begun = Instant::now();
         while begun.elapsed() < time {
@@ -188,7 +189,7 @@ impl Process {
         Ok(false)
     }
 
-    /// Whether one of its threads is running or runnable.
+    /// Whether a thread of the process is running or runnable.
     fn wants(&self) -> io::Result<bool> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             // The thread may have ended meanwhile.

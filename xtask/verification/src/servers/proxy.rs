@@ -21,9 +21,9 @@ pub(crate) enum ProxyMode {
     Open,
     /// Forwards data with a delay.
     Slow,
-    /// Holds back data silently.
+    /// Holds back data in both directions without closing connections.
     Blocked,
-    /// Holds back only data to the server, or only data from it.
+    /// Holds back only data to the server, or only data from the server.
     NothingTo,
     NothingFrom,
     /// Closes all connections, including new ones.
@@ -38,7 +38,7 @@ enum Direction {
 }
 
 impl ProxyMode {
-    /// Whether data in this direction is held back.
+    /// Whether the mode holds back data in this direction.
     fn holds(self, direction: Direction) -> bool {
         match self {
             Self::Blocked => true,
@@ -49,13 +49,13 @@ impl ProxyMode {
     }
 }
 
-/// State shared by all connections.
+/// State shared by all connections of a proxy.
 #[derive(Debug, Clone, Copy)]
 struct State {
     way: ProxyMode,
-    /// Number of the first live connection: nothing is forwarded on earlier ones.
+    /// Number of the first connection on which data is forwarded: earlier ones are dead.
     first: u64,
-    /// Number of connections so far.
+    /// Number of connections accepted so far.
     made: u64,
 }
 
@@ -101,7 +101,7 @@ impl Proxy {
         self.state.send_modify(|state| state.way = way);
     }
 
-    /// Silently stops forwarding on all existing connections.
+    /// Stops forwarding on all existing connections, without closing them.
     pub(crate) fn forget(&self) {
         self.state.send_modify(|state| state.first = state.made + 1);
     }

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use super::{Client, Server};
 use crate::real_opa;
 
-/// Address-space limit of a process: the value of a short call can use all memory of the machine.
+/// Option that limits the address space of OPA's process: the value of a short call can use all
+/// memory of the machine.
 const MEMORY: &str = "--as=8589934592";
 
 /// Process of OPA and a connection to it.
@@ -16,7 +17,7 @@ const MEMORY: &str = "--as=8589934592";
 pub(crate) struct RestartingOpa {
     program: PathBuf,
     arguments: &'static [&'static str],
-    /// Base documents of each process.
+    /// Base documents that each process is started with.
     documents: Option<&'static str>,
     folder: TempDir,
     process: Server,
@@ -27,7 +28,7 @@ impl RestartingOpa {
     /// Builds and starts OPA with additional arguments and base documents.
     ///
     /// # Errors
-    /// It cannot be built or does not respond.
+    /// When OPA cannot be built or does not respond.
     pub(crate) fn start(
         arguments: &'static [&'static str],
         documents: Option<&'static str>,
@@ -54,7 +55,7 @@ impl RestartingOpa {
     /// which closes the connection and leaves its locks locked.
     ///
     /// # Errors
-    /// It cannot be restarted.
+    /// When OPA cannot be restarted.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<Option<u16>, Box<dyn Error>> {
         if let Ok(status) = self.client.exchange(request) {
             return Ok(Some(status));

@@ -28,7 +28,7 @@ pub(crate) struct Sink(Arc<Mutex<Received>>);
 #[derive(Debug)]
 struct Received {
     mood: FailureMode,
-    /// Ids of all decisions, in order of arrival.
+    /// Ids of all received decisions, in order of arrival.
     ids: Vec<String>,
     /// Errors of uploads that could not be parsed.
     garbage: Vec<String>,
@@ -51,17 +51,17 @@ impl Sink {
         self.received().mood = mood;
     }
 
-    /// Returns the ids of all decisions, in order of arrival.
+    /// Returns the ids of all received decisions, in order of arrival.
     pub(crate) fn ids(&self) -> Vec<String> {
         self.received().ids.clone()
     }
 
-    /// Returns the first parse error, if there is one.
+    /// Returns the error of the first upload that could not be parsed, if there is one.
     pub(crate) fn garbage(&self) -> Option<String> {
         self.received().garbage.first().cloned()
     }
 
-    /// Removes everything received.
+    /// Forgets everything received.
     pub(crate) fn clear(&self) {
         let mut told = self.received();
         told.ids.clear();
@@ -100,7 +100,7 @@ impl Sink {
     }
 }
 
-/// Parses the decision ids of an upload.
+/// Returns the decision ids of an upload.
 fn decisions(body: &[u8]) -> Result<Vec<String>, Failure> {
     let mut text = Vec::new();
     GzDecoder::new(body).read_to_end(&mut text)?;

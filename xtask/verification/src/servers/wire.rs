@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::HANG_LIMIT;
 use super::message::{Message, Reader};
 
-/// Error of a task.
+/// Error of an asynchronous task.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// HTTP/1 connection.
@@ -21,7 +21,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Connects from a loopback address.
+    /// Connects to a server from a loopback address.
     ///
     /// # Errors
     /// When the server does not accept the connection.
@@ -29,7 +29,7 @@ impl Wire {
         Self::narrow(to, from, None).await
     }
 
-    /// Connects with a receive buffer of this size in bytes.
+    /// Connects from a loopback address, with a receive buffer of this size in bytes.
     ///
     /// # Errors
     /// When the server does not accept the connection.
@@ -65,7 +65,7 @@ impl Wire {
         self.answer_within(HANG_LIMIT).await
     }
 
-    /// Reads the next response within a time.
+    /// Reads the next response, which must arrive within a time.
     ///
     /// # Errors
     /// When none arrives.
@@ -74,7 +74,8 @@ impl Wire {
         message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Reads the head of the next response without its body; nothing after it can be read.
+    /// Reads the head of the next response without its body. Consumes the connection, as nothing
+    /// after the head can be read.
     ///
     /// # Errors
     /// When none arrives.
@@ -120,7 +121,7 @@ impl Wire {
     }
 }
 
-/// Sends one request on a new connection.
+/// Sends one request on a new connection, and reads its response.
 ///
 /// # Errors
 /// When there is no response.
@@ -128,10 +129,10 @@ pub(crate) async fn ask(to: SocketAddr, from: [u8; 4], request: &[u8]) -> io::Re
     Wire::connect(to, from).await?.ask(request).await
 }
 
-/// Sends a request that must succeed.
+/// Sends one request on a new connection; the response must report success.
 ///
 /// # Errors
-/// When there is no response or another status.
+/// When there is no response, or it does not report success.
 pub(crate) async fn done(to: SocketAddr, from: [u8; 4], asked: &[u8]) -> Result<Message, Failure> {
     let answer = ask(to, from, asked).await?;
     match answer.status() {
@@ -149,7 +150,7 @@ pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
     request_with(method, path, "", body.as_bytes())
 }
 
-/// Formats a request with additional headers, each with its line end.
+/// Formats a request with additional header lines, each with its line end.
 pub(crate) fn request_with(method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let mut bytes = format!(
@@ -163,7 +164,7 @@ pub(crate) fn request_with(method: &str, path: &str, headers: &str, body: &[u8])
 /// Awaits a future with a timeout.
 ///
 /// # Errors
-/// Errors of the future, and a timeout.
+/// Returns errors of the future, and a timeout.
 pub(crate) async fn within<T>(
     time: Duration,
     future: impl Future<Output = io::Result<T>>,

@@ -32,8 +32,8 @@ pub(crate) struct Options {
 /// Builds the pages, and with `look` tests them in a browser.
 ///
 /// # Errors
-/// Evidence that cannot be read; pages that are too slow to build; errors of the pages. Rejected
-/// submissions: they have no pages, and all others are written first.
+/// When evidence cannot be read, pages are too slow to build, or pages have errors. Also when
+/// submissions are rejected: they have no pages, but all other pages are written first.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let folder = options
         .out

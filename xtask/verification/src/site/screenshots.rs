@@ -1,4 +1,4 @@
-//! Checks of the site in a real browser: every kind of page, light and dark, wide and narrow.
+//! Checks the site in a real browser: every type of page, light and dark, wide and narrow.
 
 use std::error::Error;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::report_page::{self, CHROMIUM, DRIVER, serve};
 use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
-/// Pages to test: one of each kind, if it exists.
+/// Pages to test: one of each type, if the site has one.
 const KINDS: [&str; 9] = [
     "index.html",
     "sections.html",
@@ -22,10 +22,10 @@ const KINDS: [&str; 9] = [
     "reference/current/index.html",
 ];
 
-/// Tests the pages of a folder.
+/// Tests the site's pages in a folder.
 ///
 /// # Errors
-/// All errors of the pages, or a missing browser.
+/// Reports all errors of the pages, or a missing browser.
 pub(super) fn look(folder: &Path) -> Result<(), Box<dyn Error>> {
     apt::require(&[("chromium", CHROMIUM), ("chromium-driver", DRIVER)])?;
     let shots = root().join("target/site-pictures");

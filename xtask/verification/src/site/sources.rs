@@ -1,4 +1,4 @@
-//! Evidence of the site: releases of OPA, other servers, submissions and the reference.
+//! Evidence that the site shows: releases of OPA, other servers, submissions and the reference.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -29,7 +29,7 @@ const LIBRARY: &str =
 const CLIENT: &str =
     "A client behind an adapter, judged by the rules for clients: `cargo xtask client-examples`.";
 
-/// Runs on one version of an implementation.
+/// Runs of the suite on one version of an implementation.
 struct Version {
     name: String,
     version: String,
@@ -37,11 +37,11 @@ struct Version {
     runs: Vec<Vec<Event>>,
 }
 
-/// Returns all versions of all implementations, grouped, with the latest version last; and why
-/// submissions are left out.
+/// Returns all implementations with their versions, the latest last; and messages about the
+/// submissions that are left out.
 ///
 /// # Errors
-/// Evidence of our own runs that cannot be read.
+/// When evidence of our own runs cannot be read.
 pub(super) fn all(
     mut submitted: FoundSubmissions,
 ) -> Result<(Vec<Implementation>, Vec<String>), Box<dyn Error>> {
@@ -78,7 +78,7 @@ pub(super) fn all(
     Ok((all.collect::<Result<_, _>>()?, submitted.wrong))
 }
 
-/// Sort key of a version: its numbers, and the rest.
+/// Returns the sort key of a version: its numbers, and the rest of it.
 fn order(version: &str) -> (Vec<u64>, String) {
     let (numbers, rest) = version.split_once(['-', '+']).unwrap_or((version, ""));
     let numbers = numbers
@@ -93,8 +93,8 @@ fn order(version: &str) -> (Vec<u64>, String) {
     (numbers.collect(), rest)
 }
 
-/// Releases with evidence from `cargo xtask matrix`, and otherwise those with evidence in
-/// `results/`.
+/// Returns the releases with evidence from `cargo xtask matrix`, and otherwise those with evidence
+/// in `results/`.
 fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
     let releases = Releases::read()?;
     let mut kept: BTreeMap<String, Vec<Event>> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
     Ok(versions)
 }
 
-/// Release of a run's target.
+/// Returns the release of OPA that a run's target states.
 fn release(started: &RunStarted) -> Option<String> {
     let target = &started.target;
     let named = target.name.strip_prefix("opa ").map(str::to_owned);
@@ -149,7 +149,7 @@ fn reference() -> Result<Version, Box<dyn Error>> {
     })
 }
 
-/// Evidence in a folder of `results/`, with one version each.
+/// Returns the evidence in a folder of `results/`, each file as one version.
 fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     let read = evidence::files(folder)?.into_iter().map(|file| {
         let events = again(evidence::read(&file)?)?;
@@ -172,7 +172,7 @@ fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     read.collect()
 }
 
-/// Adds the events of a submission to its version.
+/// Adds the events of a submission to the version that they are about.
 fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
     let Some(started) = started(&events) else {
         return;
@@ -209,10 +209,11 @@ fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
     }
 }
 
-/// Judges the events again by the current rules; unchanged if none of the rules is known.
+/// Judges the events again by the current rules; returns them unchanged if none of their rules is
+/// known.
 ///
 /// # Errors
-/// Events that no run can have produced.
+/// When no run can have produced the events.
 fn again(events: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
     match Suite::judge_again(events.clone()) {
         Err(SuiteError::Nothing) => Ok(events),
@@ -227,7 +228,7 @@ fn started(events: &[Event]) -> Option<&RunStarted> {
     })
 }
 
-/// Merges the runs: if several judged a rule, the first one counts.
+/// Merges the runs of a version: if several judged a rule, the first one counts.
 fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
     let mut by: BTreeMap<String, usize> = BTreeMap::new();
     for (run, events) in of.runs.iter().enumerate() {
@@ -297,7 +298,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
     })
 }
 
-/// Known deviations of a target; empty if its list does not apply to this version.
+/// Returns the known deviations of a target; none if its list does not apply to this version.
 fn known(target: &str, version: &str) -> KnownList {
     let read = || {
         let catalogue = Catalogue::embedded().ok()?;
@@ -308,7 +309,8 @@ fn known(target: &str, version: &str) -> KnownList {
     read().unwrap_or_default()
 }
 
-/// Reduces outcomes to pass and fail for readers: a known deviation only adds a reason.
+/// Reduces the outcomes of rules to pass and fail for readers: a known deviation only adds a
+/// reason.
 fn complete(digest: &mut Digest) {
     for row in &mut digest.rows {
         row.outcome = match row.outcome {
@@ -322,8 +324,8 @@ fn complete(digest: &mut Digest) {
     }
 }
 
-/// Profile results of an implementation: for the profiles that it was judged by, or, after a whole
-/// run, for every profile with a judged rule.
+/// Returns the profile results of an implementation: for the profiles that it was judged by, or,
+/// after a whole run, for every profile with a judged rule.
 fn standings(
     digest: &Digest,
     profiles: &[Option<&'static conformance::catalogue::Profile>],

@@ -12,23 +12,23 @@ use super::environment::{BUNDLE, DefinitionServer};
 use super::model::{Documents, Random};
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
-/// Number of clients of each kind.
+/// Number of clients of each type.
 pub(super) const EACH: u64 = 3;
 
 /// Pause between two requests of a client, so that the servers are not overloaded.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Source address of clients.
+/// Source address of the clients.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
-/// Results of a client.
+/// Results of one client, or of several with the same name.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     name: &'static str,
     milliseconds: Vec<f64>,
-    /// Ids of the decisions that it received.
+    /// Ids of the decisions that the client received.
     pub(super) ids: Vec<String>,
-    /// Number of decisions whose id is only in the decision log.
+    /// Number of further decisions, whose ids are only in the decision log.
     pub(super) unnamed: usize,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Client with its connection.
+/// Client with its connection to a server.
 struct Client {
     wire: Wire,
     tally: Tally,
@@ -97,7 +97,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// The same, with an expected `result`.
+    /// Sends a request whose response must have this `result`.
     async fn result(&mut self, asked: &[u8], due: Option<&Value>) -> Result<(), Failure> {
         let body = self.ask(asked, 200).await?.json();
         match body.get("result") == due {
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-/// Writes and reads separate documents.
+/// Writes and reads documents that only this client uses.
 pub(super) async fn documents(
     to: SocketAddr,
     number: u64,
@@ -132,7 +132,8 @@ pub(super) async fn documents(
     Ok(client.tally)
 }
 
-/// Writes a separate policy, tries to replace it with an invalid one, and removes it.
+/// Writes a policy that only this client uses, tries to replace it with an invalid one, and removes
+/// it.
 pub(super) async fn policies(
     to: SocketAddr,
     number: u64,
@@ -217,7 +218,7 @@ pub(super) async fn decisions(
     Ok(client.tally)
 }
 
-/// Changes definitions, and waits until the engine has activated each change.
+/// Changes definitions of the control plane, and waits until the engine has activated each change.
 pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Result<Tally, Failure> {
     let mut client = Client::new("definitions", place.control).await?;
     let mut engine = Client::new("definitions", place.engine).await?;
@@ -263,7 +264,8 @@ pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Resu
     Ok(client.tally)
 }
 
-/// Waits until the engine has activated a change. Until then only the previous one may be visible.
+/// Waits until the engine has activated a change. Until then only the previous change may be
+/// visible.
 async fn follow(engine: &mut Client, count: u64) -> Result<(), Failure> {
     let begun = Instant::now();
     let asked = request("GET", "/v1/data/bundled/count", "");

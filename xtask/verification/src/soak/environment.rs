@@ -1,4 +1,4 @@
-//! Soak environment: both servers, storage and sink.
+//! Environment of the soak test: both servers, storage and sink.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use super::clients::Tally;
 use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, Process, Sink};
 
-/// File name of the bundle.
+/// File name of the built bundle.
 pub(super) const BUNDLE: &str = "bundled.tar.gz";
 
 /// API key of the administrator.
@@ -33,14 +33,14 @@ pub(super) struct Environment {
     pub(super) engine: Process,
     pub(super) control: Process,
     sink: Sink,
-    /// Ids of all acknowledged decisions.
+    /// Ids of all decisions that clients received.
     answered: BTreeSet<String>,
-    /// Number of further decisions whose responses had no id.
+    /// Number of further decisions that clients received without an id.
     unnamed: usize,
     _peers: [Peer; 2],
 }
 
-/// Addresses and API key for the client of definitions.
+/// Addresses of the servers and API key for the client that changes definitions.
 #[derive(Debug)]
 pub(super) struct DefinitionServer {
     pub(super) control: SocketAddr,
@@ -52,7 +52,7 @@ impl Environment {
     /// Starts all servers in a folder.
     ///
     /// # Errors
-    /// When something does not start.
+    /// When a server does not start.
     pub(super) async fn start(program: &Path, folder: &Path) -> Result<Self, Failure> {
         let sink = Sink::new();
         let listening = sink.listen(0).await?;
@@ -115,7 +115,8 @@ impl Environment {
         self.unnamed += tally.unnamed;
     }
 
-    /// Waits until every decision is at the sink, and stops the servers; returns the errors.
+    /// Waits until every decision has arrived at the sink, and stops the servers; returns messages
+    /// about errors.
     ///
     /// # Errors
     /// When a server has already ended.
@@ -172,7 +173,7 @@ impl Environment {
     }
 }
 
-/// Serves a file like a bundle server, with an ETag for conditional requests.
+/// Starts a bundle server that serves a file, with an ETag for conditional requests.
 async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
     let shelf = Peer::start(0, move |asked: Message| {
         let file = file.clone();
@@ -194,7 +195,7 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
     Ok(shelf.await?)
 }
 
-/// ETag from a 64-bit FNV-1a hash of the bytes.
+/// Returns an ETag: the 64-bit FNV-1a hash of the bytes.
 fn tag(bytes: &[u8]) -> String {
     let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,11 +1,11 @@
-//! Resident memory over time.
+//! Resident memory of a server over time.
 
 use std::fmt;
 
-/// Maximum ratio of a server's memory at the end to that after its warm-up.
+/// Maximum ratio of a server's memory at the end to that just after its warm-up.
 const GROWTH: f64 = 1.05;
 
-/// Growth that is attributed to the allocator, in KiB.
+/// Growth that is attributed to the allocator and allowed, in KiB.
 const NOISE: f64 = 2_048.0;
 
 /// Samples of a server's resident memory after its warm-up.
@@ -28,7 +28,7 @@ impl Memory {
         }
     }
 
-    /// Medians of the first and the last third, in KiB.
+    /// Returns the medians of the first and the last third of the samples, in KiB.
     fn medians(&self) -> (f64, f64) {
         let third = self.looks.len() / 3;
         let first = self.looks.get(..third).unwrap_or_default();

@@ -21,13 +21,13 @@ use clients::Tally;
 use environment::Environment;
 use memory::Memory;
 
-/// Share of the time in which memory may still grow.
+/// Share of the test's duration in which memory may still grow.
 const WARM_UP: f64 = 0.35;
 
-/// Sampling interval of the memory.
+/// Interval at which the servers' memory is sampled.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Uses both servers for this many seconds.
+/// Runs the soak test of both servers for this many seconds.
 ///
 /// # Errors
 /// When a response is wrong or missing, a decision is lost or doubled, or memory grows.

@@ -1,4 +1,4 @@
-//! Model of the documents of a client.
+//! Model of the documents that a client writes and reads.
 
 use std::collections::BTreeMap;
 
@@ -35,15 +35,15 @@ impl Random {
     }
 }
 
-/// Documents below a path, by key.
+/// Documents that the server must contain below a path, by key.
 #[derive(Debug, Default)]
 pub(super) struct Documents(BTreeMap<String, Value>);
 
-/// Number of keys.
+/// Number of keys that documents may have.
 const KEYS: u64 = 16;
 
-/// Next request: method, path below that of the documents, and body, with the expected status of
-/// the response.
+/// Next request: its method, path below that of the documents, and body; with the expected status
+/// of the response.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) method: &'static str,
@@ -56,7 +56,7 @@ pub(super) struct Step {
 }
 
 impl Documents {
-    /// Returns the next step, and applies its change to the documents.
+    /// Returns a random next step, and applies its change to the model.
     pub(super) fn step(&mut self, random: &mut Random) -> Step {
         let key = format!("k{}", random.below(KEYS));
         let value = random.value();

@@ -258,7 +258,7 @@ fn key_value(info: &SubjectPublicKeyInfo<'_>, key: Option<&Public>) -> Value {
     }
 }
 
-/// Returns the number of a signature algorithm; 0 if it is unknown.
+/// Returns the number of a signature algorithm in Go's `crypto/x509`; 0 if it is unknown.
 fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
     match algorithm.algorithm.to_id_string().as_str() {
         "1.2.840.113549.1.1.4" => 2,
@@ -278,7 +278,7 @@ fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
     }
 }
 
-/// Returns the number of RSA-PSS with the hash in its parameters.
+/// Returns the number of the signature algorithm RSA-PSS with the hash in its parameters.
 pub(super) fn pss_number(algorithm: &AlgorithmIdentifier<'_>) -> Option<u64> {
     let parameters = tlv::all(algorithm.parameters.as_ref()?.data)?;
     let (_, hash) = parameters.into_iter().find(|(tag, _)| *tag == 0xa0)?;

@@ -74,7 +74,7 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
         None
     }
 
-    /// Whether a certificate has signed the last one of a chain and was allowed to.
+    /// Whether a certificate has signed the last one of a chain, and was allowed to sign it.
     fn signs(
         &mut self,
         issuer: &Certificate<'_>,
@@ -103,7 +103,8 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
 }
 
 impl Certificate<'_> {
-    /// Whether the certificate itself is valid.
+    /// Whether the certificate is within its validity period and has no unsupported critical
+    /// extension.
     fn stands(&self, options: &Options) -> bool {
         let validity = self.parsed.validity();
         let times = validity.not_before.timestamp()..=validity.not_after.timestamp();

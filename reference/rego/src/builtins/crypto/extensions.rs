@@ -55,7 +55,7 @@ pub(super) struct Names {
     pub(super) networks: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Optional number.
+/// Number in an extension; absent if the extension or the number is.
 pub(super) type Limit = Option<i64>;
 
 /// Parsed extensions.
@@ -63,7 +63,7 @@ pub(super) type Limit = Option<i64>;
 pub(super) struct Extensions {
     pub(super) written: Vec<Extension>,
     pub(super) key_usage: u32,
-    /// Whether it is a CA and its path length limit; absent without basic constraints.
+    /// Basic constraints, if any: whether the certificate is a CA, and the path length limit.
     pub(super) basic: Option<(bool, Limit)>,
     pub(super) names: Names,
     pub(super) has_names: bool,

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use super::extensions::Names;
 
-/// Whether these names include the host, which may be an IP address, in brackets or not.
+/// Whether the names of a certificate include a host, which may be an IP address, in brackets or
+/// not.
 pub(super) fn matches(names: &Names, host: &str) -> bool {
     let inner = host
         .strip_prefix('[')

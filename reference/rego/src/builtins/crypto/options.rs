@@ -18,7 +18,7 @@ const SERVER: usize = 1;
 pub(super) struct Options {
     /// Host name that the last certificate must match, unless empty.
     pub(super) host: String,
-    /// Seconds since 1970.
+    /// Time at which the chain has to be valid, in seconds since 1970.
     pub(super) now: i64,
     /// Indexes into [`USAGES`], of which one must be allowed.
     pub(super) usages: Vec<usize>,

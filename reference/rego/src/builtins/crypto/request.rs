@@ -95,7 +95,7 @@ fn extensions(attributes: &[Element<'_>]) -> Option<Extensions> {
     Some(Extensions::default())
 }
 
-/// Converts an attribute whose values are sequences of pairs; others are omitted.
+/// Converts an attribute whose values are sequences of pairs; `None` for other attributes.
 fn attribute(bytes: &[u8]) -> Option<Value> {
     let [(IDENTIFIER, id), (_, values)] = *tlv::all(bytes)? else {
         return None;

@@ -3,10 +3,10 @@
 use super::{Argument, Flags, Formatter};
 use crate::builtins::Failure;
 
-/// Minimum width or precision of an invalid directive: one above a million, then another digit.
+/// Minimum width or precision of an invalid directive: a number above a million, and another digit.
 const MAX_SIZE: usize = 10_000_010;
 
-/// Maximum width or precision in an argument.
+/// Maximum width or precision that an argument may specify.
 const MAX_ARGUMENT: u64 = 1_000_000;
 
 impl Formatter<'_, '_> {

@@ -114,7 +114,7 @@ impl Formatter<'_, '_> {
         true
     }
 
-    /// Appends the fields of a big integer, for a verb that only applies to errors.
+    /// Appends the fields of a big integer, as Go does for `w`, a verb that only applies to errors.
     pub(super) fn big_parts(&mut self, integer: &BigInt, flags: Flags) {
         let is_negative = integer.sign() == Sign::Minus;
         let names = flags.source || flags.plus_value;

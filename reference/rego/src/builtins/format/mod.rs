@@ -34,7 +34,7 @@ struct Formatter<'f, 'c> {
     call: &'f Call<'c>,
     arguments: &'f [Argument<'f>],
     next: usize,
-    /// Whether a directive named an argument by index, so that others may remain unused.
+    /// Whether a directive named an argument by index, so that other arguments may remain unused.
     reordered: bool,
     /// Whether the index of the current directive is invalid.
     bad_index: bool,

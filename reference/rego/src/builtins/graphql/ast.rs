@@ -209,7 +209,7 @@ pub(super) struct Directive {
     pub(super) position: Position,
 }
 
-/// Numeric kinds of values.
+/// Kinds of values, as numbers.
 pub(super) mod kind {
     pub(in super::super) const VARIABLE: u8 = 0;
     pub(in super::super) const INT: u8 = 1;
@@ -354,7 +354,7 @@ pub(super) struct Definition {
     pub(super) fields: Vec<FieldDefinition>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) types: Vec<String>,
-    /// Positions of the types.
+    /// Positions of the names in `types`.
     #[serde(skip)]
     pub(super) type_positions: Vec<Position>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

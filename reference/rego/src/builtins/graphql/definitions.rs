@@ -388,7 +388,7 @@ fn is_covariant(types: &Types, required: &Type, actual: &Type) -> bool {
     }
 }
 
-/// Whether a value of one type is valid where the other is expected.
+/// Whether a value of the type `actual` is valid where the type `expected` is expected.
 pub(super) fn is_compatible(actual: &Type, expected: &Type) -> bool {
     let inner = match (&actual.elem, &expected.elem) {
         (Some(actual), Some(expected)) => is_compatible(actual, expected),
@@ -398,7 +398,7 @@ pub(super) fn is_compatible(actual: &Type, expected: &Type) -> bool {
     inner && (actual.non_null || !expected.non_null)
 }
 
-/// Refuses input objects that cannot have a value because they require one of themselves.
+/// Refuses input objects without possible values: each value would have to contain another one.
 fn check_cycles(types: &Types) -> Result<()> {
     let inputs = || {
         types

@@ -111,7 +111,7 @@ fn tree(document: &impl Serialize) -> Result<Value, Failure> {
     from_json(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
 }
 
-/// Cache kind of schemas.
+/// Name of the kind of prepared values under which schemas are cached.
 pub(super) const KIND: &str = "graphql";
 
 /// Returns the types of a schema, cached because many queries are validated against it.

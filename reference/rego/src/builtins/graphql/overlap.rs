@@ -11,7 +11,7 @@ pub(super) const MAX_STEPS: usize = 1_000_000;
 
 const TOO_MANY: &str = "there are too many fields to compare";
 
-/// Number of bytes of reasons that count as one compared field.
+/// Number of bytes of a conflict's reason that count as one compared field.
 const BYTES_OF_STEP: usize = 16;
 
 /// Field and the type that it is selected on.
@@ -316,7 +316,7 @@ impl<'d> Selected<'d> {
         self.fields.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether both contain the same fields.
+    /// Whether both selections contain the same fields.
     fn is_same(&self, other: &Self) -> bool {
         let is_same = |name: &&str| {
             let (ours, theirs) = (self.of(name), other.of(name));

@@ -28,11 +28,11 @@ impl Prepared for Types {}
 pub(super) struct Types {
     pub(super) types: BTreeMap<String, Definition>,
     pub(super) directives: BTreeMap<String, DirectiveDefinition>,
-    /// Possible object types of an abstract type.
+    /// Possible object types of each abstract type, by its name.
     possible: BTreeMap<String, BTreeSet<String>>,
-    /// Indexes of the fields of a type, by name.
+    /// Indexes of the fields of each type, by the names of the type and the field.
     fields: BTreeMap<String, BTreeMap<String, usize>>,
-    /// Root types of operations.
+    /// Names of the root types, by operation, such as `query`.
     pub(super) roots: BTreeMap<String, String>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Walk<'d> {
     spread: BTreeSet<&'d str>,
     /// Whether a fragment was traversed: later spreads do not count as uses.
     is_past_fragment: bool,
-    /// Fragments whose cycles are known.
+    /// Fragments that were already searched for cycles.
     searched: BTreeSet<&'d str>,
     misplaced: BTreeSet<(&'d str, u32, u32)>,
     pub(super) compared: Compared<'d>,
@@ -343,8 +343,8 @@ impl<'d> Walk<'d> {
         self.unique_arguments(&field.arguments);
     }
 
-    /// Possible types of an abstract type that have a field, and their interfaces that have it;
-    /// those that most of the types implement first.
+    /// Returns the possible types of an abstract type that have a field, and their interfaces that
+    /// have it, sorted by how many of these types implement them, most first.
     fn having(&self, parent: &'d Definition, field: &str) -> Vec<&'d str> {
         let types = self.types;
         let has = |name: &str| {

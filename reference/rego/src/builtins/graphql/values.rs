@@ -207,7 +207,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Requires that a variable for the only member of an object is non-nullable.
+    /// Requires that a variable as the only member of a `@oneOf` input object is non-nullable.
     fn one_of(&mut self, value: &'d Value, object: &str) {
         let definitions = self
             .operation

@@ -6,7 +6,7 @@ use super::error::RequestError;
 use super::options::Caching;
 use super::response::Response;
 
-/// Returns the value of a `Cache-Control` directive, empty if it has none.
+/// Returns the value of a `Cache-Control` directive; empty if the directive has no value.
 fn directive<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     let control = response.header("cache-control")?;
     control.split(',').map(str::trim).find_map(|part| {

@@ -13,7 +13,7 @@ pub(super) enum RequestError {
     Value(String),
     /// There is no response.
     Network {
-        /// Method and URL, as they begin messages.
+        /// Method and URL, with which messages begin.
         request: (String, String),
         /// Cause of the error; absent for a timeout.
         cause: Option<String>,
@@ -102,7 +102,7 @@ impl RequestError {
     }
 }
 
-/// Formats method and URL, as they begin messages.
+/// Formats method and URL, with which messages begin.
 fn named(options: &Options) -> (String, String) {
     let method = options.method.to_lowercase();
     let (first, rest) = method.split_at_checked(1).unwrap_or(("", &method));

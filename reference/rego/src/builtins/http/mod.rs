@@ -2,8 +2,8 @@
 //!
 //! This module determines the contents of requests, their equality and their caching; the host of
 //! the evaluation sends them. A response may be [`client::MAX_BODY`] bytes long, also after
-//! decompression. The default timeout of a request is five seconds, and it ends when the evaluation
-//! is cancelled.
+//! decompression. Requests time out after five seconds by default, and end when the evaluation is
+//! cancelled.
 
 use std::sync::Arc;
 use std::time::SystemTime;

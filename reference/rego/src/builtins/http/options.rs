@@ -43,7 +43,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caching {
     pub(super) shared: bool,
-    /// Forced cache duration; zero uses the headers of the response.
+    /// Forced cache duration in seconds; 0 means that of the response headers.
     pub(super) seconds: i32,
 }
 

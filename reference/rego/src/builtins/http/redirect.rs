@@ -6,7 +6,7 @@ use super::options::{Options, check_host};
 use crate::builtins::Session;
 use crate::builtins::url::quote;
 
-/// Rewrites a request to follow a redirect.
+/// Changes the options of a request so that the next attempt follows a redirect.
 pub(super) fn redirect(
     session: &Session,
     options: &mut Options,

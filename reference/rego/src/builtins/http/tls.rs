@@ -90,7 +90,7 @@ fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, Reque
     Ok(all)
 }
 
-/// Returns the client certificate and its key; the last pair given takes precedence.
+/// Returns the client certificate and its key, from the last source that gives both.
 fn identity(host: &dyn Host, options: &Options) -> Result<Option<Identity>, RequestError> {
     let (certificate, key) = (&options.certificate, &options.key);
     let mut pair = None;

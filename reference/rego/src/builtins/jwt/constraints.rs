@@ -19,12 +19,12 @@ pub(super) struct Constraints {
     algorithm: Vec<u8>,
     issuer: Vec<u8>,
     audience: Vec<u8>,
-    /// Nanoseconds since 1970.
+    /// Time at which the token has to be valid, in nanoseconds since 1970.
     time: f64,
 }
 
 impl Constraints {
-    /// Parses the second operand.
+    /// Parses the constraints, given as the members of the second operand.
     pub(super) fn read(call: &mut Call<'_>, members: &Object) -> Result<Self, Failure> {
         let mut read = Self {
             keys: None,
@@ -68,13 +68,13 @@ impl Constraints {
         }
     }
 
-    /// Whether verification continues for a header.
+    /// Whether the header of a token permits it to be verified under these constraints.
     pub(super) fn accept(&self, header: &Header) -> bool {
         let asked = self.algorithm.is_empty() || self.algorithm == header.algorithm.as_bytes();
         !header.algorithm.is_empty() && !header.beyond_us && asked
     }
 
-    /// Whether the signature is valid.
+    /// Whether the signature of a token is valid for the secret or one of the trusted keys.
     pub(super) fn verify(&self, header: &Header, token: &Token<'_>, signature: &[u8]) -> bool {
         let Some(algorithm) = Algorithm::verifying(&header.algorithm) else {
             return false;

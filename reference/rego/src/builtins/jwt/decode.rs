@@ -65,7 +65,7 @@ pub(super) fn decode_verify(
     }
 }
 
-/// Returns the result for a refused token, without its contents.
+/// Returns the result for a refused token, which does not include the token's contents.
 fn refused() -> Result<Option<Value>, Failure> {
     answer(vec![
         Value::from(false),

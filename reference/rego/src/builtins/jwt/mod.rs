@@ -13,7 +13,7 @@ mod token;
 mod trusted;
 mod verify;
 
-/// Cache kind of the keys that a caller trusts.
+/// Name of the kind of prepared values under which the keys that a caller trusts are cached.
 pub(super) const KEYS: &str = "io.jwt";
 
 pub(super) const BUILTINS: Group = &[

@@ -23,8 +23,8 @@ pub(super) fn encode_sign_raw(
     sign(text(operands, 1)?, text(operands, 2)?, key)
 }
 
-/// Whether a header consists only of characters of numbers, in any order. It counts as a number, so
-/// the error is its lack of members.
+/// Whether a header consists only of characters of numbers, in any order. Such a header counts as a
+/// number, so the error is that it has no members.
 fn is_loose_number(header: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
     header.trim_ascii().chars().all(digits)

@@ -11,7 +11,7 @@ use crate::value::Object;
 /// Returns the header and the claims of a token without verifying it.
 ///
 /// # Errors
-/// When it is not such a token.
+/// When the string is not a token whose header and claims are JSON objects.
 pub fn unverified(token: &str) -> Result<(Object, Object), String> {
     let read = |token: &Token<'_>| {
         let header = token.header()?;

@@ -10,16 +10,16 @@ pub(in crate::builtins) enum Public {
     P521(p521::ecdsa::VerifyingKey),
 }
 
-/// Private key. In a JSON Web Key the point is a separate member that need not match the number:
-/// the number signs and the point verifies.
+/// Private key. In a JSON Web Key the point is a separate member that need not match the secret
+/// number: the number signs and the point verifies.
 #[derive(Debug, Clone)]
 pub(in crate::builtins) struct Private {
     public: Public,
-    /// Absent when the number is 0 or not less than the order of the curve.
+    /// Absent when the secret number is 0 or not less than the order of the curve.
     signer: Option<Signer>,
 }
 
-/// Number that signs.
+/// Secret number of a private key, which creates signatures.
 #[derive(Debug, Clone)]
 pub(in crate::builtins) enum Signer {
     P256(p256::ecdsa::SigningKey),
@@ -144,7 +144,7 @@ impl From<Signer> for Private {
 }
 
 impl Private {
-    /// Creates a key from a point and a number of the same curve.
+    /// Creates a key from a point and a secret number of the same curve.
     pub(in crate::builtins) fn new(public: Public, number: &[u8]) -> Self {
         Self {
             public,
@@ -156,20 +156,20 @@ impl Private {
         self.public
     }
 
-    /// Returns the number; empty if it is invalid for the curve.
+    /// Returns the secret number; empty if it is invalid for the curve.
     pub(in crate::builtins) fn number(&self) -> Vec<u8> {
         self.signer.as_ref().map(Signer::number).unwrap_or_default()
     }
 
-    /// Returns the concatenated numbers of a signature, or `None` if the number of the key is
-    /// invalid for the curve.
+    /// Returns the concatenated numbers of a signature, or `None` if the secret number of the key
+    /// is invalid for the curve.
     pub(in crate::builtins) fn sign(&self, digest: &[u8]) -> Option<Vec<u8>> {
         self.signer.as_ref()?.sign(digest)
     }
 }
 
 impl Signer {
-    /// Creates the signer of a number, if it is valid for the curve.
+    /// Creates the signer with a secret number, if the number is valid for the curve.
     fn of(curve: Curve, number: &[u8]) -> Option<Self> {
         let number = widen(number, curve.size())?;
         match curve {

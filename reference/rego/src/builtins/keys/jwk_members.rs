@@ -5,7 +5,7 @@ use crate::Value;
 use crate::builtins::pem::decode_any;
 use crate::value::{Literal, Object};
 
-/// Algorithms of keys, not only for signatures.
+/// Known values of the member `alg`, including algorithms that do not sign.
 const ALGORITHMS: [&str; 35] = [
     "A128GCMKW",
     "A128KW",
@@ -47,11 +47,11 @@ const ALGORITHMS: [&str; 35] = [
 /// Key type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// Name in errors.
+    /// Name of the key type in errors.
     pub(super) name: &'static str,
-    /// Base64 members.
+    /// Names of the members whose values are Base64.
     bytes: &'static [&'static str],
-    /// Required members.
+    /// Names of the required members.
     required: &'static [&'static str],
 }
 

@@ -94,7 +94,7 @@ impl Private {
         !is_stated || computed() == Some(stated)
     }
 
-    /// Signs a message, if the key's numbers are consistent and it is long enough.
+    /// Signs a message, if the numbers of the key are consistent and the key is long enough.
     pub(super) fn sign(&self, padding: Padding, hash: Hash, message: &[u8]) -> Option<Vec<u8>> {
         let key = self.key().filter(long_enough)?;
         if !self.states_precomputed_of(&key) {
@@ -117,7 +117,7 @@ fn trimmed(number: &BoxedUint) -> Box<[u8]> {
     number.to_be_bytes_trimmed_vartime()
 }
 
-/// Converts a key that `ring` supports: 2048, 3072 or 4096 bits, public exponent of at least 65537.
+/// Converts a key for `ring`, if supported: 2048, 3072 or 4096 bits, public exponent from 65537 on.
 fn pair(key: &RsaPrivateKey) -> Option<KeyPair> {
     let [p, q] = key.primes() else {
         return None;
@@ -165,7 +165,7 @@ fn sign_unusual(
     .ok()
 }
 
-/// Whether the signature of a message is valid and its key is long enough.
+/// Whether the signature of a message is valid and the key is long enough.
 pub(super) fn verify(
     key: &RsaPublicKey,
     padding: Padding,

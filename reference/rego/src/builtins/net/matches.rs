@@ -7,7 +7,7 @@ use crate::builtins::operand::{answer, any, not_utf8, refuse};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// Key of a network or address in the collection, and the element that contains its string.
+/// Key of a network or address in results, and the element that is or contains its string.
 type Entry<'o> = (Value, &'o Value);
 
 pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -35,8 +35,8 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
     answer(found)
 }
 
-/// Returns the result key of each entry with the element to compare: a string itself, the index in
-/// an array, the member of a set, the key of an object.
+/// Returns the entries of an operand. Their keys are indexes of an array, keys of an object, and
+/// members of a set, or the operand itself if it is a string.
 fn entries(operands: &[Value], position: usize) -> Vec<Entry<'_>> {
     match any(operands, position) {
         whole @ (Value::String(_) | Value::Bytes(_)) => vec![(whole.clone(), whole)],

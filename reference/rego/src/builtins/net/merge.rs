@@ -101,7 +101,7 @@ fn before(address: Ipv6Addr) -> Ipv6Addr {
     }
 }
 
-/// Converts a network to the family of its first address.
+/// Converts a network to IPv4 if its first address is IPv4-mapped.
 fn plain(network: Ipv6Net) -> IpNet {
     let address = network.addr().to_ipv4_mapped();
     let prefix = network.prefix_len().checked_sub(MARK);

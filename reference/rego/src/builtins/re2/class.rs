@@ -9,7 +9,7 @@ use super::named::{self, of_ranges};
 /// Parses a bracketed class and returns the rest of the expression.
 ///
 /// # Errors
-/// When it is not closed, or one of its parts is invalid.
+/// When the class is not closed, or one of its parts is invalid.
 pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str), Mistake> {
     let mut rest = text.strip_prefix('[').unwrap_or(text);
     let negated = rest.starts_with('^');

@@ -5,7 +5,7 @@ use super::error::{Kind, Mistake};
 /// Parses an escape of one character and returns the rest of the expression.
 ///
 /// # Errors
-/// When it is not such an escape.
+/// When the input does not begin with such an escape.
 pub(super) fn character(text: &str) -> Result<(char, &str), Mistake> {
     let behind = text.strip_prefix('\\').unwrap_or(text);
     let mut characters = behind.chars();

@@ -31,7 +31,7 @@ pub(super) enum Start<'t> {
 /// Parses the start of a group from its parenthesis on, and returns the rest of the input.
 ///
 /// # Errors
-/// When its name or flags are invalid.
+/// When the name or the flags of the group are invalid.
 pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), Mistake> {
     let Some(behind) = text.strip_prefix("(?") else {
         return Ok((Start::Capture, text.get(1..).unwrap_or_default()));

@@ -124,7 +124,7 @@ fn class(text: &str) -> Option<ClassUnicode> {
     }
 }
 
-/// Returns the class of these ranges, optionally in either case and then negated.
+/// Returns the class of these ranges, first extended to either case and then negated, if set.
 pub(super) fn of_ranges(
     ranges: &[(char, char)],
     ignores_case: bool,

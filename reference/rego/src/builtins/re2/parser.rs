@@ -33,7 +33,7 @@ struct Group {
     /// Flags that apply after the group.
     flags: Flags,
     alternatives: Vec<Hir>,
-    /// Maximum count of the completed alternatives.
+    /// Maximum product of nested counted repetitions in the completed alternatives.
     count: u32,
     parts: Vec<Part>,
 }
@@ -51,7 +51,7 @@ struct Part {
 struct Operator {
     least: u32,
     most: Option<u32>,
-    /// Whether it is written as a count.
+    /// Whether the operator is written as a count, such as `{2,3}`.
     is_counted: bool,
 }
 
@@ -226,7 +226,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Repeats the last part. Returns where the repetition, or the first of several, begins.
+    /// Repeats the last part. Returns the input from the repetition operator on.
     fn repeat(
         &mut self,
         operator: Operator,

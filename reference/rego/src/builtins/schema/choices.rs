@@ -65,7 +65,7 @@ impl Choices {
             || self.condition.is_some()
     }
 
-    /// Checks all keywords except the condition.
+    /// Checks all keywords that combine subschemas, except `if`.
     pub(super) fn check(
         &self,
         validator: &mut Validator<'_>,

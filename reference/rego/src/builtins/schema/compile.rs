@@ -28,7 +28,7 @@ pub(super) const MAX_DEPTH: usize = 5_000;
 /// Maximum total memory of the patterns of a schema, in bytes.
 pub(super) const MAX_PATTERNS: usize = 64 << 20;
 
-/// Compiler of documents into subschemas.
+/// Compiles schema documents into subschemas.
 pub(super) struct Compiler<'c> {
     call: &'c Call<'c>,
     pool: Pool<'c>,
@@ -44,7 +44,7 @@ pub(super) struct Compiler<'c> {
 /// Compiles a schema.
 ///
 /// # Errors
-/// When it is not a schema, or the evaluation has to end.
+/// When the document is not a schema, or the evaluation has to end.
 pub(super) fn compile(call: &Call<'_>, document: &Value) -> Result<Schema, Fault> {
     let mut pool = Pool::new(call);
     let document = pool.add(document, &Reference::default())?;
@@ -204,7 +204,7 @@ impl Compiler<'_> {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// When it takes too much memory. The inner value is `None` when it is not a pattern.
+    /// When the pattern takes too much memory. The inner value is `None` for an invalid pattern.
     pub(super) fn matcher(&mut self, text: &Text) -> Result<Option<Matcher>, Failure> {
         if let Some(pattern) = self.patterns.get(text) {
             let pattern = Arc::clone(pattern);

@@ -4,7 +4,7 @@ use super::fault::{Fault, wrong};
 use super::reference::Reference;
 use crate::Value;
 
-/// A draft. Later ones compare greater.
+/// A draft of JSON Schema. Later drafts compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Draft {
     Four,

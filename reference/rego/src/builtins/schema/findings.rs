@@ -13,7 +13,7 @@ pub(super) struct Finding {
     text: String,
 }
 
-/// Number of string bytes that count as one value.
+/// Number of string bytes that are charged as one value.
 const UNIT: usize = 16;
 
 /// Number of values in the object of a finding, without its strings.
@@ -52,7 +52,7 @@ impl Findings {
         }
     }
 
-    /// Creates empty findings in the same mode.
+    /// Creates empty findings that are only counted if these are.
     pub(super) fn beside(&self) -> Self {
         Self {
             is_silent: self.is_silent,
@@ -108,7 +108,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Adds the findings of a part of the check.
+    /// Appends the findings of a part of the check, and adds its score.
     pub(super) fn merge(&mut self, mut others: Self) {
         self.all.append(&mut others.all);
         self.score += others.score;

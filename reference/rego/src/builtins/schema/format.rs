@@ -6,7 +6,7 @@ use super::super::url::Url;
 use super::super::{re2, time};
 use super::email;
 
-/// A known format. Every string matches an unknown one.
+/// A known format. Any string is valid for an unknown format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format(&'static str, fn(&str) -> bool);
 
@@ -52,12 +52,12 @@ fn is_time(text: &str) -> bool {
     layouts.any(|layout| time::fits(layout, text))
 }
 
-/// Whether a string is a date and a time, or one of them.
+/// Whether a string is a date, a time, or a date with a time.
 fn is_date_time(text: &str) -> bool {
     is_time(text) || time::fits("2006-01-02", text) || time::fits("2006-01-02T15:04:05Z07:00", text)
 }
 
-/// Whether a string with this separator is an IP address: IPv6 may end in IPv4.
+/// Whether a string is an IP address that contains this separator: IPv6 may end in IPv4.
 fn is_address(text: &str, mark: char) -> bool {
     text.contains(mark) && text.parse::<IpAddr>().is_ok()
 }

@@ -1,4 +1,4 @@
-//! Array keywords.
+//! Keywords for arrays.
 
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
@@ -14,7 +14,7 @@ use crate::Value;
 use crate::hash::HashMap;
 use crate::value::{Array, Object};
 
-/// Array keywords.
+/// Keywords for arrays.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// Subschema of all items.
@@ -29,7 +29,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Reads the keywords that are subschemas, except `contains`.
+    /// Reads the keywords whose values are subschemas, except `contains`.
     pub(super) fn read_subschemas(
         compiler: &mut Compiler<'_>,
         members: &Object,
@@ -56,7 +56,7 @@ impl Items {
         Ok(read)
     }
 
-    /// Reads the other keywords.
+    /// Reads `minItems`, `maxItems`, `uniqueItems` and `contains`.
     pub(super) fn read_counts(
         &mut self,
         compiler: &mut Compiler<'_>,
@@ -148,7 +148,7 @@ impl Items {
     }
 }
 
-/// Reports each item that is equal to an earlier one, with the last of these.
+/// Reports each item that equals an earlier one, with the index of the last earlier one.
 fn check_unique(
     validator: &Validator<'_>,
     array: &Array,

@@ -6,16 +6,16 @@ use crate::Value;
 use crate::value::Number;
 
 /// Serializes values to strings that are equal if the values are: numbers become floats, members
-/// are sorted. Messages show them, too.
+/// are sorted. The same strings are shown in messages.
 pub(super) struct Literals<'c> {
     call: &'c Call<'c>,
     out: String,
 }
 
-/// Number of string bytes that count as one value.
+/// Number of string bytes that are charged as one value.
 const UNIT: usize = 16;
 
-/// Floats from this size on, and below the inverse, are written with an exponent.
+/// Floats from this magnitude on, and below its inverse, are written with an exponent.
 const FAR: f64 = 1e21;
 const NEAR: f64 = 1e-6;
 

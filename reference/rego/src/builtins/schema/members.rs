@@ -1,4 +1,4 @@
-//! Object keywords.
+//! Keywords for objects.
 
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
@@ -13,7 +13,7 @@ use crate::Value;
 use crate::hash::HashMap;
 use crate::value::{Object, Text};
 
-/// Object keywords.
+/// Keywords for objects.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     /// Subschemas by member name.
@@ -55,7 +55,7 @@ fn object<'v>(members: &'v Object, keyword: &str, wrong_type: &str) -> Result<&'
 }
 
 impl Members {
-    /// Reads the keywords that are subschemas.
+    /// Reads the keywords whose values contain subschemas.
     pub(super) fn read_subschemas(
         compiler: &mut Compiler<'_>,
         members: &Object,
@@ -123,7 +123,7 @@ impl Members {
         Ok(())
     }
 
-    /// Reads the other keywords.
+    /// Reads `minProperties`, `maxProperties` and `required`.
     pub(super) fn read_counts(&mut self, members: &Object) -> Result<(), Fault> {
         self.min = read::count(members, "minProperties")?;
         self.max = read::count(members, "maxProperties")?;
@@ -189,7 +189,8 @@ impl Members {
         Ok(())
     }
 
-    /// Checks a member with `patternProperties` and, if none matches, `additionalProperties`.
+    /// Checks a member against `patternProperties` or, if no pattern matches,
+    /// `additionalProperties`.
     fn check_unnamed(
         &self,
         validator: &mut Validator<'_>,
@@ -221,7 +222,7 @@ impl Members {
         }
     }
 
-    /// Checks members with `properties`.
+    /// Checks members against their subschemas in `properties`.
     pub(super) fn check_properties(
         &self,
         validator: &mut Validator<'_>,

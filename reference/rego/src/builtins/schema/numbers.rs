@@ -1,4 +1,4 @@
-//! Number keywords.
+//! Keywords for numbers.
 
 use num_bigint::BigUint;
 
@@ -12,7 +12,7 @@ use super::validate::Validator;
 use crate::Value;
 use crate::value::{Number, Object};
 
-/// Number keywords.
+/// Keywords for numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     multiple_of: Option<Number>,
@@ -148,7 +148,7 @@ fn limit(
     }
 }
 
-/// Number of characters of a number that is not a small integer.
+/// Number of characters of a number, or 0 for a small integer.
 fn digits(number: &Number) -> usize {
     match number.small() {
         Some(_) => 0,
@@ -159,7 +159,8 @@ fn digits(number: &Number) -> usize {
 /// Maximum number of characters of numbers that are divided.
 const MAX_DIGITS: usize = 20_000;
 
-/// Cost of a division by or of a number, in units: conversion of its digits is quadratic.
+/// Cost of dividing a number or dividing by it, in units of the meter: the conversion of its digits
+/// is quadratic.
 fn work(number: &Number) -> Result<usize, Failure> {
     match digits(number) {
         digits if digits > MAX_DIGITS => Err(Failure::Value("number too big".to_owned())),
@@ -264,5 +265,5 @@ fn shown(number: &Number) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// Minimum exponent of numbers that are shown with it.
+/// Minimum exponent of numbers that are shown with an exponent.
 const EXPONENT: i64 = 6;

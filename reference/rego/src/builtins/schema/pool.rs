@@ -32,10 +32,10 @@ impl<'c> Pool<'c> {
         }
     }
 
-    /// Adds a document and its parts with identifiers, with resolved references.
+    /// Adds a document, and its parts that have identifiers, after resolving their references.
     ///
     /// # Errors
-    /// When it is not a schema, or two parts have the same identifier.
+    /// When the document is not a schema, or two parts have the same identifier.
     pub(super) fn add(&mut self, document: &Value, place: &Reference) -> Result<Value, Fault> {
         let draft = Draft::of(document)?;
         let changed = self.scan(document, place, draft)?;
@@ -48,7 +48,7 @@ impl<'c> Pool<'c> {
     /// Returns the part that a reference resolves to.
     ///
     /// # Errors
-    /// When it does not exist.
+    /// When the part does not exist.
     pub(super) fn get(&mut self, reference: &Reference) -> Result<Document, Fault> {
         if let Some(document) = self.documents.get(&reference.text()) {
             return Ok(document.clone());

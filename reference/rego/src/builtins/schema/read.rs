@@ -27,7 +27,7 @@ pub(super) fn array<'v>(members: &'v Object, keyword: &str) -> Result<Option<&'v
     }
 }
 
-/// Reads a count.
+/// Reads a keyword whose value is a non-negative integer.
 pub(super) fn count(members: &Object, keyword: &str) -> Result<Option<usize>, Fault> {
     let count = match members.get(keyword) {
         None => return Ok(None),

@@ -89,7 +89,7 @@ impl Reference {
         }
     }
 
-    /// Whether it identifies a document independently of a base.
+    /// Whether the reference identifies a document independently of a base.
     pub(super) fn is_canonical(&self) -> bool {
         match self.scheme.as_str() {
             "file" => self.path.starts_with('/'),

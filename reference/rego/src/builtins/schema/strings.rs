@@ -1,4 +1,4 @@
-//! String keywords.
+//! Keywords for strings.
 
 use super::super::Failure;
 use super::compile::Compiler;
@@ -11,7 +11,7 @@ use super::validate::Validator;
 use crate::Value;
 use crate::value::{Object, Text};
 
-/// String keywords.
+/// Keywords for strings.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     min_length: Option<usize>,

@@ -9,7 +9,7 @@ const NAMES: [&str; 7] = [
     "array", "boolean", "integer", "number", "null", "object", "string",
 ];
 
-/// Types that a schema allows; all, if it names none.
+/// Types that a schema allows; if the schema names no types, all.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     /// Names in their original order.

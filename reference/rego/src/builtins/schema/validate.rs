@@ -165,7 +165,8 @@ impl<'v> Validator<'v> {
     }
 }
 
-/// Returns the JSON Schema type of a value. Integers count as such in any notation.
+/// Returns the JSON Schema type of a value. Any notation of an integer, such as `1.0`, is an
+/// integer.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -25,7 +25,7 @@ pub(super) struct Values {
 #[derive(Debug)]
 struct Allowed {
     values: HashSet<String>,
-    /// Values, formatted for messages.
+    /// The same values, formatted for messages.
     shown: String,
 }
 

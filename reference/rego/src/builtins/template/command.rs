@@ -56,7 +56,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(pipeline)
     }
 
-    /// Parses the variables that receive the result.
+    /// Parses the variables that receive the result of a pipeline.
     fn declarations(&mut self, context: &str, pipeline: &mut Pipeline) -> Result<(), Ended> {
         loop {
             let variable = self.peek_visible();
@@ -151,7 +151,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(Some(operand))
     }
 
-    /// Parses the term that begins with this token, and returns its field if it is one.
+    /// Parses the term that begins with this token. For a field, also returns its name.
     fn term(&mut self, token: Token<'t>) -> Result<Option<(Term, Option<String>)>, Ended> {
         let text = token.text;
         Ok(Some((

@@ -26,7 +26,7 @@ impl Arguments<'_, '_> {
 }
 
 impl<'t> Renderer<'_, '_, 't> {
-    /// Evaluates a pipeline and assigns the result to its variables.
+    /// Evaluates a pipeline, assigns the result to its variables and returns it.
     pub(super) fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Item) -> Result<Item, Failure> {
         self.place = Fallible::Pipeline(pipeline);
         let mut result: Option<Item> = None;
@@ -216,7 +216,7 @@ impl<'t> Renderer<'_, '_, 't> {
         })
     }
 
-    /// Returns the first operand that decides the result, or the last one.
+    /// Evaluates `and` or `or`: returns the first operand that decides the result, or the last one.
     fn logic(&mut self, name: &str, dot: &Item, given: Arguments<'t, '_>) -> Result<Item, Failure> {
         let mut item = Item::ABSENT;
         for operand in given.operands {

@@ -9,7 +9,7 @@ use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
 use crate::value::Characters;
 
-/// Error of a function.
+/// Error of a call of a template function.
 #[derive(Debug)]
 pub(super) enum Wrong {
     Said(String),
@@ -68,7 +68,7 @@ const FUNCTIONS: &[(&str, Arity)] = &[
     ("urlquery", Arity::AtLeast(0)),
 ];
 
-/// Returns the function with this name.
+/// Returns the name, if it is that of a function.
 pub(super) fn function(name: &str) -> Option<&'static str> {
     let mut functions = FUNCTIONS.iter();
     let found = functions.find(|(known, _)| *known == name);

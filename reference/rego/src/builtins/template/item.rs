@@ -9,7 +9,7 @@ use crate::value::{Array, Object};
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) thing: Thing,
-    /// Whether it is part of a document, with the type `interface {}`.
+    /// Whether the value is part of a document, with the static type `interface {}`.
     pub(super) boxed: bool,
 }
 
@@ -100,7 +100,7 @@ impl Item {
         Self::plain(self.thing)
     }
 
-    /// Whether it is `null` in a document.
+    /// Whether the item is `null` in a document.
     pub(super) fn is_null(&self) -> bool {
         self.boxed && matches!(self.thing, Thing::Absent)
     }
@@ -123,7 +123,7 @@ impl Item {
         }
     }
 
-    /// Whether it is a string or a number of a document.
+    /// Whether the item is a string or a number of a document.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.thing, Thing::Text(..))
     }

@@ -58,7 +58,7 @@ pub(super) struct Operand {
     /// Offset of the term, before its fields.
     pub(super) inner: usize,
     pub(super) term: Term,
-    /// Fields to look up, one after the other.
+    /// Names of the fields to look up, each in the value of the previous one.
     pub(super) fields: Vec<String>,
 }
 
@@ -178,7 +178,7 @@ impl fmt::Display for Term {
 /// Templates by name.
 pub(super) type Templates = BTreeMap<Vec<u8>, Vec<Node>>;
 
-/// Whether the output consists of white space.
+/// Whether the output of the nodes is only white space.
 pub(super) fn is_empty(nodes: &[Node]) -> bool {
     nodes.iter().all(|node| match node {
         Node::Text(text) => text.trim().is_empty(),

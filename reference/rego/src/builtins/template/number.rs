@@ -25,7 +25,7 @@ pub(super) fn of_character(text: &str) -> Result<Number, String> {
     }
 }
 
-/// Parses a complex constant of two parts.
+/// Parses a complex constant with a real and an imaginary part.
 pub(super) fn of_parts(text: &str) -> Result<Number, String> {
     let is_sign = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn of_parts(text: &str) -> Result<Number, String> {
     }
 }
 
-/// Parses any other constant.
+/// Parses a constant that is neither a character nor a complex number of two parts.
 pub(super) fn of_text(text: &str) -> Result<Number, String> {
     if let Some(imaginary) = text.strip_suffix('i').and_then(float) {
         return Ok(Number::Complex(0.0, imaginary));

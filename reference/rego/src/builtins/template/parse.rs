@@ -55,7 +55,7 @@ pub(super) struct Scope {
     pub(super) variables: Vec<String>,
     /// Number of enclosing loops.
     ranges: usize,
-    /// Line of the start of the action.
+    /// Line on which the current action starts.
     action: Option<usize>,
 }
 
@@ -326,7 +326,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(Node::Template(Invocation { at, name, with }))
     }
 
-    /// Parses conditions of one kind, which `else` may continue.
+    /// Parses an action such as `if`, after the word; `else` and the same word may continue it.
     fn branches(&mut self, word: &str) -> Result<Branches, Ended> {
         let known = self.scope.variables.len();
         let mut branches = Branches::default();

@@ -72,7 +72,7 @@ const KEYWORDS: &[&str] = &[
 pub(super) struct Tokens<'t> {
     text: &'t str,
     at: usize,
-    /// Offset up to which lines are counted, and their number.
+    /// Offset up to which lines are counted, and the number of these lines.
     counted: (usize, usize),
     is_inside: bool,
     depth: usize,

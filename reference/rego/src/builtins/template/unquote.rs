@@ -1,4 +1,4 @@
-//! Quoted constants.
+//! Unquotes string and character constants.
 
 /// Unquotes a string constant.
 pub(super) fn string(constant: &str) -> Option<Vec<u8>> {

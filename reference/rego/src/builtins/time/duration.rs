@@ -70,7 +70,7 @@ impl<'t> Amount<'t> {
         Some(whole + part).filter(|sum| *sum <= MOST)
     }
 
-    /// Converts the number to hours of a unit: a float in its shortest form.
+    /// Returns the product of the number and the hours of a unit, as a float in its shortest form.
     fn hours(&self, hours: f64) -> Option<String> {
         let amount = format!("{}.{}", self.whole, self.fraction);
         let amount: f64 = format!("0{amount}0").parse().ok()?;

@@ -53,7 +53,8 @@ pub(super) enum Part {
         upper: bool,
     },
     ZoneName,
-    /// Offset: whether zero is `Z`, has colons, and the number of fields: hours, minutes, seconds.
+    /// UTC offset: whether zero is `Z`, whether there are colons, and the number of fields (hours,
+    /// minutes, seconds).
     Offset {
         zulu: bool,
         colon: bool,
@@ -174,7 +175,8 @@ const PARTS: &[(&str, Part)] = &[
     ),
 ];
 
-/// Returns the first element of a layout: the prefix, the source, the element and the rest.
+/// Finds the first element of a layout. Returns the text before it, the text of the element, the
+/// element, and the text after it.
 pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
     layout.char_indices().find_map(|(at, character)| {
         let (before, rest) = layout.split_at(at);

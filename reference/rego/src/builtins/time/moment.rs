@@ -50,8 +50,8 @@ impl Moment {
     }
 }
 
-/// Converts a local time to nanoseconds since 1970. Of two such times the first is used; a skipped
-/// time uses the offset before the change.
+/// Converts a local time to nanoseconds since 1970. If the local time occurs twice, the first is
+/// used; if it is skipped, the offset before the change.
 pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
     let (local, weeks) = known(local);
     let found = zone.from_local_datetime(&local);
@@ -70,8 +70,8 @@ pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
 /// First year without daylight saving changes in the time zone table.
 const FIRST_UNKNOWN: i32 = 2100;
 
-/// Years of the table that represent later ones. No zone has special rules for any of them, and
-/// January 1 and March 1 fall on each weekday in one of them.
+/// Years of the time zone table that represent later years. No zone has special rules for any of
+/// these years, and January 1 and March 1 fall on each weekday in one of them.
 const STANDING: std::ops::RangeInclusive<i32> = 2090..=2098;
 
 /// Maps a time to a year in the time zone table, with the weeks between both times. Daylight saving

@@ -28,7 +28,7 @@ struct Read {
 enum Wrong {
     /// The input does not match.
     Other,
-    /// The number is out of range; the name of the element.
+    /// The number of an element is out of range; contains the name of the element.
     Range(&'static str),
 }
 
@@ -90,7 +90,7 @@ fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Result<&'t str, &'t [u8]>
     Ok(text)
 }
 
-/// Parses two digits, or one where that suffices.
+/// Parses two digits, or one unless `fixed` is set.
 fn two(text: &str, fixed: bool) -> Result<(i64, &str), Wrong> {
     let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
     if digits == 0 || (fixed && digits < 2) {
@@ -108,7 +108,7 @@ fn digits(text: &str, count: usize) -> Result<(i64, &str), Wrong> {
     Ok((number.parse().map_err(|_| Wrong::Other)?, rest))
 }
 
-/// Parses a short number with an optional sign; no digits are zero.
+/// Parses a short number with an optional sign; without digits, it is zero.
 fn signed(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -9,10 +9,10 @@ use crate::syntax::visit::{self, Visit, deep};
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, TermValue, Var};
 use crate::value::Text;
 
-/// Maximum number of alternatives for a rule; with more, `or` is ignored.
+/// Maximum number of alternatives for a rule; if `or` creates more, it is ignored.
 const MAX_WAYS: usize = 32;
 
-/// Returns the alternatives for a rule, several if it has `or`, and its key conditions.
+/// Returns the alternatives for a rule (several only if it has `or`) and its key conditions.
 pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<IndexKey>>) {
     if prints(rule) {
         return (vec![Way::new()], Vec::new());
@@ -30,9 +30,9 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<Ind
     (reader.ways(), reader.keys)
 }
 
-/// Returns the number of leading expressions of a body that are implied by the only alternative of
-/// the rule: equations of parts of the input with constants. If a part is compared twice, one of
-/// the values suffices.
+/// Returns the number of leading expressions of the body that the rule's only alternative implies:
+/// equations of parts of the input with constants. If a part is compared twice, one of the values
+/// suffices.
 pub(super) fn proven(rule: &Rule, ways: &[Way<IndexKey>]) -> usize {
     let [way] = ways else {
         return 0;
@@ -72,7 +72,7 @@ fn is_tested(way: &Way<IndexKey>, part: &Term, value: &Term) -> bool {
         })
 }
 
-/// Whether a rule has an observable side effect.
+/// Whether a rule prints, which is an observable side effect.
 fn prints(rule: &Rule) -> bool {
     struct Prints(bool);
     impl<'t> Visit<'t> for Prints {
@@ -97,7 +97,7 @@ struct Reader<'r> {
     /// Variables that are aliases of a subject.
     aliases: HashMap<&'r Var, IndexKey>,
     found: Way<IndexKey>,
-    /// Choices, of each of which one alternative must be satisfied as well.
+    /// Further choices: one alternative of each must be satisfied, too.
     choices: Vec<Vec<Way<IndexKey>>>,
     keys: Vec<Key<IndexKey>>,
 }
@@ -130,7 +130,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Returns the alternatives of an operand; empty if it is unrestricted. Its bindings are local.
+    /// Returns the alternatives of an operand; empty if it is unrestricted. Bindings are local.
     fn operand(&mut self, operand: &'r Operand) -> Vec<Way<IndexKey>> {
         let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
         let found = std::mem::take(&mut self.found);

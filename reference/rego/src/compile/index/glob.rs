@@ -1,4 +1,4 @@
-//! Indexing of `glob.match` patterns by their parts.
+//! Indexing of rules by the parts of their `glob.match` patterns.
 
 use crate::Value;
 use crate::syntax::{Term, TermValue};

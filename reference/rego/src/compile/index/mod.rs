@@ -36,14 +36,14 @@ pub(crate) enum Root {
     Argument(usize),
 }
 
-/// Value of a subject at lookup time.
+/// Value of a subject during a lookup.
 #[derive(Debug)]
 pub(crate) enum Resolved<'v> {
-    /// It has this value.
+    /// The subject has this value.
     Value(Cow<'v, Value>),
-    /// It is undefined.
+    /// The subject is undefined.
     Undefined,
-    /// It is not known yet, so every rule is a candidate.
+    /// The value is not known yet, so that every rule is a candidate.
     Unknown,
 }
 
@@ -63,10 +63,10 @@ pub(crate) struct Match {
 pub(crate) struct Index {
     subjects: Vec<IndexKey>,
     entries: Vec<Entry>,
-    /// The most selective subject, with the entries for each of its values and those that do not
-    /// compare it with a constant.
+    /// The most selective subject: the entries for each constant that it is compared with, and all
+    /// entries that do not compare it with one.
     primary: Option<Primary>,
-    /// Whether one rule is not enough, so that a check of the key conditions pays.
+    /// Whether one rule may not be enough, so that it pays to check the key conditions.
     needs_all: bool,
 }
 
@@ -87,50 +87,50 @@ struct Entry {
     /// Additional key conditions.
     keys: Vec<Key<usize>>,
     gives: Gives,
-    /// Number of leading expressions of its body that its only alternative implies.
+    /// Number of leading expressions of the rule's body that its only alternative implies.
     proven: usize,
 }
 
-/// Condition that a subject is a key of another, if that is an object, or a member, if it is a set.
+/// Condition that one subject is a key of another subject (an object) or a member of it (a set).
 #[derive(Debug)]
 struct Key<S> {
     key: S,
     collection: S,
 }
 
-/// Conjunction of subjects with their tests, of which one must be satisfied.
+/// Conjunction of subjects, each with its tests, of which one must be satisfied.
 type Way<S> = Vec<(S, Vec<Test>)>;
 
 /// Value of a rule, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Gives {
-    /// It depends on variables, or is part of a document.
+    /// The value depends on variables, or is only a part of the document.
     Various,
-    /// This one.
+    /// The value is this constant.
     Constant(Value),
 }
 
 /// Test of a subject.
 #[derive(Debug, Clone, PartialEq)]
 enum Test {
-    /// It is defined.
+    /// The subject is defined.
     Defined,
-    /// It has this value.
+    /// The subject has this value.
     Equals(Value),
-    /// It is an array of these items; `None` matches any.
+    /// The subject is an array of these items; `None` matches any item.
     Items(Vec<Option<Value>>),
-    /// This is one of its members.
+    /// The subject is a collection that contains this member.
     Has(Value),
-    /// It, or one of its items, starts with this string.
+    /// The subject, or one of its items, starts with this string.
     Prefix(Text),
-    /// It, or one of its items, ends with this string.
+    /// The subject, or one of its items, ends with this string.
     Suffix(Text),
-    /// Split at these characters, it has these parts; `None` matches any.
+    /// The subject, split at these characters, has these parts; `None` matches any part.
     Parts(Text, Vec<Option<Value>>),
 }
 
 impl RuleSet {
-    /// Returns the index of these rules, which is built on first use.
+    /// Returns the index of the rules, which is built on first use.
     pub(crate) fn index(&self, root: &Node) -> &Index {
         self.index.get_or_init(|| Index::new(&self.rules, root))
     }
@@ -193,13 +193,13 @@ impl Index {
         }
     }
 
-    /// Whether some rule has a constant value, so that one may be enough.
+    /// Whether some rule has a constant value, so that one candidate may be enough.
     pub(crate) fn has_constants(&self) -> bool {
         let mut entries = self.entries.iter();
         entries.any(|entry| entry.gives != Gives::Various)
     }
 
-    /// Whether one rule is enough, whichever are candidates.
+    /// Whether one rule is enough, whichever rules are candidates.
     pub(crate) fn one_is_enough(&self) -> bool {
         !self.needs_all
     }
@@ -212,9 +212,9 @@ impl Index {
         }
     }
 
-    /// Passes the candidate rules for the current values of the subjects to `take`, in their order;
-    /// branches of one rule are adjacent. Returns whether all of them have the same value, so that
-    /// one is enough.
+    /// Passes the candidate rules for the current values of the subjects to `take`, in rule order;
+    /// branches of one rule are adjacent. Returns whether all candidates have the same value, so
+    /// that one is enough.
     pub(crate) fn matching<'v>(
         &self,
         resolve: impl Fn(&IndexKey) -> Resolved<'v>,
@@ -285,7 +285,7 @@ struct ResolvedKeys<'i, 'v, R> {
     subjects: &'i [IndexKey],
     values: SmallVec<[Option<Resolved<'v>>; 4]>,
     resolve: R,
-    /// Whether the value of one of them is unknown.
+    /// Whether the value of some subject is unknown.
     is_vague: bool,
 }
 
@@ -340,7 +340,7 @@ impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
 }
 
 impl Primary {
-    /// Selects the subject that most entries compare with a constant, if more than one do.
+    /// Selects the subject that most entries compare with a constant, if at least two do.
     fn new(entries: &[Entry], subjects: usize) -> Option<Self> {
         let mut counts = vec![0usize; subjects];
         for (subject, _) in entries.iter().flat_map(equalities) {
@@ -378,7 +378,7 @@ impl Primary {
     }
 }
 
-/// Returns the subjects that an entry with one alternative compares with nothing but constants.
+/// Returns the subjects that an entry with one alternative compares only with constants.
 fn equalities(entry: &Entry) -> impl Iterator<Item = (usize, Vec<&Value>)> {
     let only = match entry.ways.as_slice() {
         [only] => only.as_slice(),

@@ -6,7 +6,7 @@ use crate::syntax::visit::deep;
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand};
 
 impl Locals<'_> {
-    /// Rewrites the operands, of which those in braces are separate scopes, then the parts in the
+    /// Rewrites the operands (those in braces are separate scopes), then all that is in the
     /// enclosing scope. Variables that occur in operands in braces count as seen in the enclosing
     /// scope, but not those in a `not` that is an expression.
     pub(super) fn logic(&mut self, expr: &mut Expr, is_operand: bool) {

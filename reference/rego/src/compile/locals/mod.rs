@@ -45,17 +45,17 @@ struct Locals<'n> {
     names: Names<'n>,
     written: &'n mut Vec<(Var, Var)>,
     scopes: Scopes,
-    /// Errors of the part of a rule that is rewritten.
+    /// Errors in the part of a rule that is being rewritten, that prevent later stages.
     found: Diagnostics,
-    /// Errors of the same part that do not prevent later stages.
+    /// Errors in that part of the rule that do not prevent later stages.
     unused: Diagnostics,
     /// Errors of both kinds in earlier parts.
     all: Diagnostics,
-    /// Whether one of those prevents later stages.
+    /// Whether an error in an earlier part prevents later stages.
     is_wrong: bool,
     /// Number of expressions that have been visited again.
     repeats: usize,
-    /// Number of errors of both kinds when the outermost scope was opened. Unused variables are
+    /// Numbers of errors of both kinds when the outermost scope was opened. Unused variables are
     /// reported only for the first such scope.
     before: (usize, usize),
 }
@@ -187,7 +187,7 @@ impl<'n> Locals<'n> {
         }
     }
 
-    /// Rewrites the expressions of a body in the open scope. Returns its location.
+    /// Rewrites the expressions of a body in the open scope. Returns the location of the body.
     fn exprs(&mut self, body: &mut Body) -> Option<Location> {
         let first = body.first().map(|expr| expr.location.clone())?;
         let mut kept = Body::with_capacity(body.len());

@@ -8,7 +8,7 @@ use crate::syntax::{Location, Var};
 pub(super) enum Kind {
     /// Parameter.
     Parameter,
-    /// Occurrence without a declaration.
+    /// Variable that occurs without a declaration.
     Seen,
     /// Left side of `:=`.
     Assigned,
@@ -54,8 +54,7 @@ impl Scopes {
         }
     }
 
-    /// Closes the innermost scope. Its undeclared variables count as seen in the enclosing scope as
-    /// well.
+    /// Closes the innermost scope; its undeclared variables count as seen in the enclosing scope.
     pub(super) fn close_seen(&mut self) {
         let vars = self.inner.last().cloned().unwrap_or_default();
         let seen = vars.into_iter().filter(|var| {

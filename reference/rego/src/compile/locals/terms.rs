@@ -12,7 +12,7 @@ use crate::syntax::visit::{deep, sort_object, sort_set};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 impl Locals<'_> {
-    /// Rewrites an expression; removes declarations.
+    /// Rewrites an expression; `None` if it must be removed, as declarations are.
     pub(super) fn expr(&mut self, mut expr: Expr) -> Option<Expr> {
         match &mut expr.terms {
             ExprTerms::Call(call)
@@ -110,7 +110,7 @@ impl Locals<'_> {
         }
     }
 
-    /// Declares the variables of `some`. `some x in xs` becomes the sides of an equality.
+    /// Declares the variables of `some`. For `some x in xs`, returns the sides of an equality.
     fn some(
         &mut self,
         symbols: ThinVec<Term>,

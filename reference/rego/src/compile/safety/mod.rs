@@ -57,8 +57,8 @@ impl<'w> Safety<'w> {
         }
     }
 
-    /// Orders a body, then the bodies inside of it, in each of which the variables of the preceding
-    /// expressions are bound.
+    /// Orders a body, then the bodies inside of its expressions; in those, the variables of the
+    /// preceding expressions are bound.
     fn body(&mut self, body: &mut Body) {
         let mark = self.bound.mark();
         let order = order::order(body, self.module_set, &mut self.bound);

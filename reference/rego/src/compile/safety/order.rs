@@ -16,16 +16,16 @@ use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 pub(super) struct UnsafeExpr {
     /// Location of the expression.
     pub(super) at: Location,
-    /// Variables that it binds if it is an assignment.
+    /// Variables that the expression assigns, if it is a `:=`.
     pub(super) targets: Option<Vec<Var>>,
-    /// Unbound variables.
+    /// Unbound variables that the expression needs.
     pub(super) vars: Vec<Var>,
 }
 
 /// Result of the ordering.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Indices of the expressions that can be evaluated.
+    /// Indices of the expressions that can be evaluated, in the order of evaluation.
     pub(super) order: Vec<usize>,
     /// Expressions that cannot be evaluated.
     pub(super) blocked: Vec<UnsafeExpr>,

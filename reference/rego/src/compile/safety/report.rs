@@ -11,7 +11,7 @@ use crate::hash::{HashMap, HashSet};
 use crate::syntax::visit::all_rules;
 use crate::syntax::{Location, Rule, TermValue, Var};
 
-/// Words that authors may have meant as keywords.
+/// Words that authors may have meant as keywords, which is noted in messages.
 const KEYWORDS: &[&str] = &["and", "contains", "every", "if", "in", "not", "or"];
 
 /// Rows that contain rules of several names: there a message names the rule.

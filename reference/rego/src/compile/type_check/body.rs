@@ -13,7 +13,7 @@ use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue};
 use crate::types::Type;
 use crate::types::signature;
 
-/// An error, and whether it is due to an unknown type, possibly because of another error.
+/// An error, and whether its cause is an unknown type, which may result from another error.
 struct Mistake {
     error: LanguageError,
     of_unknown: bool,
@@ -50,7 +50,7 @@ pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
     found
 }
 
-/// Returns the errors in the comprehensions of an expression; those of the last that has any.
+/// Returns the errors of the last comprehension of an expression that has any.
 fn closures(scope: &mut Scope<'_>, expr: &Expr) -> Vec<LanguageError> {
     struct Closures<'t>(Vec<&'t Term>);
     impl<'t> Visit<'t> for Closures<'t> {

@@ -6,8 +6,8 @@ use crate::syntax::terms::shown;
 use crate::syntax::{Location, Ref, Term, TermValue, Var};
 use crate::types::{Function, Operand, Type, document, operands};
 
-/// Returns the error for operands that do not fit the function. `result` says whether the result
-/// counts as a last operand.
+/// Returns the error for operands that do not fit a function. `result`: whether the result counts
+/// as the last operand.
 pub(crate) fn argument_error(
     location: &Location,
     name: &str,
@@ -34,7 +34,7 @@ pub(super) fn match_error(
     typed(location, "match error".to_owned(), details)
 }
 
-/// Returns the error for a step that does not fit: the names that would, or the type.
+/// Returns the error for a step that does not fit, with the names that would fit, or their type.
 pub(super) fn invalid_ref(
     location: &Location,
     reference: &Ref,

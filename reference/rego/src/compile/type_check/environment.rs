@@ -13,7 +13,7 @@ use crate::types::Type;
 pub(crate) struct TypeNode {
     /// Type that the rules of this path define themselves.
     own: Option<Type>,
-    /// The same, with members that rules below this path add to an object.
+    /// Type of the document: `own`, with members that rules below this path add to an object.
     value: Option<Type>,
     children: RedBlackTreeMapSync<Value, Arc<TypeNode>>,
     extent: OnceLock<Option<Type>>,
@@ -126,7 +126,7 @@ impl TypeNode {
         }
     }
 
-    /// Whether there are no rules here or below.
+    /// Whether there are no rules at this path or below.
     fn is_bare(&self) -> bool {
         self.own.is_none() && self.children.is_empty()
     }

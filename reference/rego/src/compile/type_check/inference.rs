@@ -86,18 +86,18 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
 
 /// Paths whose types are inferred in one round.
 pub(super) struct Pass<'r> {
-    /// Sorted by path; referred to by index.
+    /// The paths in sorted order; the other fields refer to them by index.
     pub(super) places: Vec<TypedRule<'r>>,
-    /// Indices, in order of dependency.
+    /// Indices of the paths, each after those that it depends on.
     pub(super) order: Vec<usize>,
 }
 
 /// A path with its dependencies.
 pub(super) struct TypedRule<'r> {
     pub(super) path: &'r Path,
-    /// Indices of the paths of the round that its rules read.
+    /// Indices of the paths of the round that the rules at this path read.
     pub(super) reads: Vec<usize>,
-    /// Whether its type depends on theirs only, see [`topological`].
+    /// Whether its type depends only on the types of those paths, see [`topological`].
     pub(super) is_free: bool,
 }
 

@@ -267,7 +267,7 @@ fn in_nothing(
     }
 }
 
-/// Whether it is the type of an empty collection.
+/// Whether a type is that of an empty collection.
 fn is_empty(of: &Type) -> bool {
     match of {
         Type::Object(object) => object.members.is_empty() && object.rest.is_none(),

@@ -44,16 +44,16 @@ pub(crate) struct Scope<'w> {
     next: usize,
 }
 
-/// Result for a comprehension.
+/// Type of a comprehension that was checked.
 #[derive(Debug)]
 struct ComprehensionType {
     of: Option<Type>,
-    /// State of its layer at that time.
+    /// State of the enclosing layer when the comprehension was checked.
     state: usize,
     looks: u8,
 }
 
-/// A body, or the modifiers of an expression.
+/// Types that a body, or the modifiers of an expression, add to the scope.
 #[derive(Debug, Default)]
 struct Layer {
     vars: HashMap<Var, Option<Type>>,
@@ -69,7 +69,7 @@ pub(super) enum Start {
     Of(Option<Type>),
     /// Node in the tree of documents, and the number of the next layer to search.
     TypedRule(Arc<TypeNode>, usize),
-    /// Nothing is known about it.
+    /// Nothing is known about the head.
     Nothing,
 }
 
@@ -380,7 +380,7 @@ impl<'w> Scope<'w> {
         }
     }
 
-    /// Returns the number above all layers.
+    /// Returns the number above all layers, below which a search covers all of them.
     pub(super) fn top(&self) -> usize {
         self.layers.len() + 1
     }

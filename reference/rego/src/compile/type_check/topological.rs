@@ -43,7 +43,7 @@ pub(super) fn is_free(root: &Node, path: &[Value]) -> bool {
     node.is_leaf() && reads.all(|dependency| is_plain(root, dependency))
 }
 
-/// Whether a reference leads by names directly to the document, without rules on its path.
+/// Whether a reference leads by names directly to a document, without rules on its path.
 fn is_plain(root: &Node, dependency: &Dependency) -> bool {
     let ([target], None) = (dependency.targets.as_slice(), &dependency.variable) else {
         return false;
@@ -89,7 +89,7 @@ pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> InferredType {
     }
 }
 
-/// Paths, with their indices, that read only those of preceding layers.
+/// Paths that read only paths of preceding layers, with their indices.
 type Layer<'r> = Vec<(usize, &'r [Value])>;
 
 fn layers<'r>(round: &Pass<'r>) -> Vec<Layer<'r>> {

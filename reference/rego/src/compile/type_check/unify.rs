@@ -71,7 +71,7 @@ fn members_fit(left: &Object, right: &Object) -> bool {
         })
 }
 
-/// Infers the types of a term's variables from its type. Returns whether the type is possible.
+/// Infers the types of a term's variables from its own type. Returns whether that is possible.
 pub(super) fn infer(scope: &mut Scope<'_>, term: &Term, of: Option<&Type>, union: bool) -> bool {
     deep(|| match &term.value {
         TermValue::Array(items) => match of {
@@ -120,7 +120,8 @@ pub(super) fn infer(scope: &mut Scope<'_>, term: &Term, of: Option<&Type>, union
     })
 }
 
-/// Infers a collection to be of one of these types; of any type if there are none.
+/// Infers the types of a collection's variables if it is of one of these types, or of any type if
+/// there are none. Returns whether that is possible.
 fn infer_any(scope: &mut Scope<'_>, term: &Term, of: &[Type]) -> bool {
     if !of.is_empty() {
         // Every type that fits adds to the types of the variables.

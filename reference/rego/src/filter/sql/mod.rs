@@ -25,10 +25,10 @@ use super::target::Dialect;
 use crate::Value;
 use crate::value::Number;
 
-/// SQL generator for the tests of one database. Columns are passed as they are written. A result
-/// that is not a single comparison or call is in parentheses.
+/// Generator of SQL tests for one database. Columns are passed as their SQL text. A result that is
+/// not a single comparison or call is in parentheses.
 trait Writer {
-    /// Returns a condition that is always or never true.
+    /// Returns an SQL condition that is true for every row, or for none.
     fn constant(&self, holds: bool) -> &'static str {
         if holds { "1 = 1" } else { "1 = 0" }
     }
@@ -44,19 +44,19 @@ trait Writer {
     /// Compares two columns, where two without values are equal.
     fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String;
 
-    /// Whether a column is one of these values, of which there is at least one; all are
-    /// booleans, all numbers or all strings.
+    /// Returns the test whether a column is one of these values, of which there is at least one;
+    /// all are booleans, all numbers or all strings.
     fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered;
 
-    /// Whether a column is a string that contains a string at a position.
+    /// Returns the test whether a column is a string that contains a string at a position.
     fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered;
 
-    /// Returns a constant that is compared with a column of its type; `None` if the database cannot
-    /// represent exactly this value, or cannot distinguish it from all others.
+    /// Returns the SQL constant for a comparison with a column of its type; `None` if the database
+    /// cannot represent exactly this value, or cannot distinguish it from all others.
     fn exact(&self, value: &Scalar) -> Option<String>;
 
-    /// Whether a column of strings contains a string, which is not empty, at a position; `None` as
-    /// in [`Writer::exact`].
+    /// Returns the test whether a column of strings contains a string, which is not empty, at a
+    /// position; `None` as in [`Writer::exact`].
     fn search(&self, column: &str, place: MatchPosition, text: &str) -> Option<String>;
 }
 
@@ -65,11 +65,11 @@ type Rendered = Result<String, String>;
 
 /// Column and what is known about it.
 struct Subject {
-    /// Its name as it is written.
+    /// SQL text of the column.
     name: String,
-    /// Whether the condition compares it to values of several types, so that its type is unknown.
+    /// Whether the column is compared to values of several types, so that its type is unknown.
     mixed: bool,
-    /// Type according to the request.
+    /// Type of the column according to the request.
     of: Option<ColumnType>,
 }
 
@@ -108,7 +108,7 @@ impl Scalar {
     }
 }
 
-/// Returns the clause; empty if the condition is always true, `None` if it never is.
+/// Returns the WHERE clause; empty if the condition is true for every row, `None` if for no row.
 pub(super) fn write(
     condition: &Condition,
     dialect: Dialect,
@@ -139,13 +139,13 @@ pub(super) fn write(
     Ok(Some(text))
 }
 
-/// Generator of a clause.
+/// Generator of a WHERE clause.
 struct Clause<'c> {
     writer: &'c dyn Writer,
     dialect: Dialect,
     mappings: &'c Mappings,
     types: &'c ColumnTypes,
-    /// Types of values that columns are compared with, as sets of [`Scalar::kind`].
+    /// Types of the values that each column is compared with, as a set of [`Scalar::kind`].
     kinds: BTreeMap<&'c Column, u8>,
 }
 
@@ -219,7 +219,7 @@ impl Clause<'_> {
         }
     }
 
-    /// Whether a column with a value is one of these; empty if they are all null.
+    /// Returns the test whether a column with a value is one of these; empty if they are all null.
     fn among(&self, column: &Subject, values: &[Value]) -> Rendered {
         let scalars: Vec<Scalar> = values.iter().filter_map(Scalar::of).collect();
         let mut tests = Vec::new();
@@ -270,7 +270,7 @@ impl Clause<'_> {
     }
 }
 
-/// Negates a test that is NULL only for a column without a value.
+/// Negates a test that is NULL only if the column has no value; then the result is true.
 fn otherwise(column: &str, holds: &str) -> String {
     format!("({column} IS NULL OR {})", not(holds))
 }
@@ -314,7 +314,7 @@ fn null_test(writer: &dyn Writer, column: &str, comparison: Comparison) -> Strin
     }
 }
 
-/// Folds comparisons with null that are always or never true.
+/// Simplifies a test: comparisons with null that are always or never true become constants.
 fn nulls(test: &Test) -> Condition {
     match &test.ask {
         Predicate::Compare(Comparison::Less, Value::Null) => Condition::Constant(false),
@@ -323,7 +323,7 @@ fn nulls(test: &Test) -> Condition {
     }
 }
 
-/// Returns the types of values that each column is compared with.
+/// Returns the types of the values that each column is compared with.
 fn kinds_of_columns(condition: &Condition) -> BTreeMap<&Column, u8> {
     let mut kinds: BTreeMap<&Column, u8> = BTreeMap::new();
     condition.visit(&mut |part| {

@@ -8,7 +8,7 @@ use crate::value::Number;
 /// Formats a number in digits, without an exponent.
 ///
 /// # Errors
-/// If it needs more digits than the database stores.
+/// If the number needs more digits than the database stores.
 pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
     let text = number.text();
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -55,8 +55,8 @@ pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
     })
 }
 
-/// Returns a number that a database of 64-bit integers and floats can represent, and an equivalent
-/// comparison with it; `Err` with the result of the comparison if that is constant.
+/// Returns a comparison with a number that a database of 64-bit integers and floats can represent,
+/// equivalent to the given comparison; `Err` with its result if that is constant.
 pub(super) fn nearest(
     number: &Number,
     comparison: Comparison,

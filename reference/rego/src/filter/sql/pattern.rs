@@ -5,8 +5,8 @@ use super::MatchPosition;
 /// Escape character. A backslash would be doubled in strings of some databases.
 const ESCAPE: char = '!';
 
-/// Returns a pattern for a string at a position, and the `ESCAPE` clause that follows it, which is
-/// empty if nothing is escaped. `special` are additional characters with a meaning.
+/// Returns the LIKE pattern for a string at a position, and the `ESCAPE` clause that follows it,
+/// which is empty if nothing is escaped. `special` are additional characters to be escaped.
 pub(super) fn like(place: MatchPosition, text: &str, special: &[char]) -> (String, &'static str) {
     let is_special = |c: char| matches!(c, '%' | '_' | '\\' | ESCAPE) || special.contains(&c);
     let mut pattern = String::new();

@@ -1,7 +1,7 @@
-//! PostgreSQL. It refuses to compare a column with a number that is not of its type, which is why
-//! those are compared unchanged, for an index. A string takes the type of its column instead, so
-//! that one that could be a number or boolean is compared with the column's text, and its type is
-//! tested. A column that is compared with several types is converted to JSON first.
+//! PostgreSQL. It refuses to compare a number with a column of another type, so numbers are
+//! compared with the unchanged column, for an index. A string takes the type of the column instead,
+//! so one that could be a number or boolean is compared with the column's text, and the column's
+//! type is tested. A column that is compared with several types is converted to JSON first.
 
 use super::{
     Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number, pattern,
@@ -9,7 +9,7 @@ use super::{
 
 pub(super) struct PostgreSql;
 
-/// Maximum number of digits of a column. Literals may have more.
+/// Maximum number of digits of a number in a column. Literals may have more.
 const MOST_DIGITS: usize = 1_000;
 
 impl Writer for PostgreSql {
@@ -180,7 +180,7 @@ fn compare_text(column: &Subject, comparison: Comparison, value: &str) -> String
     }
 }
 
-/// Whether a comparison would be inexact or impossible with the unchanged column: a number that
+/// Whether a comparison with the unchanged column would be inexact or impossible: a number that
 /// floats cannot represent would be rounded, and a value that is not true need not be a boolean.
 fn needs_json(comparison: Comparison, value: &Scalar) -> bool {
     match value {
@@ -217,12 +217,12 @@ fn json(value: &str) -> String {
     format!("to_jsonb({value})")
 }
 
-/// Tests the type of a column's value.
+/// Returns a test of the JSON type of a column's value.
 fn kind(column: &str, test: &str) -> String {
     format!("jsonb_typeof(to_jsonb({column})) {test}")
 }
 
-/// Returns the text of a string, in the order of its bytes.
+/// Returns the text of a column's value, in a collation that compares bytes.
 fn text(column: &str) -> String {
     format!("(to_jsonb({column}) #>> '{{}}') COLLATE \"C\"")
 }

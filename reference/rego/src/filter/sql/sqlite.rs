@@ -1,9 +1,9 @@
-//! SQLite, whose order of types is Rego's: numbers precede strings. Booleans are the numbers 0 and
-//! 1 there.
+//! SQLite, which orders types like Rego: numbers precede strings. Its booleans are the numbers 0
+//! and 1.
 //!
-//! A comparison applies the type of its column, so that the string `'1'` is the number 1 in a
-//! numeric column; a `+` that precedes the column's name prevents that. `typeof` does the same and
-//! permits the use of an index.
+//! A comparison converts a literal to the type of the column, so that the string `'1'` equals the
+//! number 1 in a numeric column. A `+` before the column's name prevents that; so does an
+//! additional test with `typeof`, which permits the use of an index.
 
 use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number};
 
@@ -94,7 +94,7 @@ impl Writer for Sqlite {
     }
 }
 
-/// Whether a column's text contains a string at a position.
+/// Returns the test whether a column's text contains a string at a position.
 fn find(column: &str, place: MatchPosition, text: &str) -> String {
     let value = string(text);
     // String functions stop at a NUL, those for bytes do not.
@@ -134,7 +134,7 @@ fn boolean(value: bool) -> &'static str {
     if value { "TRUE" } else { "FALSE" }
 }
 
-/// Returns a value for a list, unless no column can be equal to it.
+/// Returns a value as an item of an `IN` list, unless no column can be equal to it.
 fn item(value: &Scalar) -> Option<String> {
     match value {
         Scalar::Number(value) => {

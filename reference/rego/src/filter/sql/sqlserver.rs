@@ -69,8 +69,8 @@ impl TypeGuards for SqlServer {
     }
 }
 
-/// Formats a string. A backslash at the end of a line joins it with the next, also inside of
-/// quotes, so that the two are in separate literals.
+/// Formats a string. A backslash at the end of a line joins the line with the next, even between
+/// quotes, so the backslash and the line break are written in separate literals.
 fn string(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = text;

@@ -6,19 +6,19 @@ use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, litera
 
 /// Database-specific SQL for the comparisons.
 pub(super) trait TypeGuards {
-    /// Whether a column contains a string, or not; NULL is not a string.
+    /// Returns the test whether a column contains a string, or does not; NULL is not a string.
     fn is_text(&self, column: &str, expected: bool) -> String;
 
     /// Returns the bytes of a column's text, for ordering.
     fn bytes(&self, column: &str) -> String;
 
-    /// Returns a string as a constant that is compared with bytes.
+    /// Returns the constant for a string that is compared with such bytes.
     fn bytes_of(&self, text: &str) -> String;
 
-    /// Whether a column has exactly this text, regardless of its type.
+    /// Returns the test whether a column has exactly this text, regardless of its type.
     fn same_text(&self, column: &str, text: &str) -> String;
 
-    /// Whether a column has exactly one of these texts, regardless of its type.
+    /// Returns the test whether a column has exactly one of these texts, regardless of its type.
     fn one_of_texts(&self, column: &str, texts: &[&str]) -> String;
 
     /// Returns the text of a column, in a collation that distinguishes all strings.
@@ -27,7 +27,7 @@ pub(super) trait TypeGuards {
     /// Returns the operand of `LIKE` that finds a string at a position.
     fn pattern(&self, place: MatchPosition, text: &str) -> String;
 
-    /// Whether two columns are equal by the database's own rules.
+    /// Returns the test whether two columns are equal by the database's own rules.
     fn equal(&self, left: &str, right: &str) -> String;
 
     /// Formats a boolean or number.

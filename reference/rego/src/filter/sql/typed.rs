@@ -3,8 +3,8 @@
 use super::super::column_types::ColumnType;
 use super::{Comparison, MatchPosition, Scalar, Subject, Writer};
 
-/// Compares with a boolean, a number or a string; `None` if the type is not known, or the database
-/// cannot represent the value exactly.
+/// Compares a column with a boolean, a number or a string; `None` if the column's type is not
+/// known, or the database cannot represent the value exactly.
 pub(super) fn compare(
     writer: &dyn Writer,
     column: &Subject,
@@ -25,7 +25,7 @@ pub(super) fn compare(
     })
 }
 
-/// Compares with a value of another type, which the order of types decides.
+/// Compares a column with a value of another type: the order of types determines the result.
 fn compare_types(
     writer: &dyn Writer,
     name: &str,
@@ -65,8 +65,8 @@ pub(super) fn columns(left: &Subject, comparison: Comparison, right: &Subject) -
     })
 }
 
-/// Whether a column is one of these values, of which there is at least one and all have one type;
-/// `None` as in [`compare`].
+/// Tests whether a column is one of these values, of which there is at least one and all have one
+/// type; `None` as in [`compare`].
 pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -> Option<String> {
     let own = column.of?;
     if values.iter().any(|value| value.column_type() != own) {
@@ -77,7 +77,7 @@ pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -
     Some(format!("{} IN ({values})", column.name))
 }
 
-/// Whether a column contains a string at a position; `None` as in [`compare`].
+/// Tests whether a column contains a string at a position; `None` as in [`compare`].
 pub(super) fn text(
     writer: &dyn Writer,
     column: &Subject,

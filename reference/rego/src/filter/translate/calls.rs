@@ -32,8 +32,8 @@ fn function(call: &[Term]) -> Option<Text> {
 }
 
 impl Translator<'_> {
-    /// Returns the condition that a call is neither undefined nor false. Its last operand may be
-    /// unified with its result.
+    /// Returns the condition that a call is neither undefined nor false. If it has an additional
+    /// last operand, that is unified with the result.
     pub(super) fn call(
         &mut self,
         call: &[Term],
@@ -228,7 +228,7 @@ fn current(operand: Operand, scope: &Scope) -> Operand {
     }
 }
 
-/// Returns the error for a call that is not a condition.
+/// Returns the error for a call that cannot be translated to a condition.
 fn unknown(call: &[Term], location: &Location) -> Unsupported {
     let name = call.first().map(Term::to_string).unwrap_or_default();
     match function(call) {
@@ -305,7 +305,7 @@ fn columns(
     )
 }
 
-/// Returns the condition that two arrays are equal, or are not.
+/// Returns the condition that two arrays are equal, or that they are not.
 fn items(
     left: &[Operand],
     comparison: Comparison,

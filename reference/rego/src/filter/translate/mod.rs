@@ -36,7 +36,7 @@ pub(super) struct Translator<'r> {
     /// Rules of the support modules by their paths below `data`.
     rules: BTreeMap<Path, Vec<&'r Rule>>,
     short_names: &'r BTreeSet<Arc<str>>,
-    /// Nesting depth of rules and terms.
+    /// Current nesting depth of rules and terms.
     depth: usize,
 }
 
@@ -177,7 +177,7 @@ impl Translator<'_> {
         })
     }
 
-    /// Calls a function one nesting level deeper.
+    /// Calls `then` one nesting level deeper; fails at the maximum depth.
     fn deeper<T>(
         &mut self,
         location: &Location,

@@ -26,7 +26,7 @@ pub(super) enum Operand {
 }
 
 impl Translator<'_> {
-    /// Translates a term, as an operand of the function of this name, if there is one.
+    /// Translates a term; `function` is the name of the function whose operand it is, if any.
     pub(super) fn operand(
         &mut self,
         term: &Term,

@@ -96,8 +96,8 @@ impl Translator<'_> {
     }
 }
 
-/// Joins rules of one path: where they have different values, there is none. `None` if some value
-/// is not known.
+/// Joins the branches of the rules of one path: a row for which rules have different values gets no
+/// value. `None` if some value is not known.
 fn join(chains: Vec<Vec<Branch>>, location: &Location) -> Option<Vec<Branch>> {
     let mut by_value: BTreeMap<Value, Vec<Condition>> = BTreeMap::new();
     for (value, when) in chains.into_iter().flatten() {

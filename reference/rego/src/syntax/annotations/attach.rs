@@ -7,7 +7,7 @@ use crate::hash::HashMap;
 use crate::syntax::format::Reference;
 use crate::syntax::{Annotations, Module, Rule, Term};
 
-/// Maximum number of attached blocks. A block can be attached to all rules of a name.
+/// Maximum number of attachments of blocks. A block can be attached to all rules of a name.
 const MAX_ATTACHED: usize = 100_000;
 
 /// Statement that follows a block.
@@ -24,7 +24,7 @@ struct Group {
     document: Vec<usize>,
     /// Blocks with the scope `rule`, in reverse order.
     waiting: Vec<usize>,
-    /// Blocks above the current rule that no earlier rule has taken.
+    /// Blocks with the scope `rule` above the current rule that no earlier rule has taken.
     above: Vec<usize>,
 }
 
@@ -136,9 +136,9 @@ fn name(rule: &Rule) -> String {
     Reference(ground).to_string()
 }
 
-/// Attaches to each rule the blocks of its document, and the blocks of single rules of its name
-/// that precede it and that no rule has taken; the rule takes the last of these. Returns false if
-/// there are too many.
+/// Attaches to each rule the blocks of its document, and the blocks with the scope `rule` of its
+/// name that precede it and that no rule has taken; the rule takes the last of these. Returns false
+/// if there are too many.
 fn attach_to_rules(module: &mut Module, mut groups: HashMap<String, Group>) -> bool {
     for group in groups.values_mut() {
         group.waiting.reverse();

@@ -12,7 +12,7 @@ pub(super) struct Members {
     pub(super) compile: Option<Value>,
 }
 
-/// Parses the members of the document of a block.
+/// Parses the members of a block from its YAML document.
 pub(super) fn read(document: &Value) -> Result<Members, Refusal> {
     let mut value = Object::new();
     for name in ["title", "description"] {

@@ -10,7 +10,7 @@ use crate::error::{Code, LanguageError};
 
 pub(super) use attach::attach;
 
-/// Error of a block, and its location if not the start of the block.
+/// Error in a block; without a location, the error is at the start of the block.
 struct Refusal {
     message: String,
     location: Option<Location>,
@@ -62,7 +62,7 @@ fn begins(comment: &Comment) -> bool {
     comment.location.col == 1 && comment.text.trim().starts_with("METADATA")
 }
 
-/// Parses one block from the comments after its first.
+/// Parses one block: `first` is its first comment, `lines` are the following comments.
 fn block(first: &Comment, lines: &[Comment]) -> Result<Annotations, Refusal> {
     let mut text = String::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! YAML documents of blocks, and their error messages.
+//! YAML documents of METADATA blocks, and their error messages.
 
 use super::Refusal;
 use crate::Value;
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// Parses the text of a block, whose lines are these comments.
+/// Parses the YAML text of a block, each line of which is one of these comments.
 pub(super) fn read(text: &str, lines: &[Comment]) -> Result<Value, Refusal> {
     let document = match from_yaml(text.as_bytes()) {
         Ok(document) => document,
@@ -82,7 +82,7 @@ pub(super) fn read(text: &str, lines: &[Comment]) -> Result<Value, Refusal> {
     Err(refusal(Some(first), message, lines))
 }
 
-/// Returns the error, at the location of the comment after the line that contains it.
+/// Returns an error, at the location of the comment that follows the line with this number.
 fn refusal(line: Option<usize>, mut message: String, lines: &[Comment]) -> Refusal {
     let place = match line {
         Some(line) => lines.get(line).or(lines.last()),
@@ -104,7 +104,7 @@ fn refusal(line: Option<usize>, mut message: String, lines: &[Comment]) -> Refus
     }
 }
 
-/// Returns the characters that follow colons of a line instead of a space.
+/// Returns the characters that follow the colons of a line where a space is missing.
 fn unspaced(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut parts = line.split(':').skip(1).peekable();
@@ -145,7 +145,7 @@ fn syntax_message(message: &str) -> (Option<usize>, String) {
     }
 }
 
-/// Returns the errors for members of the wrong type, and for duplicate members, with lines.
+/// Returns the errors for members of the wrong type and for duplicate members, with line numbers.
 fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
     if matches!(document, Value::Null) {
         return Vec::new();

@@ -5,7 +5,7 @@ use thin_vec::{ThinVec, thin_vec};
 use super::expressions::generated_body;
 use crate::syntax::{Body, Expr, ExprTerms, Head, Ref, Rule, Term, TermValue};
 
-/// Converts a statement that is a body to a rule, or returns the reason why it is not a rule.
+/// Converts a statement parsed as a body to a rule, or returns the reason why it is not a rule.
 pub(super) fn bare_rule(body: Body) -> Result<Rule, String> {
     let [expression] = <[Expr; 1]>::try_from(body)
         .map_err(|_| "multiple expressions cannot be used for rule head")?;

@@ -49,7 +49,7 @@ impl Parser<'_> {
         Some(TermValue::Array(items))
     }
 
-    /// Skips a comma that precedes the first member, which old sources have.
+    /// Skips a comma before the first member, as in old sources. Returns whether there was one.
     fn skip_comma(&mut self) -> bool {
         let found = self.token() == Token::Comma;
         if found {
@@ -58,7 +58,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Parses a bar and a body. If a comma shows that it is not a body, backtracks: `Some(None)`.
+    /// Parses a bar and a body. If a comma shows that no body follows, backtracks: `Some(None)`.
     fn comprehension_body(&mut self, start: usize, end: Token) -> Option<Option<Body>> {
         if self.plain.contains(&start) {
             return Some(None);
@@ -165,7 +165,7 @@ impl Parser<'_> {
         self.unexpected_but(&format!("expected \",\" or \"{}\"", end.name()));
     }
 
-    /// Parses the terms of a list up to its end, which a comma may precede.
+    /// Parses the terms of a list up to its closing token, which a comma may precede.
     pub(super) fn list(&mut self, end: Token, mut terms: ThinVec<Term>) -> Option<ThinVec<Term>> {
         while self.token() != end {
             terms.push(self.infix_in_list()?);

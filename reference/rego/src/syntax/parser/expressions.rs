@@ -9,12 +9,13 @@ use crate::syntax::{
     With,
 };
 
-/// Limit of parses for hints, in multiples of the source, so that nesting cannot multiply them.
+/// Limit for the text parsed for hints, in multiples of the source, so that nesting cannot multiply
+/// it.
 const MAX_HINTED: usize = 8;
 
 impl Parser<'_> {
-    /// Parses a body up to its end. An attempted body may turn out not to be one, so its errors
-    /// need no hints.
+    /// Parses a body up to its closing token. An attempt may show that it is not a body, so its
+    /// errors need no hints.
     pub(super) fn nested_body(&mut self, end: Token, attempt: bool) -> Option<Body> {
         self.nested(|parser| parser.body(end, attempt))
     }
@@ -47,7 +48,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses standalone expressions, as long as semicolons join them.
+    /// Parses expressions outside of rules, as long as semicolons join them.
     pub(super) fn statement_body(&mut self) -> Option<Body> {
         let mut body = Body::new();
         loop {
@@ -112,7 +113,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses an expression of terms, which may follow a `not`.
+    /// Parses an expression that consists of terms, possibly after a `not`.
     fn plain_literal(&mut self, not: Option<&Location>) -> Option<Expr> {
         let (location, start) = (self.here(), self.offset());
         let saved = (self.version == Version::V0).then(|| self.save());
@@ -283,7 +284,7 @@ impl Parser<'_> {
         Some((key, value, domain))
     }
 
-    /// Adds a hint about an import, if the token would continue the preceding expression with it.
+    /// Adds a hint about an import if the import would make the token continue the expression.
     fn hint_infix_keyword(&mut self, attempt: bool) {
         if !self.hints.is_empty() || self.hinting {
             return;
@@ -313,7 +314,7 @@ impl Parser<'_> {
             if is_membership(&call))
     }
 
-    /// Whether a parse from a position would succeed with all keywords. Restores the position.
+    /// Whether a parse from a position would succeed with all keywords enabled. Restores the state.
     fn would_read(&mut self, from: Saved, read: impl FnOnce(&mut Self) -> bool) -> bool {
         if self.hinting || self.hinted > self.text.len().saturating_mul(MAX_HINTED) {
             return false;
@@ -335,14 +336,14 @@ impl Parser<'_> {
 }
 
 impl Expr {
-    /// Whether it is only a set.
+    /// Whether the expression is only a set.
     pub(super) fn is_set(&self) -> bool {
         matches!(&self.terms, ExprTerms::Term(term) if matches!(term.value, TermValue::Set(_)))
     }
 }
 
 impl Term {
-    /// Whether it is the variable of this name.
+    /// Whether the expression is only the variable of this name.
     fn is_named(&self, name: &str) -> bool {
         matches!(&self.value, TermValue::Var(Var(own)) if **own == *name)
     }
@@ -401,7 +402,7 @@ fn is_membership(call: &[Term]) -> bool {
     membership_arity(call).is_some()
 }
 
-/// Returns the operands of a complete membership.
+/// Returns the operands of a call of an `in` function without an operand for the result.
 fn membership_operands(call: &[Term]) -> Option<&[Term]> {
     let operands = call.get(1..)?;
     (membership_arity(call)? == operands.len()).then_some(operands)

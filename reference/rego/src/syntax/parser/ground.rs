@@ -3,7 +3,7 @@
 use crate::syntax::{Body, ExprTerms, Term, TermValue};
 
 impl Term {
-    /// Whether it contains no variables; the head of a reference does not count.
+    /// Whether the term contains no variables; the head of a reference does not count.
     pub(crate) fn is_ground(&self) -> bool {
         match &self.value {
             TermValue::Null
@@ -62,7 +62,7 @@ impl TermValue {
         }
     }
 
-    /// Returns the name of a reference of one variable, such as the operators of most calls.
+    /// Returns the name in a reference that is only a variable, as the operators of most calls are.
     pub(crate) fn global_name(&self) -> Option<&str> {
         match self {
             Self::Ref(steps) => match steps.as_slice() {

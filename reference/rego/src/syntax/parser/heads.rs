@@ -1,4 +1,4 @@
-//! The heads of rules.
+//! Parsing of the heads of rules.
 
 use thin_vec::{ThinVec, thin_vec};
 
@@ -7,7 +7,7 @@ use super::terms::root;
 use crate::syntax::token::Token;
 use crate::syntax::{Head, Ref, Term, TermValue, Var};
 
-/// A head, and whether it contains the keyword `contains`.
+/// A parsed head, and whether it contains the keyword `contains`.
 pub(super) struct HeadRead {
     pub(super) head: Head,
     pub(super) contains: bool,

@@ -7,7 +7,7 @@ use crate::syntax::token::Token;
 use crate::syntax::{Expr, ExprTerms, Template, Term, TermValue, Version};
 use crate::value::Number;
 
-/// Maximum number of binary digits of numbers before or after the point.
+/// Maximum number of binary digits of a number before the point, or of zeros after it.
 const MAX_BINARY_EXPONENT: f64 = 1e5;
 
 impl Parser<'_> {
@@ -258,7 +258,7 @@ fn unescape(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Parses the digits after `\u`, which may be the first half of a surrogate pair.
+/// Parses the digits after `\u`, and the next escape if the two form a surrogate pair.
 fn unicode(rest: &mut std::str::Chars<'_>) -> Option<char> {
     let first = hex(rest)?;
     let mut ahead = rest.clone();

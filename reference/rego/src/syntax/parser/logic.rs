@@ -1,7 +1,7 @@
 //! `and`, `or` and `not` of bodies.
 //!
 //! If these keywords are enabled, braces and parentheses at the beginning of an expression may
-//! contain an operand as well as a value. The operand is tried first.
+//! contain an operand or a value. The parser first tries to parse an operand.
 
 use thin_vec::thin_vec;
 
@@ -10,8 +10,8 @@ use crate::syntax::token::{Keywords, Token};
 use crate::syntax::{Body, Connective, Expr, ExprTerms, Location, Logic, Operand, Term, TermValue};
 use crate::types::signature;
 
-/// Limit for brackets that are parsed again, in multiples of the source, so that nesting cannot
-/// multiply the work.
+/// Limit for the contents of brackets that are parsed again, in multiples of the source's length,
+/// so that nesting cannot multiply the work.
 const MAX_SECOND_READINGS: usize = 8;
 
 /// An operand and its location.
@@ -33,7 +33,7 @@ impl Side {
 /// Content of parentheses.
 #[derive(Debug)]
 pub(super) enum Group {
-    /// A value, before which the parser is positioned again.
+    /// A value; the parser is positioned before it again.
     Value,
     /// An operand.
     Operand(Side),
@@ -45,7 +45,7 @@ impl Parser<'_> {
         self.keywords.has(Keywords::AND.with(Keywords::OR))
     }
 
-    /// Returns the connective of the token.
+    /// Returns the connective that the current token denotes.
     fn logical_operator(&self) -> Option<Connective> {
         match self.token() {
             Token::LogicalAnd => Some(Connective::And),
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses an expression that begins with a bracketed operand. `Some(None)`: it does not.
+    /// Parses an expression if it begins with a bracketed operand; `Some(None)` if it does not.
     pub(super) fn bracketed_literal(&mut self) -> Option<Option<Expr>> {
         match self.token() {
             Token::LeftBrace if self.has_operators() => self.braced_literal(),
@@ -141,13 +141,13 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns the negation of an operand, from its `not` to the last token.
+    /// Returns the negation of an operand; its location extends from the `not` to the last token.
     fn negation(&mut self, operand: Operand, location: &Location) -> Option<Expr> {
         let location = self.extended(location);
         self.logic(Connective::Not, vec![operand], location)
     }
 
-    /// Parses the operand of `not`, if that is a body or a group. `Some(None)`: it is neither.
+    /// Parses the operand of `not` if it is a body or a group; `Some(None)` if it is neither.
     pub(super) fn negated_bracket(&mut self, location: &Location) -> Option<Option<Side>> {
         let operand = match self.token() {
             Token::LeftBrace => self.operand(None, "not ")?.operand,
@@ -160,7 +160,7 @@ impl Parser<'_> {
         Some(Some(Side::of(self.negation(operand, location)?)))
     }
 
-    /// Negates a parsed expression; its modifiers become those of the negation.
+    /// Negates a parsed expression; the modifiers of the expression become those of the negation.
     pub(super) fn negate(&mut self, mut expression: Expr, location: &Location) -> Option<Expr> {
         let with = std::mem::take(&mut expression.with);
         let negation = self.negation(implicit(expression), location)?;
@@ -196,7 +196,7 @@ impl Parser<'_> {
         self.chain(Side::of(expression))
     }
 
-    /// Parses an operand. Without an operator or a preceding `not`, it is an attempt.
+    /// Parses an operand. Without a connective before it, the parse is an attempt that may fail.
     fn operand(&mut self, of: Option<Connective>, prefix: &str) -> Option<Side> {
         if self.token() == Token::LeftBrace {
             return self.braced_operand(of, prefix);
@@ -360,7 +360,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// Extends a location to the last token.
+    /// Returns a location, extended to the last token.
     fn extended(&self, location: &Location) -> Location {
         self.until_last(location, location.offset as usize)
     }
@@ -490,7 +490,7 @@ fn is_ambiguous(body: &[Expr], text: &str) -> bool {
     }) && !text_of(&first.location, text).trim_start().starts_with('(')
 }
 
-/// Returns the first value of a term: the first operand of an operator.
+/// Returns the value at the beginning of a term: the first operand of nested operators.
 fn first_value(term: &Term) -> &Term {
     let mut term = term;
     while let TermValue::Call(call) = &term.value

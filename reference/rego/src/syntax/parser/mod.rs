@@ -34,7 +34,7 @@ pub use module::{parse_module, parse_module_as, parse_query, parse_query_as};
 /// INVARIANT: the tree is compared, rewritten and dropped by recursion, so its depth is limited.
 pub const MAX_NESTING: usize = 512;
 
-/// Maximum number of errors with their line, which may be as long as the source.
+/// Maximum number of errors that contain their source line, which may be as long as the source.
 const MAX_DETAILED: usize = 100;
 
 /// State at the start of an expression or rule, for backtracking.
@@ -51,11 +51,11 @@ struct Saved {
 struct State {
     cursor: Cursor,
     lexeme: Lexeme,
-    /// End of the preceding token, ignoring whitespace.
+    /// Byte offset of the end of the preceding token that is not whitespace.
     last_end: usize,
-    /// Whether a line break precedes this token.
+    /// Whether a line break precedes the current token.
     after_line_break: bool,
-    /// Number of the next `_`.
+    /// Number of the next wildcard.
     wildcard: u32,
 }
 
@@ -67,17 +67,17 @@ struct Parser<'t> {
     lexer: Lexer<'t>,
     version: Version,
     keywords: Keywords,
-    /// Whether `not` can negate a body; then it is a separate node.
+    /// Whether `not` can negate a body, so that it is parsed to a separate node.
     negates_bodies: bool,
     state: State,
     hints: Vec<String>,
     errors: Vec<LanguageError>,
     comments: Vec<Comment>,
-    /// Positions of brackets that turned out not to contain comprehensions.
+    /// Byte offsets of brackets that turned out not to contain comprehensions.
     plain: HashSet<usize>,
-    /// Number of open terms.
+    /// Number of open terms, bodies and branches.
     depth: usize,
-    /// Maximum height of the terms parsed within the open one.
+    /// Maximum height of the nodes parsed within the innermost open one.
     height: usize,
     /// Whether the source is nested too deep, so that no alternatives are tried.
     exhausted: bool,
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
         self.state.lexeme.token = token;
     }
 
-    /// Returns the byte offset of the token.
+    /// Returns the byte offset of the current token.
     fn offset(&self) -> usize {
         self.state.lexeme.start
     }
@@ -149,12 +149,12 @@ impl<'t> Parser<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// Returns the source of the token.
+    /// Returns the source text of the current token.
     fn lexeme(&self) -> &'t str {
         self.slice(self.state.lexeme.start, self.state.lexeme.end)
     }
 
-    /// Returns the location of the token.
+    /// Returns the location of the current token.
     fn here(&self) -> Location {
         let Lexeme {
             start,
@@ -172,7 +172,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns a location from a byte offset to the end of the last token.
+    /// Returns a location from a byte offset to the end of the preceding token.
     fn until_last(&self, location: &Location, start: usize) -> Location {
         self.spanning(location, start, self.state.last_end)
     }
@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
         self.comments.push(comment);
     }
 
-    /// Returns the token after this one, which may be whitespace.
+    /// Returns the token after the current one, which may be whitespace.
     fn next_token(&mut self) -> Token {
         let saved = self.save();
         self.scan_whitespace();
@@ -307,7 +307,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Adds the source lines to the remaining errors, and returns them.
+    /// Adds their source lines to the collected errors, and returns the errors.
     fn take_errors(&mut self) -> Vec<LanguageError> {
         for error in self.errors.iter_mut().take(MAX_DETAILED) {
             let offset = error.location.as_ref().map(|location| location.offset);
@@ -321,13 +321,13 @@ impl<'t> Parser<'t> {
         self.error(&here, message);
     }
 
-    /// Reports an unexpected token.
+    /// Reports that the current token is unexpected.
     fn unexpected(&mut self) {
         let message = self.unexpected_text();
         self.error_here(message);
     }
 
-    /// Reports an unexpected token, and what was expected.
+    /// Reports that the current token is unexpected, with a note.
     fn unexpected_but(&mut self, note: &str) {
         let mut message = self.unexpected_text();
         if self.token() != Token::Illegal {
@@ -345,7 +345,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Opens a nested term, body or branch; reports an error if there are too many.
+    /// Opens a nested term, body or branch; reports an error if too many are open.
     fn enter(&mut self) -> Option<()> {
         if self.exhausted || self.depth >= MAX_NESTING {
             self.too_deep();
@@ -375,7 +375,7 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// Counts a node around the terms parsed so far.
+    /// Adds one to the height: counts a node around the nodes parsed so far.
     fn higher(&mut self) -> Option<()> {
         if self.height >= MAX_NESTING {
             self.too_deep();
@@ -392,7 +392,7 @@ impl<'t> Parser<'t> {
             .clone()
     }
 
-    /// Returns the variable or wildcard of the token.
+    /// Returns the variable or wildcard that the current token denotes.
     fn variable(&mut self) -> Term {
         let value = match self.lexeme() {
             "_" => self.wildcard(),

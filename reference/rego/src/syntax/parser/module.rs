@@ -12,7 +12,7 @@ use crate::syntax::{
     Body, ExprTerms, FileId, Import, Module, Package, Rule, TermValue, Version, annotations,
 };
 
-/// Statement of a source.
+/// Statement of a module's source.
 enum Statement {
     Package(Package),
     Import(Import),
@@ -206,7 +206,7 @@ fn keyword_hint(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of a body that is only a name.
+/// Returns the name, if a body is only a name.
 fn lone_name(body: &Body) -> Option<&str> {
     let [only] = body.as_slice() else {
         return None;
@@ -268,7 +268,8 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// Reports a minus after a declaration, which belongs to neither this statement nor the next.
+    /// Reports a minus after a package or import, which continues neither it nor the next
+    /// statement.
     fn refuse_minus(&mut self) -> Option<()> {
         if self.token() == Token::Minus {
             self.unexpected();
@@ -306,7 +307,7 @@ impl Statement {
     }
 }
 
-/// Collects violations beyond the grammar of a rule and of its `else` branches.
+/// Collects the violations, by a rule and its `else` branches, of restrictions beyond the grammar.
 fn check(rule: &Rule, written: &[RuleSyntax], errors: &mut Vec<LanguageError>) {
     let mut branch = Some(rule);
     for written in written {

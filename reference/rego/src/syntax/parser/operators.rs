@@ -6,7 +6,7 @@ use super::Parser;
 use crate::syntax::token::Token;
 use crate::syntax::{Location, Term, TermValue};
 
-/// Precedence of operators, loosest first.
+/// Precedence levels of operators, the loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Membership,
@@ -61,7 +61,8 @@ impl<'t> Parser<'t> {
         self.infix_after(None, self.offset(), false)
     }
 
-    /// Parses a term with its operators. Its first operand may be parsed already, from `start`.
+    /// Parses a term with its operators, from offset `start`. The first operand may be parsed
+    /// already.
     pub(super) fn infix_after(
         &mut self,
         first: Option<Term>,
@@ -169,7 +170,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Parses the operator of `=` or `:=`, if the token is one.
+    /// Parses `=` or `:=`, if the current token is one, and returns the operator.
     pub(super) fn assignment(&mut self) -> Option<Term> {
         if !matches!(self.token(), Token::Assign | Token::Unify) {
             return None;

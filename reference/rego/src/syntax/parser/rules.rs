@@ -10,7 +10,7 @@ use crate::syntax::{Body, Head, Location, Rule, Term, TermValue, Var};
 /// Maximum number of bytes of heads that chained bodies of one rule copy.
 const MAX_COPIED_HEADS: usize = 4 * 1024 * 1024;
 
-/// Source form of a rule, as far as the tree does not contain it.
+/// Details of the source of a rule that the syntax tree does not contain.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RuleSyntax {
     pub(super) if_keyword: bool,
@@ -18,7 +18,7 @@ pub(super) struct RuleSyntax {
     pub(super) generated_body: bool,
 }
 
-/// A rule, and the source form of it and of its `else` branches.
+/// A parsed rule, and the details of the source of the rule and its `else` branches.
 #[derive(Debug)]
 pub(super) struct RuleRead {
     pub(super) rule: Rule,
@@ -26,8 +26,8 @@ pub(super) struct RuleRead {
 }
 
 impl Parser<'_> {
-    /// Parses a rule that has a body, contains something or is a default; several if bodies are
-    /// chained. `None` without an error: it is something else, such as `p := 1`.
+    /// Parses a rule that has a body, uses `contains` or is a default; several rules if bodies are
+    /// chained. `None` without an error for another statement, such as `p := 1`.
     pub(super) fn rules(&mut self) -> Option<Vec<RuleRead>> {
         let (location, start) = (self.here(), self.offset());
         self.reference_ahead();
@@ -157,7 +157,7 @@ impl Parser<'_> {
         Some(rules)
     }
 
-    /// Gives wildcards among copied parameters new names.
+    /// Gives new names to the wildcards among copied parameters.
     fn rename_wildcards(&mut self, args: &mut [Term]) {
         for arg in args {
             if let TermValue::Var(name) = &arg.value
@@ -286,7 +286,7 @@ fn rule(head: Head, body: Body, location: Location) -> Rule {
     }
 }
 
-/// Determines the kind of `p[x]`: with `if` a rule with a value for each `x`, else an old set.
+/// Determines the kind of `p[x]`: with `if` a rule with a value for each `x`, else a set as in v0.
 fn complete_head(head: &mut Head, if_keyword: bool) -> Option<()> {
     if head.reference.len() != 2 {
         return Some(());

@@ -1,4 +1,4 @@
-//! Packages and imports, and how they are distinguished from rules.
+//! Parsing of packages and imports, and their distinction from rules.
 
 use thin_vec::thin_vec;
 
@@ -7,8 +7,8 @@ use crate::syntax::token::{Keywords, Token, is_keyword};
 use crate::syntax::{Import, Location, Package, Ref, Term, TermValue, Var};
 
 impl<'t> Parser<'t> {
-    /// Reports a keyword in place of the name of a rule. After `default` that is certain, elsewhere
-    /// it depends on the next token.
+    /// Reports a keyword that is used as the name of a rule. After `default` it always is;
+    /// elsewhere the next token decides. Returns whether it is.
     pub(super) fn keyword_as_rule_name(&mut self, default: bool) -> bool {
         let keyword = self.token();
         let followers: &[Token] = match keyword {
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
         Some(())
     }
 
-    /// Parses a package declaration. `None` without an error: it is something else.
+    /// Parses a package declaration; `None` without an error if the statement is something else.
     pub(super) fn package(&mut self) -> Option<Package> {
         let location = self.here();
         self.declaration_begins()?;
@@ -100,8 +100,8 @@ impl<'t> Parser<'t> {
         Some(Package { path, location })
     }
 
-    /// Parses an import. `None` without an error: it is something else. Also returns the location
-    /// of its alias.
+    /// Parses an import; `None` without an error if the statement is something else. Also returns
+    /// the location of the alias.
     pub(super) fn import(&mut self) -> Option<(Import, Option<Location>)> {
         let location = self.here();
         self.declaration_begins()?;

@@ -86,13 +86,13 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses the rest of a term without a space: steps and arguments.
+    /// Parses the rest of a term after its head: steps and arguments, if no space precedes them.
     fn finish(&mut self, head: Term, start: usize) -> Option<Term> {
         self.scan_whitespace();
         self.finish_here(head, start)
     }
 
-    /// Parses the steps and arguments that begin at the token; a space ends the term.
+    /// Parses the steps and arguments that begin at the current token; a space ends the term.
     pub(super) fn finish_here(&mut self, head: Term, start: usize) -> Option<Term> {
         match self.token() {
             Token::LeftParen | Token::Dot | Token::LeftBracket => self.steps(head, start),
@@ -210,12 +210,12 @@ impl Parser<'_> {
         Some((TermValue::Call(terms), end))
     }
 
-    /// Whether the token is a keyword, which is allowed in a reference.
+    /// Whether the current token is a keyword that is allowed in a reference.
     pub(super) fn is_reference_keyword(&self) -> bool {
         self.token().is_keyword()
     }
 
-    /// Converts a keyword to a name if it begins a reference.
+    /// Converts the current token to a name if it is a keyword that begins a reference.
     pub(super) fn reference_ahead(&mut self) -> bool {
         let found = self.is_reference_keyword()
             && matches!(self.next_token(), Token::Dot | Token::LeftBracket);
@@ -226,7 +226,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the variable, or a reference of one step if it is a root document.
+/// Returns a variable unchanged, or as a reference of one term if it is a root document.
 pub(super) fn root(head: Term) -> Term {
     match &head.value {
         TermValue::Var(name) if matches!(&*name.0, "input" | "data") => Term {
@@ -237,7 +237,7 @@ pub(super) fn root(head: Term) -> Term {
     }
 }
 
-/// Whether it names the function that creates an empty set.
+/// Whether an operator is `set`, the function that creates an empty set.
 fn is_set(operator: &Term) -> bool {
     matches!(&operator.value, TermValue::Ref(steps)
         if matches!(steps.as_slice(), [Term { value: TermValue::Var(name), .. }] if &*name.0 == "set"))

@@ -20,13 +20,13 @@ use super::write::escape_into;
 use super::{Array, Object, SyntaxError, Value, from_json};
 use parallel_parse::{Helpers, Parts, Speculative};
 
-/// Minimum length of a text, in bytes, to be stored as a separate chunk.
+/// Minimum length in bytes of a text that is stored as a separate chunk.
 const SHORT: usize = 4 << 10;
 
 /// Maximum length of a chunk in bytes, unless it is one item.
 const LONG: usize = 16 << 10;
 
-/// Number of buffered bytes of a list from which chunks are created.
+/// Number of buffered bytes of a list at which chunks of it are created.
 const ENOUGH: usize = 64 << 10;
 
 /// Minimum length of a text, in bytes, that another thread parses.
@@ -48,7 +48,7 @@ pub fn document_from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     read(text, threads, WORTH_THREADS)
 }
 
-/// Parses a text with at most this many threads. `worth` is the minimum length for each.
+/// Parses a text with at most `threads` threads. `worth` is the minimum number of bytes for each.
 fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError> {
     let ordered = thread::scope(|scope| {
         let helpers = Helpers {
@@ -72,11 +72,11 @@ fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError>
     }
 }
 
-/// Reason for an early end of parsing. Every parse function returns it or a value, so that both are
-/// small.
+/// Reason for an early end of parsing. It is small, because every parse function returns it or a
+/// value.
 enum Stop {
     Syntax(Box<SyntaxError>),
-    /// A key precedes others of which chunks were already created.
+    /// A key sorts before keys that are in chunks already.
     Disorder,
 }
 
@@ -88,42 +88,41 @@ impl From<SyntaxError> for Stop {
 
 struct Documents<'s, 't> {
     reader: Reader<'t>,
-    /// Helpers; without them, no chunks of an object are created before its end is parsed.
+    /// Helper threads; `None` if no chunks of an object may be created before its end is parsed.
     helpers: Option<Helpers<'s, 't>>,
     /// Result of a speculative parse in another thread.
     ahead: Option<Speculative<'s>>,
-    /// Input position of the last speculative split. The next split is after it.
+    /// Position in the text of the last speculative split. The next split is after it.
     guessed: usize,
-    /// Whether the result is not needed any more.
+    /// Set once the result of this parse is not needed any more.
     useless: Arc<AtomicBool>,
     /// Parsed values that do not belong to a chunk yet, in output format.
     written: String,
     /// Items and members of all open arrays and objects.
     entries: Vec<Entry>,
     shapes: Shapes,
-    /// Positions of the members of an object in the order of their keys, from the last object that
-    /// was not sorted.
+    /// Positions of the members in the order of their keys, of the last object that was not sorted.
     order: Vec<usize>,
     /// Buffer for reordered text.
     spare: String,
 }
 
-/// An item or a member.
+/// A parsed item or member of an open array or object.
 struct Entry {
-    /// Start and end of its text.
+    /// Start of the text of the entry in the buffer; `end` is its end.
     start: usize,
     end: usize,
-    /// Length of a key that is written unescaped, after the first quote of the text.
+    /// Length in bytes of a key without escapes, which follows the first quote of the text.
     key: usize,
-    /// Key of a member, if it is written with escapes or there is no text.
+    /// Key of a member, if it is written with escapes or the entry has no text.
     name: Option<Box<str>>,
-    /// The value, if there is no text because it has chunks.
+    /// The value, if it has chunks, and the entry therefore no text.
     value: Option<Box<Value>>,
 }
 
 /// An open array or object.
 struct List<T: Kind> {
-    /// Start of its text.
+    /// Start of the text of the list in the buffer.
     start: usize,
     /// Number of entries that belong to the enclosing lists.
     behind: usize,
@@ -143,12 +142,12 @@ trait Kind: Item {
 
     fn mark_of(key: &str) -> Self::Mark;
 
-    /// Creates the value of a list without chunks.
+    /// Creates the value of a list that has no chunks.
     fn short(items: Vec<Self>, shapes: &mut Shapes) -> Value;
 
     fn long(tree: Tree<Self>) -> Value;
 
-    /// Whether a part with this mark may follow a key.
+    /// Whether a chunk with this mark may follow an entry with this key.
     fn follows(mark: &Self::Mark, key: &str) -> bool;
 
     fn to_rest(parts: Vec<Part<Self>>) -> Parts;
@@ -278,7 +277,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Parses a string and writes it to the buffer. Returns it if it is written with escapes.
+    /// Parses a string and writes it to the buffer; returns the string if it is written with
+    /// escapes.
     fn string(&mut self) -> Result<Option<Box<str>>, Stop> {
         self.reader.at += 1;
         let plain = self.reader.plain();
@@ -397,7 +397,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Ok(())
     }
 
-    /// Creates chunks of the first entries, except some, the last of which has the highest key.
+    /// Creates chunks of the first entries. The last entries remain, among them the highest key.
     fn part<T: Kind>(&mut self, list: &mut List<T>) {
         let mut own = self.entries.split_off(list.behind);
         let mut rest = own.as_mut_slice();
@@ -501,8 +501,9 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Some(Box::new(value))
     }
 
-    /// Determines the order of members; of those with the same key the last one is retained. Most
-    /// objects have the same keys as the preceding one, in the same positions.
+    /// Determines the order of members; of those with the same key the last one is retained. Tries
+    /// the order of the preceding object first: most objects have the same keys in the same
+    /// positions.
     fn order<T: Kind>(&mut self, list: &List<T>) {
         let own = self.entries.get(list.behind..).unwrap_or_default();
         let written = self.written.as_str();
@@ -543,7 +544,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         self.spare = text;
     }
 
-    /// Sorts the entries of members.
+    /// Sorts the entries of an object's members by key.
     fn arrange<T: Kind>(&mut self, list: &List<T>) {
         let own = self.entries.drain(list.behind..);
         let mut own: Vec<Option<Entry>> = own.map(Some).collect();
@@ -552,8 +553,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
     }
 }
 
-/// Returns the number of leading entries that become one chunk: they are all text, and not too
-/// long, or all have chunks.
+/// Returns the number of leading entries that become one chunk: all of them are text, and together
+/// not too long, or all of them have chunks.
 fn group(entries: &[Entry]) -> usize {
     let mut length = 0;
     let is_text = entries.first().is_some_and(Entry::is_text);
@@ -582,7 +583,7 @@ impl Entry {
         self.value.is_none()
     }
 
-    /// Returns the length of its text and a comma, 0 if there is no text.
+    /// Returns the length of the entry's text and a comma; 0 if it has no text.
     fn length(&self) -> usize {
         match self.is_text() {
             true => self.end - self.start + 1,

@@ -11,7 +11,7 @@ use crate::value::json::Reader;
 use crate::value::object::Member;
 use crate::value::tree::Part;
 
-/// Number of bytes that are searched for a position to split the text.
+/// Number of bytes that are searched for a position at which the text can be split.
 const WINDOW: usize = 256 << 10;
 
 /// Threads that parse later parts of a text.
@@ -24,13 +24,13 @@ pub(super) struct Helpers<'s, 't> {
     pub(super) worth: usize,
 }
 
-/// Speculative parse of the rest of a list in another thread: a list of the same kind and nesting
-/// depth as the one that was long enough for a guess.
+/// Speculative parse of the rest of a list in another thread. It may be any list of the same kind
+/// and nesting depth as the list that was being parsed when the thread was started.
 pub(super) struct Speculative<'s> {
-    /// Start position, after a comma.
+    /// Position in the text at which the thread starts, after a comma.
     pub(super) at: usize,
     depth: usize,
-    /// Opening bracket of its kind of list.
+    /// Opening bracket of the list.
     open: char,
     read: ScopedJoinHandle<'s, Result<Rest, Stop>>,
     _told: CancelOnDrop,
@@ -42,7 +42,7 @@ struct CancelOnDrop(Arc<AtomicBool>);
 /// Parsed rest of a list.
 struct Rest {
     parts: Parts,
-    /// End position, after the bracket.
+    /// Position in the text after the closing bracket.
     end: usize,
 }
 
@@ -103,7 +103,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Adds the rest of a list from the thread that parsed it, unless it is that of another list.
+    /// Adds the rest of a list from the thread that parsed it, unless that parsed another list.
     pub(super) fn join<T: Kind>(
         &mut self,
         list: &mut List<T>,
@@ -137,8 +137,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
     }
 }
 
-/// Finds the position after a comma of the outermost list near a position in the middle of a JSON
-/// text. It is a guess: the middle may be inside of a string.
+/// Finds the position after a comma of the outermost list, near the position `middle` of a JSON
+/// text. The result is a guess, because `middle` may be inside of a string.
 fn boundary(text: &str, middle: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(middle..)?;
     let bytes = bytes.get(..WINDOW).unwrap_or(bytes);
@@ -175,8 +175,8 @@ mod tests {
     use crate::value::document::read;
     use crate::value::from_json;
 
-    /// Texts in which guesses are right, wrong, or right for another list, and texts with errors
-    /// that one thread alone cannot report.
+    /// Returns texts in which guesses are right, wrong, or right for another list, and texts with
+    /// errors that one thread alone cannot report.
     fn texts() -> Vec<String> {
         let user = |at: usize| format!(r#""user-{at:05}": {{"n": {at}, "s": "}},\"{{["}}"#);
         let object = |from: usize, to: usize| {

@@ -43,7 +43,7 @@ pub(in crate::engine) struct AwsProfile {
 /// Role of the machine or container that the engine runs on.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(in crate::engine) struct AwsMetadata {
-    /// Role of a machine; if absent, that of the container is used.
+    /// Role of the machine; if absent, the role of the container is used.
     pub(in crate::engine) iam_role: Option<String>,
     pub(in crate::engine) aws_region: Option<String>,
 }
@@ -71,7 +71,7 @@ pub(in crate::engine) struct AwsAssumedRole {
 }
 
 impl AwsAssumedRole {
-    /// Source of the other key: only the first one that is configured.
+    /// Source of the access key that assumes the role: only the first one that is configured.
     pub(in crate::engine) fn other(&self) -> Option<AwsKeys<'_>> {
         let places = self.aws_signing.as_deref()?.places();
         let [environment, _, identity, profile, metadata] = places;
@@ -89,7 +89,7 @@ impl AwsSigning {
         self.places().into_iter().flatten()
     }
 
-    /// All sources in order, absent if not configured.
+    /// All sources of the key in order of precedence, absent if not configured.
     fn places(&self) -> [Option<AwsKeys<'_>>; 5] {
         let environment = self.environment_credentials.as_ref();
         let role = self.assume_role_credentials.as_ref();

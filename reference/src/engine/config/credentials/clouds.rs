@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Token from the metadata server of Google Cloud.
+/// Settings of a token from the metadata server of Google Cloud.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct GcpMetadata {
     audience: Option<String>,
@@ -38,7 +38,7 @@ impl GcpMetadata {
     }
 }
 
-/// Token for a managed identity of Azure. Missing members have default values.
+/// Settings of a token for a managed identity of Azure. Missing members have default values.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct AzureIdentity {
     pub(in crate::engine) endpoint: Option<String>,

@@ -21,8 +21,8 @@ pub(in crate::engine) use aws::{
 pub(in crate::engine) use clouds::{AzureIdentity, GcpMetadata, GcpToken};
 pub(in crate::engine) use oauth2::{Assertion, Grant, OAuth2};
 
-/// Authentication of the engine: at most one of these. Unlike unknown keys elsewhere, an unknown
-/// kind is refused: without its credentials a service would only answer that it requires some.
+/// Credentials of the engine for a service, at most one. Unlike unknown keys elsewhere, an unknown
+/// one is refused: without credentials, the service would only answer that it requires some.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::engine) struct Credentials {
@@ -97,7 +97,7 @@ impl Credentials {
         self.s3_signing.as_ref().map_or(Ok(()), AwsSigning::check)
     }
 
-    /// Resolves the signing key that they name, if any.
+    /// Resolves the signing key that the credentials name, if any.
     pub(super) fn take_keys(&mut self, keys: &BTreeMap<String, Key>) -> Result<(), String> {
         match &mut self.oauth2 {
             Some(oauth2) => oauth2.take_key(keys),
@@ -106,7 +106,7 @@ impl Credentials {
     }
 }
 
-/// Returns a value that is present and not empty.
+/// Returns the value if it is present and not empty.
 fn filled<T: AsRef<str>>(given: Option<&T>) -> Option<&T> {
     given.filter(|given| !given.as_ref().is_empty())
 }

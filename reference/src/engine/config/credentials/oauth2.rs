@@ -16,7 +16,7 @@ use crate::engine::config::secret::Secret;
 /// Default type of a `client_assertion`.
 const JWT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// OAuth2 token of an authorization server.
+/// Settings of an OAuth2 token from an authorization server.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::engine) struct OAuth2 {
     #[serde(default)]
@@ -85,7 +85,7 @@ pub(in crate::engine) enum Grant<'c> {
         kind: &'c str,
         assertion: Assertion<'c>,
     },
-    /// Assertion that is the whole grant.
+    /// Signed assertion that is the whole grant, without a client.
     Bearer { key: &'c Key },
 }
 
@@ -97,7 +97,7 @@ pub(in crate::engine) enum Assertion<'c> {
 }
 
 impl OAuth2 {
-    /// Grant to present for the token.
+    /// Returns the grant to present to the authorization server.
     ///
     /// # Errors
     /// When no grant is configured, or more than one.
@@ -142,10 +142,10 @@ impl OAuth2 {
         }
     }
 
-    /// Digest of the certificate that its assertions name, if any.
+    /// Digest of the certificate that the assertions name, if any.
     ///
     /// # Errors
-    /// When it is not hexadecimal.
+    /// When the digest is not hexadecimal.
     pub(in crate::engine) fn thumbprint(&self) -> Result<Option<Vec<u8>>, String> {
         let digits = match filled(self.thumbprint.as_ref()) {
             None => return Ok(None),

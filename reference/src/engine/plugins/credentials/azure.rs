@@ -21,13 +21,13 @@ const RESOURCE: &str = "https://storage.azure.com/";
 const MACHINE_VERSION: &str = "2018-02-01";
 const APPLICATION_VERSION: &str = "2019-08-01";
 
-/// Timeout of the endpoint.
+/// Timeout of requests to the identity endpoint.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Name of the endpoint in messages.
+/// Name of the identity endpoint in error messages.
 const SERVER: &str = "the identity endpoint";
 
-/// Requests a token.
+/// Requests a token from the identity endpoint.
 ///
 /// # Errors
 /// When the environment is incomplete, or no token is returned.

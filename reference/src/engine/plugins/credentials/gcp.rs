@@ -10,23 +10,23 @@ use super::token::{Token, lifetime};
 use super::token_request::{ask, question};
 use crate::engine::config::{GcpMetadata, GcpToken};
 
-/// Default address of the server.
+/// Default address of the metadata server.
 const ENDPOINT: &str = "http://metadata.google.internal";
 
-/// Default paths of its tokens.
+/// Default paths of access and identity tokens on the server.
 const ACCESS: &str = "/computeMetadata/v1/instance/service-accounts/default/token";
 const IDENTITY: &str = "/computeMetadata/v1/instance/service-accounts/default/identity";
 
-/// Timeout of the server.
+/// Timeout of requests to the metadata server.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Name of the server in messages.
+/// Name of the metadata server in error messages.
 const SERVER: &str = "the metadata server";
 
 /// Requests a token from the metadata server.
 ///
 /// # Errors
-/// When it returns none.
+/// When the server returns no token.
 pub(super) async fn fetch(metadata: &GcpMetadata) -> Result<Token, String> {
     let asked = Instant::now();
     let set = |given: &Option<String>, usual: &str| {

@@ -23,7 +23,7 @@ pub(super) enum Credentials {
     None,
     Bearer {
         bearer: Bearer,
-        /// Whether it is sent in base64, as registries require.
+        /// Whether the token is sent in base64, as registries require.
         in_base64: bool,
     },
     /// Token of a provider, cached until it expires.
@@ -134,7 +134,7 @@ async fn text(path: &std::path::Path) -> Result<String, String> {
     text.map_err(|why| format!("file `{}`: {why}", path.display()))
 }
 
-/// Environment variable, if set and not empty.
+/// Value of an environment variable, if set and not empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -18,7 +18,7 @@ use crate::engine::random_id;
 /// Default lifetime of a token.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// Timeout of the authorization server.
+/// Timeout of requests to the authorization server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Lifetime of an assertion, in seconds.
@@ -27,7 +27,7 @@ const ASSERTION_LIFETIME: u64 = 600;
 const JWT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const JWT_GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/// Name of the server in messages.
+/// Name of the authorization server in error messages.
 const SERVER: &str = "the authorization server";
 
 /// Requests a token from the authorization server.
@@ -53,7 +53,7 @@ pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Tok
     token(&answer, asked)
 }
 
-/// Form parameters of the request. Additional parameters may only override the scopes.
+/// Form parameters of the token request. Additional parameters may only override the scopes.
 async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, String>, String> {
     let mut form = BTreeMap::new();
     let mut say = |name: &str, value: &str| {
@@ -98,7 +98,7 @@ async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, Str
     Ok(form)
 }
 
-/// Assertion signed by a key.
+/// Creates an assertion signed by a key.
 fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = since.map_err(|why| why.to_string())?.as_secs();

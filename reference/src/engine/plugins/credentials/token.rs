@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rego::Value;
 
-/// A token is not used in the last seconds before it expires.
+/// How long before its expiry a token is no longer used.
 const LEEWAY: Duration = Duration::from_secs(10);
 
 /// Token with an expiry.
@@ -35,13 +35,13 @@ impl Token {
         &self.text
     }
 
-    /// Whether it is still valid.
+    /// Whether the token is still valid.
     pub(super) fn lives(&self) -> bool {
         Instant::now() < self.end
     }
 }
 
-/// Lifetime in a response, if present: a number of seconds, also as a string.
+/// Lifetime of the token in a response, if present: a number of seconds, also as a string.
 pub(super) fn lifetime(answer: &Value) -> Option<Duration> {
     let seconds = match answer.get("expires_in")? {
         Value::Number(seconds) => u64::try_from(seconds.as_i64()?).ok()?,

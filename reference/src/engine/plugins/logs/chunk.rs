@@ -1,4 +1,4 @@
-//! Chunks: compressed JSON arrays of bounded length, as they are uploaded.
+//! Chunks: compressed JSON arrays of events, of bounded length, as they are uploaded.
 
 use std::io::{self, Write};
 
@@ -13,17 +13,17 @@ use super::entry::Entry;
 /// Part of the buffered events, in its uploaded form.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    /// Number after its last event.
+    /// Sequence number that follows that of the last event.
     pub(super) end: u64,
-    /// Compressed JSON array; absent if its only event is dropped.
+    /// Compressed JSON array; absent if the only event is dropped.
     pub(super) body: Option<Vec<u8>>,
-    /// Whether its only event lacks the results of non-deterministic functions.
+    /// Whether the only event lacks the results of non-deterministic functions.
     pub(super) without_calls: bool,
 }
 
-/// Compresses as many of the first events as fit in the limit; `None` if there are none. A single
-/// event that exceeds it is sent without the results of non-deterministic functions, if it fits
-/// then.
+/// Compresses as many of the first events as fit in the limit; `None` without events. A single
+/// event that exceeds the limit is sent without the results of non-deterministic functions, if it
+/// fits then.
 pub(super) fn pack(entries: &[Entry], limit: usize) -> io::Result<Option<Chunk>> {
     let mut count = entries.len();
     loop {

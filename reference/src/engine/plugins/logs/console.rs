@@ -7,11 +7,11 @@ use tracing::info;
 use super::MAX_EVENT;
 use crate::log::{CONSOLE, Json};
 
-/// Type that identifies these lines.
+/// Type that identifies the lines of decisions in the log.
 const TYPE: &str = "openpolicyagent.org/decision_logs";
 
-/// Writes an event to the log of the process, its members as members of the line. The error, an
-/// object in uploads, is a sentence here.
+/// Writes an event to the log of the process; the members of the event are members of the line. The
+/// error, an object in uploads, is a sentence here.
 ///
 /// # Errors
 /// When the event is too long. Then nothing is written.

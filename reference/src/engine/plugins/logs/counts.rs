@@ -15,7 +15,7 @@ pub(in crate::engine::plugins) struct Counts {
     pub(in crate::engine::plugins) without_calls: u64,
     /// Events that could not be written to disk.
     pub(in crate::engine::plugins) unwritten: u64,
-    /// Events whose request was refused, because they could not be written to disk.
+    /// Events whose request was refused, because the event could not be written to disk.
     pub(in crate::engine::plugins) refused: u64,
     /// Events that were damaged on disk.
     pub(in crate::engine::plugins) damaged: u64,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// Encoded event.
+/// Queued event: its number, and its encoding in JSON.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     /// Sequence number of the event; later ones are larger.

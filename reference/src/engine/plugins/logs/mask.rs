@@ -9,10 +9,10 @@ use super::redact::MaskedValues;
 /// Members of events that can be masked.
 const MASKABLE: [&str; 3] = ["input", "result", "nd_builtin_cache"];
 
-/// A mask.
+/// Mask of one value in an event.
 #[derive(Debug)]
 struct Mask<'m> {
-    /// Path as given.
+    /// Path of the value, as the policy spells it.
     path: &'m str,
     /// Path segments, of which the first is a member of events.
     segments: Vec<String>,

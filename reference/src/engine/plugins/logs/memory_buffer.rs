@@ -22,7 +22,7 @@ struct Waiting {
 }
 
 impl MemoryBuffer {
-    /// Adds an event; returns the number of dropped events, including itself if it is too long.
+    /// Adds an event; returns the number of dropped events, which may include the new one.
     pub(super) fn put(&self, event: Vec<u8>, limits: &Upload) -> u64 {
         let mut waiting = self.waiting();
         if event.len() > limits.bytes {

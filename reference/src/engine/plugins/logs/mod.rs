@@ -48,7 +48,7 @@ enum Lost {
     TooLong(#[from] TooLong),
 }
 
-/// A decision, with what the log records of its request.
+/// A decision, with the data of its request that the log records.
 #[derive(Debug)]
 pub(in crate::engine) struct Entry<'e> {
     pub(in crate::engine) id: &'e str,
@@ -115,7 +115,7 @@ fn write(event: Object, logs: &DecisionLogs) -> Result<Option<Vec<u8>>, Lost> {
 }
 
 impl Entry<'_> {
-    /// Adds the side records of the evaluation.
+    /// Adds the side records of the evaluation to an event.
     fn note(&self, event: &mut Object, logs: &DecisionLogs) {
         let Some(noted) = &self.decision.noted else {
             return;
@@ -129,7 +129,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Whether there is a result. A query without solutions has one.
+    /// Whether the decision has a result. A query without solutions has one, too.
     fn has_answer(&self) -> bool {
         let outcome = self.decision.outcome.as_ref();
         outcome.is_ok_and(|outcome| {
@@ -194,7 +194,7 @@ impl Entry<'_> {
     }
 }
 
-/// Error of a decision: that of the evaluation, if it failed.
+/// Error object of a decision without a result: the error of the evaluation, if that failed.
 fn failure(error: &DecisionError) -> Value {
     let code = match error {
         DecisionError::Evaluation(failure) if failure.code != EvalCode::Memory => {
@@ -210,7 +210,7 @@ fn failure(error: &DecisionError) -> Value {
     ])
 }
 
-/// Values of the headers with these names.
+/// Object with the values of the request headers with these names.
 fn headers(request: &Request, names: &[String]) -> Object {
     let found = names.iter().filter_map(|name| {
         let values = request.headers.get_all(name).iter();
@@ -240,7 +240,7 @@ fn judge(state: &State, logs: &DecisionLogs, event: &mut Object) -> Result<bool,
     mask::apply(event, &masks).map(|()| true)
 }
 
-/// Evaluates a policy for an event.
+/// Evaluates the drop or mask policy at a path, with an event as input.
 fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>, String> {
     let key = path.join("/");
     let prepared = state.logs.get(&key).unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! Parts of masked values, by which copies of them are recognised.
+//! Parts of masked values, by which copies of the values are recognised.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -7,7 +7,7 @@ use rego::value::Number;
 
 use super::spelling;
 
-/// Shorter strings and numbers are too common to identify a copy.
+/// Minimum length of strings and numbers; shorter ones are too common to identify a copy.
 const SHORTEST_STRING: usize = 3;
 const SHORTEST_NUMBER: usize = 4;
 
@@ -31,11 +31,11 @@ pub(super) enum Part {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaskedPart {
     digest: u64,
-    /// Approximate bytes of its JSON.
+    /// Approximate bytes of the value's JSON.
     size: usize,
 }
 
-/// Computes digests of values. They are equal for equal values, whatever parts these share.
+/// Computes digests of values. Equal values have equal digests, whether or not they share parts.
 #[derive(Debug, Default)]
 pub(super) struct Digests(RandomState);
 

@@ -42,7 +42,7 @@ impl LogQueue {
     /// Adds an event.
     ///
     /// # Errors
-    /// When it cannot be stored, and the configuration refuses such decisions.
+    /// When the event cannot be stored, and the configuration refuses its request then.
     pub(super) fn put(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
         self.keep(event, upload)?;
         if upload.trigger == UploadTrigger::Immediate && self.size().1 >= upload.chunk as u64 {

@@ -7,7 +7,7 @@ use std::time::Instant;
 #[derive(Debug, Default)]
 pub(super) struct RateLimiter(Mutex<Option<Allowance>>);
 
-/// Remaining events, and when that was computed.
+/// Number of events that are still accepted, and when that was computed.
 #[derive(Debug, Clone, Copy)]
 struct Allowance {
     events: f64,

@@ -9,7 +9,7 @@ use rego::value::{Number, Object, Set};
 use super::parts::{Digests, MaskedPart, Part, is_long_enough};
 use super::spelling;
 
-/// Members of events that may repeat values of others.
+/// Members of events that may repeat values of other members.
 const REPEATING: [&str; 6] = [
     "input",
     "result",
@@ -19,10 +19,10 @@ const REPEATING: [&str; 6] = [
     "custom",
 ];
 
-/// Maximum bytes of search strings. If more is masked, every string in these members is covered.
+/// Maximum bytes of search strings; if more is masked, all strings in `REPEATING` are covered.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Shorter names that consist of letters are common words.
+/// Names that are shorter than this and consist of letters count as common words.
 const LONGEST_WORD: usize = 16;
 
 /// Replacement of covered values.
@@ -43,7 +43,7 @@ pub(super) struct MaskedValues {
 /// Finder of masked values.
 #[derive(Debug)]
 enum Finder<'h> {
-    /// Finds any of these parts.
+    /// Finds any of the masked parts.
     Parts {
         hidden: &'h MaskedValues,
         texts: AhoCorasick,
@@ -153,7 +153,7 @@ impl MaskedValues {
     }
 }
 
-/// Changes the members of an event that may repeat others.
+/// Replaces the members of an event that may repeat others, if `changed` returns a replacement.
 fn change(event: &mut Object, mut changed: impl FnMut(&Value) -> Option<Value>) {
     for name in REPEATING {
         if let Some(member) = event.get_mut(name)
@@ -281,7 +281,7 @@ impl Finder<'_> {
     }
 }
 
-/// Covers some words of a string, if it has any of them.
+/// Covers these words of a string, if it has any of them.
 fn without_words(text: &str, words: &BTreeSet<&str>) -> Option<String> {
     if words.is_empty() {
         return None;

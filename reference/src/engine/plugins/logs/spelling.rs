@@ -85,7 +85,7 @@ fn backslash<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// Undoes `u` with four digits, or two of them that form a surrogate pair.
+/// Undoes an escape of `u` and four digits, or two escapes that form a surrogate pair.
 fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     let first = hex(after.get(1..5)?)?;
     let rest = after.get(5..)?;
@@ -108,14 +108,14 @@ fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Undoes a letter with `digits` digits.
+/// Undoes an escape of a letter and `digits` hexadecimal digits, and returns the rest.
 fn code<'t>(after: &'t str, digits: usize, plain: &mut Vec<u8>) -> Option<&'t str> {
     let code = hex(after.get(1..=digits)?)?;
     push(plain, char::from_u32(code)?);
     after.get(digits + 1..)
 }
 
-/// Undoes percent-encoding, also that of spaces in queries, and returns the rest.
+/// Undoes one percent-escape, or `+` for a space in a query, and returns the rest.
 fn percent<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
     if let Some(rest) = escape.strip_prefix('+') {
         plain.push(b' ');
@@ -136,7 +136,7 @@ fn push(plain: &mut Vec<u8>, character: char) {
     plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// Number without its sign.
+/// Parses a number without its sign.
 pub(super) fn magnitude(text: &str) -> Option<Number> {
     Number::parse(text.strip_prefix('-').unwrap_or(text))
 }

@@ -17,7 +17,7 @@ use crate::engine::plugins::backoff::Backoff;
 use crate::engine::plugins::service::{Client, ServiceError};
 use crate::engine::plugins::status_registry::Failure;
 
-/// Minimum compression ratio of events, as a rule.
+/// Usual minimum ratio of the bytes of events to their compressed bytes.
 const RATIO: usize = 16;
 
 /// Error code of failed decision log uploads in status reports.
@@ -114,7 +114,7 @@ impl Uploader {
         sent
     }
 
-    /// Packs the next chunk of events before this number, if there are any.
+    /// Packs the next chunk of events before the sequence number `end`, if there are any.
     async fn chunk(&self, source: &Source, end: u64) -> Result<Option<Chunk>, ServiceError> {
         let limit = self.upload.chunk;
         let (plugins, source) = (Arc::clone(&self.plugins), source.clone());

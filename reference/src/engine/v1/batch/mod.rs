@@ -1,3 +1,3 @@
-//! `/v1/batch`: multiple decisions in one request, an extension of the document.
+//! `/v1/batch`: multiple decisions in one request, an API that Open Policy Agent lacks.
 
 pub(in crate::engine) mod data;

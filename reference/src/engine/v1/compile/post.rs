@@ -17,7 +17,7 @@ use crate::engine::v1::query::UNSAFE;
 use crate::engine::{Engine, errors, request_body};
 use crate::http::{ApiError, Reply, Request};
 
-/// Initial buffer size, which few responses exceed.
+/// Initial bytes of the response buffer, which few responses exceed.
 const TEXT: usize = 4 << 10;
 
 /// Partially evaluates the body's member `query` with the documents in `unknowns` unknown. The
@@ -32,7 +32,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     answer(&engine.state(), request, engine.version())
 }
 
-/// Residual of the query in the request.
+/// Answers with the residual of the query in the request.
 fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let asked = request_body::object(request)?;
@@ -97,7 +97,7 @@ fn written(
     Reply::document(StatusCode::OK, &answer, pretty)
 }
 
-/// Parses the query.
+/// Parses the query, which must not be empty.
 fn read(text: &str, version: Version) -> Result<Body, ApiError> {
     let body = Query::read_as(text, version);
     let body = body.map_err(|errors| errors::unparsed_residual(&errors))?;

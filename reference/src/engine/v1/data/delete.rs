@@ -8,7 +8,7 @@ use crate::http::{ApiError, Reply, Request};
 /// Removes a document.
 ///
 /// # Errors
-/// `resource_not_found` when it does not exist, `invalid_parameter` when a bundle owns it.
+/// `resource_not_found` when there is no such document, `invalid_parameter` when a bundle owns it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let metrics = Metrics::of_write(request);
     engine.write(|contents| {

@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::engine::metrics::Metrics;
 use crate::http::{ApiError, Reply, Request};
 
-/// Decides: returns the document at the path in an envelope, `{}` when it is undefined.
+/// Returns the document at the path in an envelope as a decision; `{}` when it is undefined.
 ///
 /// # Errors
 /// `invalid_parameter` when the parameter `input` is not JSON.

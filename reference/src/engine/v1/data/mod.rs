@@ -80,7 +80,7 @@ pub(in crate::engine) fn envelope(
     Ok(envelope)
 }
 
-/// Warning that the request lacks this member.
+/// Warning in a response that the request lacks this member.
 pub(in crate::engine) fn missing(member: &str) -> Value {
     let message = format!("'{member}' key missing from the request");
     Value::object([
@@ -120,7 +120,7 @@ fn write_reply(metrics: Metrics) -> Reply {
     Reply::document(StatusCode::OK, &body, false)
 }
 
-/// Refuses a written document at a path that rules define.
+/// Refuses the document written at a path if it conflicts with rules.
 fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), Errors> {
     let Some(document) = store::find(&contents.documents, path) else {
         return Ok(());

@@ -98,7 +98,7 @@ fn operation(item: &Value, base: &[String]) -> Result<Operation, ApiError> {
     Ok(Operation { kind, path })
 }
 
-/// Member that is a string; a missing one counts as empty.
+/// Member that must be a string; a missing one counts as empty.
 fn text<'v>(item: &'v Value, name: &str) -> Result<&'v str, ApiError> {
     match item.get(name) {
         None | Some(Value::Null) => Ok(""),

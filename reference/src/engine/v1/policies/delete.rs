@@ -12,7 +12,7 @@ use crate::http::{ApiError, Reply, Request};
 ///
 /// # Errors
 /// `resource_not_found` when no policy has the id; `invalid_operation` when other policies do not
-/// compile without it, and `invalid_parameter` when a bundle owns it; then it stays.
+/// compile without this one, and `invalid_parameter` when a bundle owns it; then it stays.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_policy(request);
     let id = id(request);

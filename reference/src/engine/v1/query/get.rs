@@ -5,11 +5,11 @@ use crate::engine::Engine;
 use crate::engine::metrics::Metrics;
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers an ad hoc query, the parameter `q`.
+/// Answers the ad hoc query in the parameter `q`.
 ///
 /// # Errors
 /// `invalid_parameter` without the parameter `q` or when the query cannot be parsed or compiled,
-/// `internal_error` when it is empty or its evaluation fails.
+/// `internal_error` when the query is empty or its evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let metrics = Metrics::of_decision(request);
     let text = request.last_parameter("q");

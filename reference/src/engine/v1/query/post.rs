@@ -12,7 +12,7 @@ use crate::http::{ApiError, Reply, Request};
 ///
 /// # Errors
 /// `invalid_parameter` when the body is not an object with a string `query`, or the query cannot be
-/// parsed or compiled; `internal_error` when it is empty or its evaluation fails.
+/// parsed or compiled; `internal_error` when the query is empty or its evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let timer = "timer_rego_input_parse_ns";

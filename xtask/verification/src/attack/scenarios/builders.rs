@@ -1,5 +1,5 @@
-//! Builder exhaustion by one tenant: endless builds, a revision that expands to 2^60 values, builds
-//! that end the process, and stacks with the maximum number of patterns.
+//! Exhaustion of the builders by one tenant: endless builds, a revision that expands to 2^60
+//! values, builds that end the process, and stacks with the maximum number of patterns.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,13 @@ use crate::servers::{Failure, HANG_LIMIT};
 const ENDLESS: &str = "sprintf(\"%d\", [count([1 | r := numbers.range(1, 100000); some a in r; \
                        some b in r; some c in r; a + b + c == -1])])";
 
-/// Number of endless builds, more than a control plane runs at a time.
+/// Number of endless builds, more than a control plane runs at the same time.
 const MANY: usize = 6;
 
 /// Number of bundles with a label that stacks select.
 const LABELLED: usize = 1500;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 1024;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -33,7 +33,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Writes are not delayed by the patterns of stacks.
+/// Checks that the patterns of stacks do not delay writes.
 async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let mut plane = tenancy::plane(harness, &[]).await?;
     let (owner, stacker) = (plane.person("first"), plane.person("stacker"));
@@ -83,7 +83,7 @@ async fn unlimited(harness: &Harness) -> Result<ControlPlane, Failure> {
     tenancy::plane(harness, &time).await
 }
 
-/// Creates a bundle with a revision.
+/// Creates a bundle whose revision is this expression.
 async fn put(person: User, name: &str, revision: &str) -> Result<(), Failure> {
     let body = json!({
         "object_storage": {"filesystem": {"path": format!("{name}.tgz")}},

@@ -16,16 +16,16 @@ const TIMEOUT: &str = "2s";
 /// Number of concurrent clients.
 const MANY: usize = 250;
 
-/// Address of a client without earlier connections, which must be admitted, and the maximum ratio
-/// of its latency to the bound of the health monitor.
+/// Source address of a client without earlier connections, which must be admitted, and the maximum
+/// ratio of its latency to the bound of the health monitor.
 const NEWCOMER: [u8; 4] = [127, 0, 0, 4];
 const SOON: f64 = 10.0;
 
-/// Connection limit of the server, and a number of connections beyond it.
+/// Connection limit of the server, and a number of connections above the limit.
 const LIMIT: &str = "200";
 const BEYOND: u8 = 250;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 256;
 
 /// Behaviour of a slow client.
@@ -96,7 +96,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Whether the server closes the connection or responds with an error.
+/// Sends bytes slowly; returns whether the server closes the connection or responds with an error.
 async fn drip(mut client: Wire, slow: Slow) -> bool {
     let begun = Instant::now();
     let first = match slow {
@@ -156,7 +156,7 @@ async fn idle(
     outlast(findings, server, bystander, kept, (what, true)).await
 }
 
-/// Address of an attacker's client: one of many, or always the same.
+/// Returns the source address of an attacker's client: one of many, or always the same.
 fn address(number: u8, spread: bool) -> [u8; 4] {
     match spread {
         true => [127, 0, 4, number % 25 + 1],
@@ -204,8 +204,8 @@ async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
     kept
 }
 
-/// Holds connections open for a while. This must not affect the health monitor, nor a new client if
-/// there is to be room for it.
+/// Holds connections open for a while, and checks that this does not affect the health monitor, nor
+/// a new client if there must be room for one.
 async fn outlast(
     findings: &mut Findings,
     server: &Process,

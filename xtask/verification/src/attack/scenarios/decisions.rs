@@ -23,12 +23,12 @@ const CLIENTS: u64 = 4;
 /// Size limit of a small buffer, in bytes.
 const SMALL: u64 = 2 << 20;
 
-/// Decision-log sink and buffer configuration of an engine.
+/// Engine's sink of decision logs, and the configuration of its buffer.
 struct Logging<'s> {
     harness: &'s Harness,
     sink: Sink,
     port: u16,
-    /// Other members of `reporting`.
+    /// Further members of the configuration `reporting`.
     further: Value,
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 impl Logging<'_> {
-    /// Starts an engine on the buffer of its predecessors.
+    /// Starts an engine that continues the buffer of the previous engines.
     async fn engine(&self) -> Result<Process, Failure> {
         let mut reporting = json!({
             "buffer_type": "disk",
@@ -94,7 +94,7 @@ impl Logging<'_> {
 }
 
 /// Requests decisions for a while over several connections; returns the ids of the acknowledged
-/// decisions, in order for each client, and the number of refused ones.
+/// decisions of each client, in order, and the number of refused decisions.
 async fn decide(server: &Process, time: Duration, padding: usize) -> (Vec<Vec<String>>, u64) {
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
@@ -131,8 +131,8 @@ async fn decide(server: &Process, time: Duration, padding: usize) -> (Vec<Vec<St
     (all, refused)
 }
 
-/// Kills the engine while the sink is down, while it accepts, and while clients write; the rest of
-/// a partial write does not prevent delivery.
+/// Kills the engine while the sink is down, while the sink accepts, and while clients write. An
+/// incomplete entry, left by a kill, must not prevent delivery.
 async fn killed(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Failure> {
     let kills = if logging.harness.long { 20 } else { 4 };
     let mut acknowledged = Vec::new();
@@ -173,7 +173,7 @@ fn server_kill(server: &Process) {
     let _sent = server.signal(rustix::process::Signal::KILL);
 }
 
-/// Appends half an entry to the newest file.
+/// Appends half an entry to the newest file of the buffer.
 fn spoil_end(folder: &std::path::Path) -> Result<(), Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -190,7 +190,8 @@ fn spoil_end(folder: &std::path::Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sinks that reject events, or accept them without a response, and then recover.
+/// Checks delivery to sinks that reject events, or accept them without a response, and then
+/// recover.
 async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Failure> {
     let mut server = logging.engine().await?;
     let _sink = logging.sink.listen(logging.port).await?;
@@ -238,7 +239,7 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
     Ok(())
 }
 
-/// More decisions than fit in the buffer.
+/// Makes more decisions than fit in the buffer.
 async fn filled(findings: &mut Findings, logging: &Logging<'_>, full: &str) -> Result<(), Failure> {
     let mut server = logging.engine().await?;
     logging.sink.clear();
@@ -264,7 +265,7 @@ async fn filled(findings: &mut Findings, logging: &Logging<'_>, full: &str) -> R
     findings.end(&mut server).await
 }
 
-/// Total size of the files in a folder, in bytes.
+/// Returns the total size of the files in the buffer's folder, in bytes.
 ///
 /// # Errors
 /// When a file is accessible to other users.

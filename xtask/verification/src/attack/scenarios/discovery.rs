@@ -20,14 +20,15 @@ const DELAY: f64 = 0.1;
 /// Number of changes of the bundle before the attack ends.
 const TURNS: u64 = 40;
 
-/// Number of bundles that each version configures.
+/// Number of bundles that each version of the discovery bundle configures.
 const BUNDLES: usize = 50;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 256;
 
-/// Configuration that differs each time, points discovery at itself and elsewhere, requests polling
-/// without a delay, and includes the engine's entire own configuration.
+/// Returns the discovery policy of a turn. Its configuration differs each time, points discovery at
+/// itself and elsewhere, requests polling without a delay, and includes the engine's entire own
+/// configuration.
 fn policy(turn: u64) -> String {
     let bundles = (0..BUNDLES).map(|at| {
         let delays = json!({"min_delay_seconds": 3600, "max_delay_seconds": 3600});
@@ -53,7 +54,7 @@ fn policy(turn: u64) -> String {
     )
 }
 
-/// Request counts of the bundle server.
+/// Numbers of requests to the bundle server.
 #[derive(Debug, Default)]
 struct BundleRequests {
     discovery: AtomicU64,

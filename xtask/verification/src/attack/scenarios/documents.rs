@@ -10,10 +10,11 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process, Wire, ask, request, request_with};
 
-/// Peak memory of the server, in MiB: the budget for bodies is 1 GiB.
+/// Limit of the server's peak memory, in MiB: the budget for request bodies is 1 GiB.
 const MOST: u64 = 1536;
 
-/// Maximum cost ratio for a document of four times the size: linear is 4, quadratic 16.
+/// Maximum ratio of the parsing cost when a document is four times as large: linear is 4, quadratic
+/// 16.
 const RATIO: f64 = 8.0;
 
 /// Number of concurrent clients.
@@ -36,7 +37,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Documents that a careless parser recurses into or computes.
+/// Sends JSON documents on which a careless parser recurses deeply or computes for long.
 async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let million = 1_000_000;
@@ -87,7 +88,8 @@ async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Nested brackets and anchors in YAML: growth of their cost, and effect on other clients.
+/// Sends YAML with nested brackets and anchors: measures the growth of the cost, and the effect on
+/// other clients.
 async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     type Make = fn(usize) -> String;
     let kinds: [(&str, Make); 4] = [
@@ -140,7 +142,7 @@ async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Bodies in chunks of one byte.
+/// Sends bodies in chunks of one byte.
 async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let head = "POST /v1/data/calm/allow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -170,7 +172,7 @@ async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure
     Ok(())
 }
 
-/// Large bodies that are never completed.
+/// Sends large bodies that are never completed.
 async fn unfinished(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let head = format!(

@@ -14,7 +14,7 @@ use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, ENCRYPTION_KEY};
 use crate::servers::{Failure, HANG_LIMIT, Process};
 
-/// Encryption key other than [`ENCRYPTION_KEY`].
+/// Valid encryption key other than [`ENCRYPTION_KEY`].
 const OTHER_KEY: &str = "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n";
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -36,7 +36,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// The server's files are not accessible to other users.
+/// Checks that the server's files are not accessible to other users.
 fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let mut files = 0;
     for entry in fs::read_dir(&harness.folder)? {
@@ -52,8 +52,8 @@ fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// At SIGHUP, a token removed from the configuration stops working, a new one works, and an invalid
-/// configuration changes nothing.
+/// Checks that at SIGHUP a token removed from the configuration stops working, a new one works, and
+/// an invalid configuration changes nothing.
 async fn tokens(
     harness: &Harness,
     findings: &mut Findings,

@@ -16,11 +16,11 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, Process};
 
-/// Connections of a flood. More would also use the health monitor's CPU time, as attackers run on
-/// the attacked machine here.
+/// Number of connections of a flood. More would also use the CPU time of the health monitor, as
+/// attackers run on the attacked machine here.
 const CONNECTIONS: usize = 2;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 256;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -68,10 +68,10 @@ async fn try_one(
     (name, outcome.await)
 }
 
-/// Returns the bytes of a repetition of a flood, by its number.
+/// Function that returns the bytes of one repetition of a flood, by the number of the repetition.
 type Flood = fn(u32) -> Vec<u8>;
 
-/// Floods, each with the bytes that precede it. Clients read no responses.
+/// Returns the floods by name, each with the bytes to send first. Clients read no responses.
 fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
     let begun = frame(HEADERS, END_STREAM, 1, &block(SOUND));
     let open = frame(

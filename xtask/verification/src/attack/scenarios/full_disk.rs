@@ -1,5 +1,5 @@
-//! Full disk of an engine: decisions and persisted bundles. A limit on file sizes simulates the
-//! full disk.
+//! Full disk of an engine that buffers decisions and persists bundles. A limit on file sizes
+//! simulates the full disk.
 
 use std::fs;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::servers::{Failure, Peer, PeerScript, Process, Sink, ask, free_address
 /// Maximum file size, in bytes.
 const ROOM: u64 = 64 << 10;
 
-/// Number of decisions of a kilobyte: several times as many as fit.
+/// Number of decisions, of a kilobyte each: several times as many as fit on the disk.
 const DECISIONS: usize = 300;
 
-/// Size of a bundle that does not fit even when compressed, in bytes.
+/// Size of the data of a bundle that does not fit on the disk even when compressed, in bytes.
 const LARGE: usize = 400 << 10;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -48,7 +48,8 @@ async fn engine(harness: &Harness, config: &Value) -> Result<Process, Failure> {
     Process::start(&mut command, &harness.folder).await
 }
 
-/// Requests a decision; returns the status of `/health`, that of the decision, and its id.
+/// Requests a decision; returns the status of `/health`, the status of the decision, and the
+/// decision's id.
 async fn decide(server: &Process) -> Result<(u16, u16, Option<String>), Failure> {
     let body = json!({"input": {"user": "ann", "text": "x".repeat(1_000)}}).to_string();
     let asked = request("POST", "/v1/data/calm/allow", &body);
@@ -59,8 +60,8 @@ async fn decide(server: &Process) -> Result<(u16, u16, Option<String>), Failure>
     Ok((health.status(), answer.status(), id.map(str::to_owned)))
 }
 
-/// Decisions are buffered on a disk that fills up. Once there is room, each answered one is
-/// delivered, or the newest one if the log drops decisions.
+/// Buffers decisions on a disk that fills up, and then makes room. Checks that each answered
+/// decision is delivered, or only the newest one if the log drops decisions.
 async fn decisions(harness: &Harness, findings: &mut Findings, full: &str) -> Result<(), Failure> {
     let (sink, port) = (Sink::new(), free_address()?.port());
     let config = json!({
@@ -136,8 +137,8 @@ fn bundle(kind: &str, version: u64, length: usize) -> Result<Vec<u8>, Failure> {
     archive::packed(&files).map_err(|why| why.to_string().into())
 }
 
-/// A bundle that does not fit on the disk is activated all the same, and the persisted bundle
-/// remains the intact previous one.
+/// Checks that a bundle that does not fit on the disk is activated all the same, and that the
+/// persisted bundle remains the intact previous one.
 async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<(), Failure> {
     let small = bundle(kind, 1, 100)?;
     let served: Served = Arc::new(Mutex::new((1, small.clone())));
@@ -185,7 +186,7 @@ async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<
     findings.end(&mut server).await
 }
 
-/// Waits until this version is active.
+/// Waits until this version of the bundle is active.
 async fn active(server: &Process, kind: &str, version: u64) -> Result<(), String> {
     let (path, pointer, due) = match kind {
         "bundles" => ("/v1/data/kept/version", "/result", json!(version)),

@@ -17,13 +17,14 @@ const LENGTH: usize = 400 << 20;
 /// Number of concurrent bombs.
 const TOGETHER: usize = 8;
 
-/// Peak memory in MiB: of a server that rejects before decompression, and of one that decompresses.
+/// Limits of the peak memory in MiB: of a server that rejects bombs before decompression, and of
+/// one that decompresses them.
 const UNASKED: u64 = 128;
 const ASKED: u64 = 2048;
 
 const TOKEN: &str = "an-honest-client";
 
-/// Authorization policy that allows everything with the token and nothing without.
+/// Authorization policy that allows every request with the token and none without.
 const POLICY: (&str, &str) = (
     "gzip.rego",
     "package system.authz\n\ndefault allow := false\n\n\
@@ -73,7 +74,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// `{"input": {"x": "aaaa…"}}`, compressed.
+/// Returns `{"input": {"x": "aaaa…"}}`, compressed.
 fn bomb() -> Result<Vec<u8>, Failure> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(b"{\"input\": {\"x\": \"")?;

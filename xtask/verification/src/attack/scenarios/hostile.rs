@@ -10,7 +10,7 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
-/// Number of requests.
+/// Number of requests of each kind.
 const REQUESTS: usize = 500;
 
 /// Number of concurrent attackers.
@@ -21,14 +21,15 @@ const ATTACKERS: usize = 2;
 const TIMEOUT: &str = "300ms";
 const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(3)];
 
-/// Peak memory of the server, in MiB: the estimated budget of all evaluations is 1 GiB, plus bodies
-/// and the allocator's overhead.
+/// Limit of the server's peak memory, in MiB: the estimated budget of all evaluations is 1 GiB,
+/// plus bodies and the allocator's overhead.
 const MOST: u64 = 1792;
 
-/// Address-space limit of the server, in bytes: unbounded use ends the server, not the machine.
+/// Address-space limit of the server, in bytes, so that unbounded memory use ends the server and
+/// not the machine.
 const SPACE: u64 = 8 << 30;
 
-/// Functions of a benign policy, for which only the input is hostile.
+/// Benign policy, for which only the input is hostile.
 const POLICY: (&str, &str) = (
     "honest.rego",
     r#"package honest
@@ -53,7 +54,7 @@ paths := count(graph.reachable_paths(input.g, input.i))
 "#,
 );
 
-/// Defines `x59`, a value of 2^59 numbers through shared parts.
+/// Returns Rego that defines `x59`, a value of 2^59 numbers through shared parts.
 fn shared() -> String {
     let mut query = "x0 := [1]".to_owned();
     for at in 1..60 {
@@ -63,7 +64,7 @@ fn shared() -> String {
     query
 }
 
-/// Hostile requests: each a name and the bytes of a request.
+/// Returns the hostile requests: the name and the bytes of each.
 fn requests() -> Vec<(&'static str, Vec<u8>)> {
     let shared = shared();
     let queries = [
@@ -107,7 +108,7 @@ fn requests() -> Vec<(&'static str, Vec<u8>)> {
     all
 }
 
-/// Hostile inputs of the benign policy, by its rules.
+/// Returns hostile inputs for the rules of the benign policy, each with the name of its rule.
 fn inputs() -> Vec<(&'static str, Value)> {
     let definitions = (0..40).map(|at| {
         let next = json!({"$ref": format!("#/definitions/d{}", at + 1)});

@@ -1,4 +1,5 @@
-//! Information leaks: masked values, headers of services, and log lines written by clients.
+//! Information leaks through masked values, headers of services, and log lines with strings from
+//! clients.
 
 use serde_json::json;
 
@@ -38,7 +39,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// No line of the log starts with a string from a client.
+/// Checks that no line of the log starts with a string from a client.
 async fn forged(harness: &Harness, findings: &mut Findings, format: &str) -> Result<(), Failure> {
     let arguments = ["--log-format", format, "--log-level", "info"];
     let mut server = harness.engine(&arguments, &[POLICY]).await?;
@@ -79,7 +80,7 @@ async fn forged(harness: &Harness, findings: &mut Findings, format: &str) -> Res
     findings.end(&mut server).await
 }
 
-/// A masked value occurs nowhere in the event.
+/// Checks that a masked value occurs nowhere in the decision-log event.
 async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--set", "decision_logs.console=true", "--log-level", "info"];
     let mut server = harness.engine(&arguments, &[POLICY, MASKS]).await?;
@@ -111,7 +112,7 @@ async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
     findings.end(&mut server).await
 }
 
-/// The configuration endpoint discloses no credentials.
+/// Checks that the configuration endpoint discloses no credentials.
 async fn configured(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let config = json!({
         "services": {"s": {
@@ -132,7 +133,7 @@ async fn configured(harness: &Harness, findings: &mut Findings) -> Result<(), Fa
     findings.end(&mut server).await
 }
 
-/// A client without permissions learns neither which paths exist nor their methods.
+/// Checks that a client without permissions learns neither which paths exist nor their methods.
 async fn unauthorized(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--authorization", "basic", "--authentication", "token"];
     let mut server = harness.engine(&arguments, &[AUTHORITY]).await?;

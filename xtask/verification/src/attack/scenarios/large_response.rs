@@ -9,7 +9,8 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, request};
 
-/// Policy whose document nests ten references per level: little memory, but 10^25 numbers as JSON.
+/// Returns a policy whose document nests ten references per level: little memory, but 10^25 numbers
+/// as JSON.
 fn policy() -> String {
     let mut text = "package nest\n\nv0 := [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".to_owned();
     for level in 1..25 {
@@ -22,7 +23,7 @@ fn policy() -> String {
 
 const MANY: usize = 6;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 1024;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {

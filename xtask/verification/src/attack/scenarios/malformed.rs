@@ -8,9 +8,9 @@ use crate::attack::frames::{
 /// Expected outcome of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ExpectedOutcome {
-    /// A reset, a connection error, or 400.
+    /// A reset of the stream, a connection error, or a response with status 400.
     Refused,
-    /// 200.
+    /// A response with status 200.
     Answered,
 }
 
@@ -34,7 +34,8 @@ fn with(name: &str, value: &str) -> Vec<u8> {
     asked(&[SOUND, &[(name, value)]].concat())
 }
 
-/// Malformed requests, and two valid ones.
+/// Returns malformed requests and two valid ones: the name, the bytes and the expected outcome of
+/// each.
 pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, ExpectedOutcome)> {
     let without = |name: &str| {
         let kept: Vec<_> = SOUND

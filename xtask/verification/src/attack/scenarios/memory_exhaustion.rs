@@ -10,8 +10,8 @@ use crate::servers::{Failure, Wire, ask, request};
 /// Number of concurrent requests for each bomb.
 const TOGETHER: usize = 4;
 
-/// Peak memory of the server, in MiB: the budget of all evaluations is 1 GiB, which counts the
-/// values that they create; the allocator's overhead comes on top.
+/// Limit of the server's peak memory, in MiB: the budget of all evaluations is 1 GiB, which counts
+/// the values that they create; the allocator's overhead comes on top.
 const MOST: u64 = 1792;
 
 /// Queries whose memory grows without bound.
@@ -52,7 +52,7 @@ const BOMBS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Query whose value doubles 40 times.
+/// Returns a query that doubles a value 40 times, starting from `first`.
 fn doubling(step: &str, first: &str) -> String {
     let steps = (0..40).map(|at| {
         step.replace("NEXT", &format!("v{}", at + 1))
@@ -135,7 +135,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Values and memory count even if few values are live.
+/// Checks that all created values and their memory count, even if few values are live at a time.
 async fn counted(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     for (flag, limit, query, status) in [
         (

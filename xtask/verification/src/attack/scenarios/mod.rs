@@ -51,14 +51,14 @@ pub(super) struct Attack {
     pub(super) play: for<'s> fn(&'s Harness) -> Played<'s>,
 }
 
-/// When an attack runs.
+/// Whether an attack runs alone, and at which length of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// Alone, because its health monitor measures the effect on other clients.
+    /// Runs alone, because its health monitor measures the effect on other clients.
     Alone,
-    /// Concurrently with others, as it mostly waits.
+    /// Runs concurrently with others, as it mostly waits.
     Together,
-    /// Concurrently, but not for every commit.
+    /// Runs concurrently with others, but not for every commit.
     Long,
 }
 

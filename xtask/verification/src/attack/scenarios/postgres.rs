@@ -1,4 +1,4 @@
-//! PostgreSQL that restarts, crashes, is partitioned and hangs during writes.
+//! PostgreSQL that restarts, crashes, is partitioned and hangs while a control plane writes to it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +17,13 @@ use crate::servers::{Failure, HANG_LIMIT, Proxy, ProxyMode, ask, request};
 
 const WRITERS: u64 = 4;
 
-/// Requests and responses of a writer.
+/// Numbers of requests and responses of a writer.
 #[derive(Debug, Default)]
 struct WriterState {
     acknowledged: u64,
     sent: u64,
     refused: u64,
-    /// A response other than a success or 503, or an I/O error.
+    /// Latest response that is neither a success nor 503, or latest I/O error.
     wrong: Option<String>,
 }
 
@@ -122,7 +122,7 @@ async fn judge(
     Ok(())
 }
 
-/// While the database is unavailable, health fails and metrics are served.
+/// Checks that health fails and metrics are served while the database is unavailable.
 async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
     for (path, status) in [("/health", 500), ("/metrics", 200)] {
         let asked = request("GET", path, "");
@@ -136,7 +136,7 @@ async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
     }
 }
 
-/// Waits until a write succeeds.
+/// Waits until a write succeeds after an outage.
 async fn recovers(admin: User, begun: Instant) -> Result<(), String> {
     loop {
         let answer = admin

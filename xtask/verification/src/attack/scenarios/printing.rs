@@ -14,10 +14,10 @@ const TIMEOUT: &str = "2s";
 /// Number of concurrent requests for each flood.
 const TOGETHER: usize = 3;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 1792;
 
-/// Maximum size of a flood's log, in bytes: a flood is the output of one evaluation.
+/// Maximum size of the log of a flood, which is the output of one evaluation, in bytes.
 const LOG: u64 = 16 << 20;
 
 const POLICY: (&str, &str) = (

@@ -12,12 +12,12 @@ use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
 /// Time limit of an evaluation.
 const TIMEOUT: &str = "2s";
 
-/// Numbers of chained rules, consecutive replacements, and nested comprehensions.
+/// Numbers of chained rules, of consecutive replacements, and of nested comprehensions.
 const DEPTH: usize = 400;
 const MANY: usize = 2_000;
 const NESTED: usize = 60;
 
-/// Peak memory of the server, in MiB.
+/// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 1792;
 
 /// Expected handling of a module.
@@ -25,11 +25,12 @@ const MOST: u64 = 1792;
 enum Outcome {
     /// Rejected when it is written.
     Refused,
-    /// Accepted, and requests for its rule `x` end, with or without a result.
+    /// Accepted; requests for its rule `x` end, with or without a result.
     Taken,
 }
 
-/// Modules whose replacements are recursive or grow.
+/// Returns modules whose replacements are recursive or grow, each with a name and the expected
+/// handling.
 fn modules() -> Vec<(&'static str, Outcome, String)> {
     let calls: &[(&str, Outcome, &str)] = &[
         (

@@ -1,5 +1,5 @@
-//! References of tenants to sources of others, in bundles, sources and stacks; and the permissions
-//! of each role on definitions of the administrator.
+//! References of tenants to other tenants' sources, in bundles, sources and stacks; and the
+//! permissions of each role on definitions of the administrator.
 
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// A requirement neither reaches nor discloses a source that its author must not see.
+/// Checks that a requirement neither reaches nor discloses a source that its author must not see.
 async fn references(
     harness: &Harness,
     findings: &mut Findings,
@@ -65,7 +65,7 @@ async fn references(
     Ok(())
 }
 
-/// A stack mounts only sources that its author may see.
+/// Checks that a stack mounts only sources that its author may see.
 async fn stacks(
     harness: &Harness,
     findings: &mut Findings,
@@ -96,7 +96,7 @@ async fn stacks(
     Ok(())
 }
 
-/// Other roles cannot access definitions of the administrator by any method.
+/// Checks that other roles cannot access the administrator's definitions by any method.
 async fn roles(
     findings: &mut Findings,
     person: impl Fn(&'static str) -> User,
@@ -141,8 +141,8 @@ async fn roles(
     Ok(())
 }
 
-/// No definition, by whomever, reaches a folder outside the configured roots, by its path or
-/// through links.
+/// Checks that no definition, by whichever author, reaches a folder outside the configured roots,
+/// by its path or through links.
 async fn outside(harness: &Harness, findings: &mut Findings, admin: User) -> Result<(), Failure> {
     harness.file("outside/data.json", "{\"outside\": \"ADMIN\"}")?;
     let outside = harness.inner("outside")?;

@@ -16,7 +16,7 @@ use crate::attack::tenancy;
 use crate::postgres::Postgres;
 use crate::servers::{Failure, HANG_LIMIT, Peer, PeerScript};
 
-/// Length of the random document, which makes an upload larger than socket buffers, in digits.
+/// Number of digits of the random document, which makes an upload larger than socket buffers.
 const DIGITS: usize = 40 << 20;
 
 const OBJECT: &str = "/bucket/slow.tgz";
@@ -125,12 +125,12 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Count in the stored object.
+/// Returns the count in the stored object.
 fn count(storage: &Storage) -> Option<Value> {
     storage.data(OBJECT)?.get("count").cloned()
 }
 
-/// Waits until the storage contains the second state.
+/// Waits until the storage contains the second state of the bundle.
 async fn until(storage: &Storage) -> Result<(), String> {
     let begun = Instant::now();
     loop {
@@ -145,7 +145,7 @@ async fn until(storage: &Storage) -> Result<(), String> {
     }
 }
 
-/// Document that does not compress well.
+/// Returns a document that does not compress well.
 fn document() -> String {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut text = String::with_capacity(DIGITS + 32);

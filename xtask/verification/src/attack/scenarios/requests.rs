@@ -1,6 +1,6 @@
 //! HTTP/1 requests that two servers in a chain could parse differently.
 
-/// Expected outcome of the bytes.
+/// Expected outcome of the bytes that are sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ExpectedOutcome {
     /// An error or no response, and the connection is closed.
@@ -15,7 +15,8 @@ pub(super) enum ExpectedOutcome {
 
 use ExpectedOutcome::{Answers, Last, Refused, Status};
 
-/// Requests; `POST` is the request line of a path with a body, `HIDDEN` is the hidden request.
+/// Requests: name, bytes and expected outcome. `POST` stands for the request line of a path with a
+/// body, `HIDDEN` for the hidden request.
 pub(super) const CASES: &[(&str, &str, ExpectedOutcome)] = &[
     (
         "CL and TE",

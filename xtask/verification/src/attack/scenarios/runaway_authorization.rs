@@ -9,7 +9,7 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Wire, done, request};
 
-/// Authorization policy that allows everything after as much work as the client chooses.
+/// Authorization policy that allows every request, after as much work as the client chooses.
 const POLICY: (&str, &str) = (
     "authority.rego",
     "package system.authz\n\ndefault allow := false\n\n\

@@ -12,7 +12,7 @@ use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, done, request, request_with};
 
 /// Policy whose cost is the cube of a number that the client chooses, and that creates at most that
-/// number of values: only a time limit ends it.
+/// number of values, so that only a time limit ends its evaluation.
 const POLICY: (&str, &str) = (
     "endless.rego",
     "package endless\n\n\
@@ -22,19 +22,19 @@ const POLICY: (&str, &str) = (
      include if {\n\twork(input.n) == 0\n\tinput.rows.x == 1\n}\n",
 );
 
-/// Health rule with the same cost, which depends on a document.
+/// Health rule with the same cost, for the number in a document.
 const HEALTH: (&str, &str) = (
     "health.rego",
     "package system.health\n\nslow if data.endless.work(data.size) == 0\n",
 );
 
-/// Policy for `POST /`.
+/// Policy that determines the response to `POST /`.
 const MAIN: (&str, &str) = ("main.rego", "package system\n\nmain := data.endless.p\n");
 
-/// Endpoint without an input.
+/// Name of the endpoint that gets its number from a document, not from an input.
 const BY_DOCUMENT: &str = "health rule";
 
-/// Number for a request that ends at once, and for one that never ends.
+/// Number for an evaluation that ends at once, and for one that never ends.
 const QUICK: u32 = 1;
 const ENDLESS: u32 = 100_000;
 
@@ -42,7 +42,7 @@ const ENDLESS: u32 = 100_000;
 const RUNNING: Duration = Duration::from_millis(300);
 
 /// Time limit of an evaluation, and the CPU time that it may use then, which is less on a busy
-/// machine. Without the limit it would use all available CPU time for half a minute.
+/// machine. Without the limit the evaluation would use all available CPU time for half a minute.
 const TIMEOUT: &str = "500ms";
 const TIMED: Duration = Duration::from_secs(4);
 
@@ -60,7 +60,7 @@ enum Leave {
     Reset,
     /// Closes the connection after another request, which is in the server's buffer.
     Pipelined,
-    /// The same, with as many requests as fit in the server's socket.
+    /// Closes the connection after as many further requests as fit in the server's socket.
     Flooded,
     Stream,
     Connection,
@@ -76,7 +76,7 @@ const LEAVES: &[Leave] = &[
     Leave::Connection,
 ];
 
-/// Number of ways that are tried at every endpoint, also without `--long`.
+/// Number of ways to disconnect that are tried at every endpoint, also without `--long`.
 const ALWAYS: usize = 2;
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -126,7 +126,7 @@ async fn start(harness: &Harness) -> Result<Process, Failure> {
 
 type Make = fn(u32) -> Vec<u8>;
 
-/// Every endpoint that evaluates a policy.
+/// Every endpoint that evaluates a policy, by name, with a function that makes its request.
 const KINDS: &[(&str, Make)] = &[
     ("decision", |n| {
         let body = format!("{{\"input\": {{\"n\": {n}}}}}");
@@ -166,8 +166,8 @@ const KINDS: &[(&str, Make)] = &[
     (BY_DOCUMENT, |_| request("GET", "/health/slow", "")),
 ];
 
-/// Makes the path look fast. A write would make the server measure again, so the document of the
-/// health rule is small only for requests of that rule.
+/// Makes the evaluated path look fast to the server. A write would make the server measure again,
+/// so the document of the health rule is small only for requests of that rule.
 async fn poison(server: &Process, kind: &str, make: Make) -> Result<(), Failure> {
     let at = server.address;
     let size = |size: u32| request("PUT", "/v1/data/size", &size.to_string());
@@ -237,7 +237,7 @@ async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Fai
     Ok(())
 }
 
-/// The time limit ends evaluations of every kind whose clients wait.
+/// Checks that the time limit ends evaluations at every endpoint whose clients wait.
 async fn timed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--evaluation-timeout", TIMEOUT];
     let mut server = harness.engine(&arguments, &[POLICY, HEALTH, MAIN]).await?;
@@ -262,8 +262,8 @@ async fn timed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure
     findings.end(&mut server).await
 }
 
-/// Many concurrent evaluations of every kind, whose clients stay connected: other requests must be
-/// answered meanwhile, and the server must end while they run.
+/// Starts many concurrent evaluations at every endpoint, whose clients stay connected. Other
+/// requests must be answered meanwhile, and the server must end while the evaluations run.
 async fn together(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
     for (kind, make) in KINDS.iter().rev() {
         poison(server, kind, *make).await?;

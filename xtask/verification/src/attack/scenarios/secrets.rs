@@ -11,7 +11,7 @@ use crate::attack::harness::Harness;
 use crate::attack::tenancy::{self, User, built, eventually, in_file};
 use crate::servers::{Failure, Peer, PeerScript};
 
-/// Observation time in which nothing may be sent; many build intervals long.
+/// Observation time in which no secret may be sent; many build intervals long.
 const WATCHED: Duration = Duration::from_secs(4);
 
 /// Secret of the administrator.
@@ -33,7 +33,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Path and headers of each request to the host.
+/// Path and headers of each request that the attacker's host received.
 type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
 /// Starts a host of the attacker that records its requests.
@@ -57,13 +57,13 @@ async fn listen(heard: &Heard) -> Result<Peer, Failure> {
     Ok(host.await?)
 }
 
-/// Source fetched over HTTP, optionally with a secret.
+/// Returns the definition of a source fetched over HTTP, optionally with a secret.
 fn fetched(url: &str, secret: Option<&str>) -> Value {
     json!({"datasources": [{"name": "d", "path": "d", "type": "http",
         "config": {"url": url}, "credentials": secret}]})
 }
 
-/// Secrets are sent to no unintended host.
+/// Checks that secrets are sent to no unintended host.
 async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<(), Failure> {
     let heard = Heard::default();
     let host = listen(&heard).await?;
@@ -117,8 +117,8 @@ async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<()
     Ok(())
 }
 
-/// Secrets are sent only to hosts that they allow, never along redirects, and only for users who
-/// may use them; no definition reaches a host that the operator does not allow.
+/// Checks that secrets are sent only to hosts that they allow, never along redirects, and only for
+/// users who may use them; and that no definition reaches a host that the operator does not allow.
 async fn limited(
     harness: &Harness,
     findings: &mut Findings,

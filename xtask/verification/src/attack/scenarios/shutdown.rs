@@ -64,7 +64,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Sends requests, each on a new connection, until connections are refused; returns the ids of all
-/// decisions, and the error of a connection that had been accepted.
+/// decisions, and the error if an accepted connection got no successful response.
 async fn client(to: std::net::SocketAddr, over: Arc<AtomicBool>) -> (Vec<String>, Option<String>) {
     let body = json!({"input": {"user": "ann"}}).to_string();
     let asked = request("POST", "/v1/data/calm/allow", &body);

@@ -14,10 +14,10 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::servers::{Failure, HANG_LIMIT, Process, Wire, done, request, within};
 
-/// Number of items in the document, of nine bytes or more each.
+/// Number of items in the stored document, of nine bytes or more each.
 const ITEMS: usize = 2_000_000;
 
-/// Number of HTTP/1 clients, and of HTTP/2 streams.
+/// Number of HTTP/1 clients, and number of HTTP/2 streams.
 const CLIENTS: usize = 30;
 const STREAMS: u32 = 200;
 
@@ -26,7 +26,7 @@ const STREAMS: u32 = 200;
 const TIMEOUT: &str = "3s";
 const GONE: Duration = Duration::from_secs(8);
 
-/// Peak memory of the server, in MiB; the document and its upload use about half of it.
+/// Limit of the server's peak memory, in MiB; the document and its upload use about half of it.
 const MOST: u64 = 700;
 
 /// Policy whose response is built anew for each request.
@@ -90,7 +90,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Requests are refused when unread responses have used up the response memory.
+/// Checks that requests are refused when unread responses have used up the memory for responses.
 async fn spent(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--response-memory", "32MiB"];
     let mut server = harness.engine(&arguments, &[LONG]).await?;
@@ -120,7 +120,7 @@ async fn spent(harness: &Harness, findings: &mut Findings) -> Result<(), Failure
     findings.end(&mut server).await
 }
 
-/// Opens many streams with a closed window on one connection; returns whether they end.
+/// Opens many streams with a closed window on one connection; returns whether the server ends them.
 async fn windows(server: &Process) -> Result<bool, Failure> {
     let mut client = Frames::connect(server.address, ATTACKER, &[(INITIAL_WINDOW, 0)]).await?;
     let mut open = BTreeSet::new();
@@ -147,7 +147,7 @@ async fn windows(server: &Process) -> Result<bool, Failure> {
     }
 }
 
-/// A client that reads slowly receives the whole response, however long it takes.
+/// Checks that a client that reads slowly receives the whole response, however long it takes.
 async fn steady(server: &Process, length: usize) -> Result<(), Failure> {
     let mut client = Wire::narrow(server.address, ATTACKER, Some(64 << 10)).await?;
     client.send(&request("GET", "/v1/data/big", "")).await?;

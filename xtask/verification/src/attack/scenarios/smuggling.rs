@@ -12,7 +12,7 @@ use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::tenancy;
 use crate::servers::{Failure, HANG_LIMIT, Wire};
 
-/// Time without data after the last expected response, after which no more is expected.
+/// Time without data after the last expected response, after which no further response is expected.
 const QUIET: Duration = Duration::from_millis(1_500);
 
 /// Request after the head, which would be separate if the body ended earlier.
@@ -48,7 +48,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Requests too long for the table.
+/// Returns the requests that are too long for the table of cases.
 fn long() -> [(&'static str, String); 2] {
     let head = "GET /health HTTP/1.1\r\nHost: a\r\n";
     let many: String = (0..101).map(|number| format!("X{number}: a\r\n")).collect();
@@ -119,7 +119,7 @@ async fn exchange(to: SocketAddr, text: &str, wanted: ExpectedOutcome) -> Result
     }
 }
 
-/// Bodies that two parsers could read as different documents.
+/// Sends bodies that two parsers could read as different documents.
 async fn trailing(findings: &mut Findings, to: SocketAddr) -> Result<(), Failure> {
     for (method, path, body) in [
         ("PUT", "/v1/data/j", "{}x"),

@@ -1,4 +1,4 @@
-//! SQLite databases that are locked, corrupt, foreign or full.
+//! SQLite databases of a control plane that are locked, corrupt, foreign or full.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Starts that must fail at once with a message for the user.
+/// Checks that starts with unsuitable databases fail at once with a message for the user.
 async fn foreign(
     harness: &Harness,
     findings: &mut Findings,
@@ -92,7 +92,7 @@ async fn refuses(
     Ok(())
 }
 
-/// While another process locks the database, reads succeed, and writes are refused.
+/// Checks that reads succeed and writes are refused while another process locks the database.
 async fn locked(
     harness: &Harness,
     findings: &mut Findings,
@@ -130,7 +130,8 @@ async fn locked(
     Ok(())
 }
 
-/// Overwrites pages in the middle: either the start fails, or health reports the damage.
+/// Overwrites pages in the middle of the database, and checks that the start fails or health
+/// reports the damage.
 async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let file = harness.folder.join("control.db");
     // The latest writes may still be in the write-ahead log.
@@ -191,7 +192,8 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     findings.end(&mut plane.process).await
 }
 
-/// A database on a full disk: writes are refused with 503, and acknowledged writes are preserved.
+/// Checks that writes to a database on a full disk are refused with 503, and acknowledged writes
+/// are preserved.
 async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let folder = harness.inner("small")?;
     let disk = SmallDisk::mount(&folder)?;

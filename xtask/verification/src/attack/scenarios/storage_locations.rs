@@ -34,7 +34,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Symbolic link to the file.
+/// Name of a symbolic link to the bundle file of another owner.
 const LINK: &str = "link.tgz";
 
 /// Spellings of the path of another owner's bundle.
@@ -69,7 +69,7 @@ const LOOPBACK: &[&str] = &[
     "[64:ff9b::7f00:1]",
 ];
 
-/// A location belongs to one bundle, whatever its spelling.
+/// Checks that a location belongs to one bundle, whatever its spelling.
 async fn places(
     harness: &Harness,
     findings: &mut Findings,
@@ -149,7 +149,7 @@ async fn places(
     Ok(())
 }
 
-/// Deep paths, which are slow to resolve, are rejected.
+/// Checks that deep paths, which are slow to resolve, are rejected.
 async fn deep(findings: &mut Findings, first: User) -> Result<(), Failure> {
     let folders = "a/".repeat(1_900);
     for number in 0..100 {
@@ -164,7 +164,7 @@ async fn deep(findings: &mut Findings, first: User) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of two concurrent claims to a location, one succeeds.
+/// Checks that of two concurrent claims to a location, one succeeds.
 async fn races(
     harness: &Harness,
     findings: &mut Findings,
@@ -197,7 +197,7 @@ async fn races(
     Ok(())
 }
 
-/// With a folder per owner, no bundle can be outside of its owner's folder.
+/// Checks that with a folder per owner, no bundle can be outside of its owner's folder.
 async fn prefixes(findings: &mut Findings, first: User) -> Result<(), Failure> {
     for (path, taken) in [
         ("mine.tgz", false),

@@ -44,7 +44,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// A bundle file that is removed, overwritten or truncated is restored.
+/// Checks that a bundle file that is removed, overwritten or truncated is restored.
 async fn folder(
     harness: &Harness,
     findings: &mut Findings,
@@ -72,7 +72,7 @@ async fn folder(
     Ok(())
 }
 
-/// A storage that recovers receives the bundles that it missed.
+/// Checks that a storage that recovers receives the bundles that it missed.
 async fn moods(
     findings: &mut Findings,
     plane: &ControlPlane,
@@ -123,7 +123,7 @@ async fn moods(
     Ok(())
 }
 
-/// Changes while no server runs are detected at the next start.
+/// Changes objects while no server runs; the next start must detect it.
 fn while_away(
     harness: &Harness,
     findings: &mut Findings,

@@ -19,7 +19,7 @@ use crate::servers::{Client, Server};
 const POLICY: &str = "package beside\n\nallow if input.role in [\"reader\", \"writer\"]\n";
 const QUESTION: &str = r#"{"input": {"role": "writer"}}"#;
 
-/// Pause between requests: a client that requests as often as possible uses a whole processor.
+/// Pause between requests: a client that sends requests without a pause uses a whole processor.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Measurement window of each server in a turn: several times the duration of fetching and
@@ -30,7 +30,8 @@ const ROUNDS: usize = 3;
 /// Time limit of the first activation.
 const READY_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Ratio of the 99th percentile during activations to that without any, for ours and a peer.
+/// Measures the ratio of the 99th percentile of latencies during activations to that without any,
+/// for our engine and a peer.
 pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
     let policy = folder.join("beside.rego");
     fs::write(&policy, POLICY)?;
@@ -60,8 +61,8 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     ])
 }
 
-/// Configuration that polls the bundle every second and downloads it each time, as the server sends
-/// no ETag.
+/// Returns a configuration that polls the bundle every second and downloads it each time, as the
+/// server sends no ETag.
 fn configuration(storage: &HyperBaseline) -> Value {
     json!({
         // Enables the status endpoint, which reports activation times.
@@ -75,7 +76,8 @@ fn configuration(storage: &HyperBaseline) -> Value {
     })
 }
 
-/// Ratio of the 99th percentiles of a busy and a calm server.
+/// Returns the ratio of the 99th percentile of a server that activates bundles to that of a calm
+/// one.
 fn compare(calm: &Server, busy: &Server) -> Result<f64, Box<dyn Error>> {
     let begun = Instant::now();
     while busy.client()?.ok("GET", "/health?bundles", "").is_err() {
@@ -105,7 +107,7 @@ fn compare(calm: &Server, busy: &Server) -> Result<f64, Box<dyn Error>> {
     Ok(median(&mut ratios))
 }
 
-/// Returns the time of the last activation from the status endpoint.
+/// Returns the timestamp of the last activation from the status endpoint.
 fn activated(server: &Server) -> Result<Value, Box<dyn Error>> {
     let mut client = server.client()?;
     client.ok("GET", "/v1/status", "")?;

@@ -13,12 +13,12 @@ use crate::root;
 use crate::servers::Client;
 use rego_generate::measured::{self, Policy};
 
-/// Number of responses of each server, in turns, after those of the warm-up.
+/// Number of measured responses of each server, in turns, after those of the warm-up.
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 50;
 
-/// Maximum size of a document of in-process policies in bytes: other servers take long for longer
-/// ones.
+/// Maximum document size, in bytes, of policies for in-process measurements that are also measured
+/// on servers: other servers are slow with larger documents.
 const SMALL: usize = 1 << 20;
 
 /// Requests the same decisions from both servers and compares the medians.
@@ -39,7 +39,8 @@ pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// Ratio of the other server's evaluation time to ours, both from the metrics in their responses.
+/// Returns the ratio of the other server's evaluation time to ours, both from the metrics in their
+/// responses.
 fn compare(
     policy: &Policy,
     ours: (&mut Client, &str),
@@ -62,7 +63,8 @@ fn compare(
     Ok(median(&mut their_times) / median(&mut our_times))
 }
 
-/// Returns the result, and its evaluation time in nanoseconds from this metric.
+/// Requests a decision; returns the result, and its evaluation time in nanoseconds from this
+/// metric.
 fn ask(
     client: &mut Client,
     timer: &str,
@@ -76,8 +78,8 @@ fn ask(
     Ok((result.clone(), time))
 }
 
-/// Compares the evaluator with regorus in one process: their results (`test`) and their speed
-/// (`run`), the latter with arguments that select cases.
+/// Runs the package that compares the evaluator with regorus in one process: their results (task
+/// `test`) and their speed (task `run`), the latter with arguments that select cases.
 pub(super) fn beside_regorus(tasks: &[&str], arguments: &[OsString]) -> Result<(), Box<dyn Error>> {
     for task in tasks {
         let mut command = cargo();

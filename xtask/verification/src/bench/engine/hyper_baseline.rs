@@ -1,4 +1,4 @@
-//! Baseline: a server that only speaks HTTP.
+//! Baseline: a server that only speaks HTTP, and evaluates nothing.
 
 use std::convert::Infallible;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Comparison with OPA and EOPA, in alternating turns.
+//! Comparison of our engine with OPA and EOPA, in alternating turns.
 
 mod activation;
 mod evaluator;
@@ -100,7 +100,8 @@ fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome 
     Ok(())
 }
 
-/// Measures our engine against a server that only speaks HTTP, and against itself.
+/// Measures our engine against a server that only speaks HTTP, and against itself under other
+/// conditions.
 fn alone(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     let folder = scratch()?;
     let ours = Server::start(&programs.ours, &["engine"], folder.path())?;
@@ -112,14 +113,14 @@ fn alone(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     Ok(())
 }
 
-/// Results that are out of bounds.
+/// Collects the results that are out of bounds.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     missed: Vec<String>,
 }
 
 impl Bounds {
-    /// Reports results.
+    /// Prints results, and keeps those that are out of bounds.
     pub(super) fn add(&mut self, measured: impl IntoIterator<Item = Bound>) {
         for bound in measured {
             report(&bound.what, &bound.summary());
@@ -139,13 +140,13 @@ impl Bounds {
     }
 }
 
-/// Ratio with its limit.
+/// Measured ratio with its limit.
 #[derive(Debug)]
 pub(super) struct Bound {
     what: String,
     ratio: f64,
     wanted: Limit,
-    /// Goal, if noise requires a looser limit.
+    /// Goal of the ratio, if noise requires that its limit is looser.
     goal: Option<f64>,
 }
 
@@ -153,7 +154,7 @@ pub(super) struct Bound {
 pub(super) enum Limit {
     AtLeast(f64),
     AtMost(f64),
-    /// Reported only.
+    /// No limit: the ratio is reported only.
     Any,
 }
 
@@ -167,7 +168,7 @@ impl Bound {
         }
     }
 
-    /// Returns the bound with a goal, which is reported with whether it is missed.
+    /// Returns the bound with a goal; the report states whether the goal is missed.
     pub(super) fn towards(self, goal: f64) -> Self {
         Self {
             goal: Some(goal),

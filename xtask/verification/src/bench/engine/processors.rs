@@ -1,8 +1,8 @@
 //! CPU pinning of programs.
 //!
-//! A client and a server in turns mostly wait for each other's wake-ups. Across two processors, a
-//! wake-up takes tens of microseconds on virtual machines, and the scheduler determines their
-//! number; on one processor the cost is the same for every server.
+//! A client and a server that take turns mostly wait for each other's wake-ups. Across two
+//! processors, a wake-up takes tens of microseconds on virtual machines, and the scheduler
+//! determines the number of wake-ups; on one processor the cost is the same for every server.
 
 use std::error::Error;
 use std::{fs, process};
@@ -33,7 +33,7 @@ pub(super) fn on_one<T>(
     measured
 }
 
-/// Pins all threads of a program to these processors.
+/// Pins all threads of a process to these processors.
 fn keep(program: u32, processors: &CpuSet) -> Result<(), Box<dyn Error>> {
     for thread in fs::read_dir(format!("/proc/{program}/task"))? {
         let id = thread?.file_name().to_string_lossy().parse()?;

@@ -12,14 +12,16 @@ use crate::servers::{Client, Server};
 /// Number of timed changes at each size.
 const ROUNDS: usize = 40;
 
-/// Numbers of other modules while one is written and deleted: the base for the comparison first.
+/// Numbers of other loaded modules while one is written and deleted; the others are compared with
+/// the first number.
 const SIZES: [usize; 4] = [10, 100, 1_000, 5_300];
 
-/// Changes of a module, with their goals in milliseconds, which are only reported: they depend on
-/// the machine.
+/// Methods that change a module, with their time goals in milliseconds, which are only reported:
+/// they depend on the machine.
 const CHANGES: [(&str, f64); 2] = [("PUT", 0.6), ("DELETE", 0.4)];
 
-/// Ratio of the cost of writing and deleting a module next to many others to that next to few.
+/// Measures the ratio of the cost of writing and deleting a module among many others to that among
+/// few.
 pub(super) fn policies(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     let mut loaded = 0;
@@ -63,7 +65,7 @@ fn change(client: &mut Client) -> Result<[f64; 2], Box<dyn Error>> {
     Ok(times.map(|mut times| median(&mut times)))
 }
 
-/// Source of a module in this package.
+/// Returns the source of a module in this package.
 pub(super) fn module(package: &str, version: usize) -> String {
     format!(
         "package {package}\n\ndefault allow := false\n\nallow if {{\n\tinput.user == \"u{version}\"\n\
@@ -75,7 +77,7 @@ pub(super) fn module(package: &str, version: usize) -> String {
 const SMALL: usize = 10_000;
 pub(super) const LARGE: usize = 1_000_000;
 
-/// Document of users as an object by name.
+/// Returns a document of users as an object by name.
 pub(super) fn users(count: usize) -> String {
     Kind::Object.document(count)
 }
@@ -83,14 +85,15 @@ pub(super) fn users(count: usize) -> String {
 /// Representation of the users in a document.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// Object by name.
+    /// Object of users by name.
     Object,
-    /// Array.
+    /// Array of users.
     Array,
 }
 
-/// Ratio of the cost of a PATCH into a document of 100 MB to that into one of 1 MB, for objects and
-/// arrays, and the memory ratio with both objects.
+/// Measures the ratio of the cost of a PATCH into a document of 100 MB to that into one of 1 MB,
+/// for objects and for arrays, and the ratio of our memory to the peer's with both object
+/// documents.
 pub(super) fn documents(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = pair.ours.client()?;
     let mut theirs = pair.theirs.client()?;
@@ -135,7 +138,7 @@ pub(super) fn documents(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>>
 }
 
 impl Kind {
-    /// Document of users, about 100 bytes each.
+    /// Returns a document of users, of about 100 bytes each.
     fn document(self, users: usize) -> String {
         let (open, close) = match self {
             Self::Object => ('{', '}'),
@@ -162,7 +165,7 @@ impl Kind {
         text
     }
 
-    /// Path of one of the users.
+    /// Returns the path of one user in the document.
     fn user(self) -> &'static str {
         match self {
             Self::Object => "user-0005000",

@@ -15,13 +15,14 @@ pub(in crate::bench) struct Peer {
     pub(in crate::bench) name: &'static str,
     /// Arguments that start the server.
     pub(super) serve: &'static [&'static str],
-    /// Metric of a decision that reports its evaluation time, in nanoseconds.
+    /// Name of the metric in a decision's response that states the evaluation time, in nanoseconds.
     pub(super) timer: &'static str,
     /// Minimum ratio of our responses per second to the peer's.
     pub(super) throughput: f64,
     /// Minimum ratio of the peer's evaluation time to ours.
     pub(super) evaluator: f64,
-    /// The same for small policies, for which the overhead of a call is a large part.
+    /// Minimum ratio of the evaluation times for small policies, for which the overhead of a call
+    /// is a large share.
     pub(super) small: f64,
 }
 
@@ -43,10 +44,10 @@ const EOPA: &Peer = &Peer {
     small: 2.0,
 };
 
-/// Metric of our evaluation time.
+/// Name of the metric of our evaluation time, in nanoseconds.
 pub(super) const TIMER: &str = "timer_rego_query_eval_ns";
 
-/// Our program and a peer's.
+/// Paths of our program and of a peer's.
 #[derive(Debug)]
 pub(in crate::bench) struct Programs {
     pub(super) ours: PathBuf,
@@ -105,7 +106,7 @@ impl Programs {
     }
 }
 
-/// Our server and a peer's.
+/// Running servers: ours and a peer's.
 #[derive(Debug)]
 pub(in crate::bench) struct SideBySide {
     /// Our server.
@@ -116,14 +117,14 @@ pub(in crate::bench) struct SideBySide {
 }
 
 impl SideBySide {
-    /// Ratio of the peer's start-up time to ours.
+    /// Returns the ratio of the peer's start-up time to ours.
     pub(super) fn startup(&self) -> Bound {
         let ratio = self.theirs.startup.as_secs_f64() / self.ours.startup.as_secs_f64();
         let what = format!("start-up, {} to ours", self.peer.name);
         Bound::new(what, ratio, Limit::AtLeast(1.0))
     }
 
-    /// Ratio of our resident memory to the peer's.
+    /// Returns the ratio of our resident memory to the peer's.
     pub(super) fn memory(&self) -> Result<f64, Box<dyn Error>> {
         Ok(self.ours.memory()? / self.theirs.memory()?)
     }

@@ -20,13 +20,13 @@ const POLICIES: usize = 5_300;
 /// Number of bundles that are loaded together.
 const BUNDLES: usize = 64;
 
-/// Number of starts in each case; the shortest counts.
+/// Number of starts of each program in each case; the shortest counts.
 const ROUNDS: usize = 3;
 
 /// Time limit for readiness after the start: EOPA can take a minute to read 100 MB.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Goals of a start, which are only reported: they depend on the machine.
+/// Goals for a start of our engine, which are only reported: they depend on the machine.
 struct Goal {
     seconds: f64,
     megabytes: Option<f64>,
@@ -46,12 +46,12 @@ const SMALL: Goal = Goal {
     megabytes: None,
 };
 
-/// Cost of a start.
+/// Measured cost of a start.
 struct Cost {
     seconds: f64,
-    /// Resident memory in bytes.
+    /// Resident memory after the start, in bytes.
     memory: f64,
-    /// Peak resident memory in bytes.
+    /// Peak resident memory, in bytes.
     peak: f64,
 }
 
@@ -107,7 +107,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Measures the cost from the start of a program until it serves a path.
+/// Measures the cost of a program from its start until it serves a path.
 fn cost(
     program: &Path,
     arguments: &[&str],
@@ -136,7 +136,7 @@ fn cost(
     Ok(cost)
 }
 
-/// Compares both costs, and reports ours.
+/// Compares the costs of our engine and a peer, and reports ours.
 fn compared(
     what: &str,
     (ours, (name, theirs)): (&Cost, &(&str, Cost)),

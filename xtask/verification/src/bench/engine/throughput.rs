@@ -20,15 +20,15 @@ struct Beside {
     connections: usize,
     /// Whether both servers and the client share a processor.
     on_one: bool,
-    /// Minimum ratio of our responses per second to that server's.
+    /// Minimum ratio of our responses per second to those of the HTTP-only server.
     least: f64,
 }
 
-/// Goal of that ratio.
+/// Goal of the ratio of our responses per second to those of the HTTP-only server.
 const RATE: f64 = 0.8;
 
-/// A busy machine reduces the ratio, and with one connection on two processors each response waits
-/// for a processor to wake up, see [`processors`].
+/// Measured conditions. A busy machine reduces the ratio, and with one connection on two processors
+/// each response waits for a processor to wake up, see [`processors`].
 const BESIDE_BARE: [Beside; 4] = [
     Beside {
         told: "1 connection on one processor",
@@ -56,17 +56,18 @@ const BESIDE_BARE: [Beside; 4] = [
     },
 ];
 
-/// Goal and maximum of the ratio of our 99th percentile to that server's.
+/// Goal and maximum of the ratio of our 99th percentile of latencies to that of the HTTP-only
+/// server.
 const TAIL: [f64; 2] = [2.0, 3.0];
 
 /// Goal and maximum of the ratio of the CPU time per response with two threads to that with one
 /// thread. Sharing should cost at most a twentieth; the maximum allows for noise.
 const SHARED: [f64; 2] = [1.05, 1.6];
 
-/// Number of windows of each server, in turns, after a warm-up window.
+/// Number of measurement windows of each server, in turns, after a warm-up window.
 const ROUNDS: usize = 5;
 
-/// Ratios of the responses per second and of the 99th percentiles.
+/// Measures the ratios of our responses per second and 99th percentiles to those of a peer.
 pub(super) fn measure(pair: &SideBySide) -> Result<Vec<Bound>, Box<dyn Error>> {
     load(&mut pair.ours.client()?, &ROLES)?;
     load(&mut pair.theirs.client()?, &ROLES)?;
@@ -102,7 +103,8 @@ struct Window {
     tail: f64,
 }
 
-/// Responses per second relative to a server that sends the same bytes without computing them.
+/// Measures our responses per second relative to a server that sends the same bytes without
+/// computing them.
 pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     load(&mut client, &ROLES)?;
@@ -125,7 +127,8 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// Ratios of our responses per second and 99th percentiles to those of the bare server.
+/// Measures both servers in turns; returns the ratios of our responses per second and 99th
+/// percentiles to those of the HTTP-only server.
 fn in_turns(
     server: &Server,
     bare: &HyperBaseline,
@@ -143,9 +146,10 @@ fn in_turns(
     Ok((rates, tails))
 }
 
-/// Ratio of the user CPU time per response with two threads, each with its own connection and
-/// processor, to that with one. The number of responses would be less precise, because the client
-/// needs the processors too, and so would system time, most of which goes into waking processors.
+/// Measures the ratio of the user CPU time per response with two threads, each with its own
+/// connection and processor, to that with one thread. The number of responses would be less
+/// precise, because the client needs the processors too, and so would system time, most of which is
+/// spent on waking processors.
 pub(super) fn two_threads(ours: &Server) -> Result<Bound, Box<dyn Error>> {
     load(&mut ours.client()?, &ROLES)?;
     let mut ratios = Vec::new();
@@ -161,7 +165,7 @@ pub(super) fn two_threads(ours: &Server) -> Result<Bound, Box<dyn Error>> {
     Ok(Bound::new(what, median(&mut ratios), Limit::AtMost(most)).towards(goal))
 }
 
-/// Returns the user CPU time per response, in seconds.
+/// Returns the server's user CPU time per response, in seconds, with this number of connections.
 fn cost(server: &Server, connections: usize) -> Result<f64, Box<dyn Error>> {
     let before = server.own_time()?;
     let window = window(server.address, connections)?;
@@ -194,7 +198,7 @@ fn question() -> Vec<u8> {
     Client::request("POST", &path, &ROLES.question())
 }
 
-/// Sends requests until the window closes; returns the latency of each.
+/// Sends requests until the window closes; returns the latency of each, in seconds.
 fn client(address: SocketAddr) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut client = Client::connect(address)?;
     let request = question();

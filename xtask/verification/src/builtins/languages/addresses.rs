@@ -1,4 +1,4 @@
-//! URIs, query strings, and encoded bytes.
+//! Operands that are URIs, query strings or encoded bytes.
 
 use rego_generate::Choices;
 
@@ -43,7 +43,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// Part of a URI.
+/// Generates one part of a URI.
 fn part(choices: &mut Choices<'_>) -> String {
     let parts = [
         "a", "b", "1", "/", ".", "%41", "%2f", "%zz", "%", " ", "+", "=", "\u{e9}", "~", "[", "]",

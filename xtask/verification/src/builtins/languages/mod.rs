@@ -16,8 +16,8 @@ mod yaml;
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// Operands of a call, in Rego syntax; none for functions without a small language, and for some
-/// calls of the others.
+/// Generates the operands of a call, in Rego syntax; none for functions without a small language,
+/// and for some calls of the others.
 pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
     let grammars = [
         addresses::operands,
@@ -38,18 +38,18 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     grammars.iter().find_map(|grammar| grammar(name, choices))
 }
 
-/// String literal.
+/// Returns a string literal in Rego syntax.
 fn literal(text: impl Into<String>) -> String {
     Value::from(text.into()).to_string()
 }
 
-/// Concatenation of at most this many of these parts.
+/// Concatenates random ones of these parts, at most this many.
 fn joined(parts: &[&str], most: usize, choices: &mut Choices<'_>) -> String {
     let count = choices.below(most + 1);
     (0..count).map(|_| choices.of(parts)).collect()
 }
 
-/// Comma-separated list of at most this many items.
+/// Generates a comma-separated list of at most this many items.
 fn list(
     most: usize,
     choices: &mut Choices<'_>,
@@ -61,7 +61,7 @@ fn list(
     items.join(", ")
 }
 
-/// Set of these items.
+/// Returns a set of these comma-separated items.
 fn set(items: &str) -> String {
     match items {
         "" => "set()".to_owned(),
@@ -69,14 +69,14 @@ fn set(items: &str) -> String {
     }
 }
 
-/// Digits, possibly with leading zeros.
+/// Generates digits, possibly with leading zeros.
 fn digits(most: usize, choices: &mut Choices<'_>) -> String {
     let count = 1 + choices.below(most);
     let digit = |choices: &mut Choices<'_>| choices.of(&["1", "0", "2", "9", "3", "5", "4", "7"]);
     (0..count).map(|_| digit(choices)).collect()
 }
 
-/// Returns the string, or rarely one with a character removed, doubled or replaced.
+/// Returns the string, or in rare cases the string with a character removed, doubled or replaced.
 fn nearly(text: String, choices: &mut Choices<'_>) -> String {
     if !choices.rarely(6) || text.is_empty() {
         return text;

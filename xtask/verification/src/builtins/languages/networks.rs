@@ -1,4 +1,4 @@
-//! Addresses and networks.
+//! Operands that are IP addresses and networks.
 
 use rego_generate::Choices;
 
@@ -23,7 +23,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// Networks in each of the forms that `net.cidr_contains_matches` accepts.
+/// Generates several networks, in each of the forms that `net.cidr_contains_matches` accepts.
 fn several(choices: &mut Choices<'_>) -> String {
     let text = |choices: &mut Choices<'_>| literal(network(choices));
     let item = |choices: &mut Choices<'_>| match choices.below(3) {
@@ -76,7 +76,7 @@ fn network(choices: &mut Choices<'_>) -> String {
     nearly(text, choices)
 }
 
-/// Small network, because the result lists all of its addresses.
+/// Generates a small network, because the result of the function lists all of its addresses.
 fn small_network(choices: &mut Choices<'_>) -> String {
     let (address, prefix) = if choices.rarely(3) {
         (

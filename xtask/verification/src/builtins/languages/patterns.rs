@@ -1,4 +1,4 @@
-//! Regular expressions and globs, with strings that they may match.
+//! Operands that are regular expressions and globs, with strings that they may match.
 
 use rego_generate::Choices;
 
@@ -213,7 +213,7 @@ fn template(choices: &mut Choices<'_>) -> Vec<String> {
     vec![literal(text), literal(value), literal(open), literal(close)]
 }
 
-/// Pattern of the small language that `regex.globs_match` supports.
+/// Generates a pattern of the small language that `regex.globs_match` supports.
 fn simple(choices: &mut Choices<'_>) -> String {
     let parts = [
         "a", "b", "c", ".", "[a-c]", "[abc]", "[^a]", "\\.", "\\[", "[b-d]", "[", "]", "[]",

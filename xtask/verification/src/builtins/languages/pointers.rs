@@ -1,4 +1,4 @@
-//! JSON strings, pointers, patches, paths of keys, and formatting options.
+//! Operands that are JSON strings, pointers, patches, paths of keys, and formatting options.
 
 use rego_generate::Choices;
 
@@ -85,7 +85,7 @@ fn keys(choices: &mut Choices<'_>) -> String {
     format!("[{}]", list(3, choices, &key))
 }
 
-/// JSON pointer.
+/// Generates a JSON pointer.
 fn pointer(choices: &mut Choices<'_>) -> String {
     let parts = [
         "/a", "/b", "/c", "/0", "/1", "/-", "/", "/a~1b", "/m~0n", "/~2", "/01", "/-1", "/1.0",
@@ -104,7 +104,7 @@ fn pointer(choices: &mut Choices<'_>) -> String {
     text
 }
 
-/// Path, as a pointer or as an array of keys.
+/// Generates a path, as a pointer or as an array of keys.
 fn path(choices: &mut Choices<'_>) -> String {
     match choices.below(4) {
         0 => keys(choices),

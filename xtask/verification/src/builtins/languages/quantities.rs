@@ -1,10 +1,10 @@
-//! Numbers in strings and quantities with units; boundary values of arithmetic.
+//! Operands that are numbers in strings, quantities with units, and boundary values of arithmetic.
 
 use rego_generate::Choices;
 
 use super::{digits, list, literal, nearly, set};
 
-/// Boundary values, and numbers in several notations.
+/// Boundary values of arithmetic, and numbers in several notations.
 const NUMBERS: [&str; 56] = [
     "0",
     "1",
@@ -64,7 +64,7 @@ const NUMBERS: [&str; 56] = [
     "12345.678",
 ];
 
-/// Functions of two numbers.
+/// Functions with two numbers as operands.
 const TWO: [&str; 14] = [
     "plus", "minus", "mul", "div", "rem", "bits.and", "bits.or", "bits.xor", "lt", "lte", "gt",
     "gte", "equal", "neq",
@@ -131,7 +131,7 @@ fn number(choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Number as a string may contain it.
+/// Generates a number as it may be written in a string.
 fn spelled(choices: &mut Choices<'_>) -> String {
     let odd = [
         "0x10", "0b11", "0o17", "NaN", "inf", "Infinity", "1_0", "+1", ".5", "1.", "", "-", "01",

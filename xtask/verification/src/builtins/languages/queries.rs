@@ -1,4 +1,4 @@
-//! GraphQL: queries and schemas.
+//! Operands that are GraphQL queries and schemas.
 
 use rego_generate::Choices;
 

@@ -1,4 +1,4 @@
-//! Times: layouts with strings to parse, durations, time zones.
+//! Operands for time functions: layouts with strings to parse, durations, time zones.
 
 use rego_generate::Choices;
 
@@ -27,7 +27,7 @@ const ZONES: [&str; 20] = [
     "europe/berlin",
 ];
 
-/// Parts of layouts, each with strings that it parses.
+/// Parts of time layouts, each with strings that it parses.
 const PARTS: [(&str, &[&str]); 44] = [
     (
         "2006",
@@ -161,7 +161,7 @@ fn rfc3339(choices: &mut Choices<'_>) -> String {
     )
 }
 
-/// Layout, and a string to parse with it.
+/// Generates a layout, and a string to parse with it.
 fn layout(choices: &mut Choices<'_>) -> (String, String) {
     if choices.rarely(8) {
         return (
@@ -247,7 +247,7 @@ fn nanoseconds(choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Removes leading zeros.
+/// Removes leading zeros from digits.
 fn whole(digits: String) -> String {
     match digits.trim_start_matches('0') {
         "" => "0".to_owned(),

@@ -1,5 +1,5 @@
-//! Tokens, keys, certificates and signed requests: operands of recorded calls, combined and changed
-//! in one place, and tokens that the call itself signs.
+//! Operands that are tokens, keys, certificates and signed requests: those of recorded calls,
+//! combined and changed in one place, and tokens that the call itself signs.
 
 use std::sync::LazyLock;
 
@@ -62,7 +62,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// Operand of a recorded call of a function with this prefix.
+/// Returns the operand at a position of a recorded call of a function whose name has this prefix.
 fn recorded(start: &str, position: usize, choices: &mut Choices<'_>) -> String {
     let all: Vec<&Value> = RECORDED
         .iter()
@@ -78,7 +78,7 @@ fn recorded(start: &str, position: usize, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Returns the string, or rarely a changed one.
+/// Returns the string, or in rare cases a changed one.
 fn changed(text: &str, choices: &mut Choices<'_>) -> String {
     match choices.below(12) {
         0 => nearly(text.to_owned(), choices),
@@ -97,7 +97,7 @@ fn changed(text: &str, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// JSON of a header or of claims.
+/// Generates a header or claims of a token, as JSON, from some of these members.
 fn object(members: &[&str], choices: &mut Choices<'_>) -> String {
     let chosen = list(3, choices, &|choices| choices.of(members).to_owned());
     format!("{{{chosen}}}")
@@ -134,7 +134,7 @@ const CLAIMS: [&str; 14] = [
     "\"iss\": 1",
 ];
 
-/// Token, as an expression that evaluates to it.
+/// Generates a token, as an expression that evaluates to it.
 fn token(choices: &mut Choices<'_>) -> String {
     if choices.rarely(4) {
         return recorded("io.jwt.", 0, choices);
@@ -183,7 +183,7 @@ fn token(choices: &mut Choices<'_>) -> String {
     )
 }
 
-/// Constraints of a verification.
+/// Generates the constraints of the verification of a token.
 fn constraints(choices: &mut Choices<'_>) -> String {
     let secret = choices.of(&[
         "\"secret\": \"secret\"",
@@ -225,7 +225,7 @@ fn constraints(choices: &mut Choices<'_>) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// Operands of a deterministic signature.
+/// Generates the operands of a call that signs a token deterministically.
 fn encode(choices: &mut Choices<'_>) -> Vec<String> {
     let once = |members: &[&str], choices: &mut Choices<'_>| {
         let (one, other) = (
@@ -316,7 +316,7 @@ fn options(choices: &mut Choices<'_>) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// Operands of a request signature.
+/// Generates the operands of a call that signs a request.
 fn request(choices: &mut Choices<'_>) -> Vec<String> {
     let url = format!(
         "{}{}",

@@ -1,4 +1,4 @@
-//! Versions and UUIDs.
+//! Operands that are semantic versions and UUIDs.
 
 use rego_generate::Choices;
 

@@ -18,14 +18,14 @@ const MACHINE: &str = "http://169.254.169.254/latest";
 /// Base URL of the metadata service of ECS containers.
 const CONTAINER: &str = "http://169.254.170.2";
 
-/// Environment variables of a container with the location of its key.
+/// Environment variables of a container with the path and the URL of its access key.
 const RELATIVE: &str = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
 const FULL: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 
 /// Lifetime of a session with the metadata service of a machine, in seconds.
 const SESSION: &str = "60";
 
-/// Name of the service in messages.
+/// Name of the metadata service in error messages.
 const SERVICE: &str = "the metadata service";
 
 /// Requests a key from the metadata service.
@@ -57,7 +57,7 @@ pub(super) async fn key(given: &AwsMetadata) -> Result<Key, String> {
     read(&answer(request).await?, role.is_some(), region)
 }
 
-/// Authorization token of the container.
+/// Reads the token that authorizes the container at the metadata service.
 async fn container_token() -> Result<String, String> {
     match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
         Some(file) => Ok(text(Path::new(&file)).await?.trim().to_owned()),
@@ -81,7 +81,7 @@ async fn answer(request: RequestBuilder) -> Result<Vec<u8>, String> {
     ask(SERVICE, request, TIMEOUT).await
 }
 
-/// Parses a key from a response, which has a status code only for the role of a machine.
+/// Parses a key from a response, which has a member `Code` only for the role of a machine.
 fn read(answer: &[u8], of_role: bool, region: String) -> Result<Key, String> {
     let answer = from_json(answer).map_err(|_| format!("{SERVICE} gave no key"))?;
     let part = |name| answer.get(name).and_then(Value::as_str);

@@ -15,13 +15,13 @@ use tokio::sync::Mutex;
 use super::{sensitive, variable};
 use crate::engine::config::{AwsKeys, AwsSigning};
 
-/// Default AWS service of signatures.
+/// AWS service that requests are signed for by default.
 const SERVICE: &str = "s3";
 
-/// Timeout of the services that provide keys.
+/// Timeout of requests to the services that provide keys.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A temporary key is not used in the last minutes before it expires.
+/// How long before its expiry a temporary key is no longer used.
 const LEEWAY: Duration = Duration::from_secs(300);
 
 /// AWS access key.
@@ -68,7 +68,7 @@ impl Key {
         })
     }
 
-    /// Whether it is a temporary key, and still valid.
+    /// Whether the key is temporary and still valid.
     fn lives(&self) -> bool {
         let soon = SystemTime::now().checked_add(LEEWAY);
         self.end
@@ -76,7 +76,7 @@ impl Key {
     }
 }
 
-/// Request signer.
+/// Signer of requests to an AWS service.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Aws {
     signing: AwsSigning,
@@ -103,7 +103,7 @@ impl Aws {
         sign(request, service, &key)
     }
 
-    /// Returns the cached key, or that of the first source that has one.
+    /// Returns the cached key, or the key of the first source that has one.
     async fn key(&self) -> Result<Key, String> {
         let mut held = self.held.lock().await;
         if let Some(key) = held.take().filter(Key::lives) {
@@ -124,7 +124,7 @@ impl Aws {
     }
 }
 
-/// Returns a key that needs no other key, or one that only assumes another role (`within`).
+/// Requests a key that needs no other key; with `within` it only serves to assume a role.
 async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
     match keys {
         AwsKeys::Environment => from_environment(),
@@ -182,7 +182,7 @@ fn from_environment() -> Result<Key, String> {
     })
 }
 
-/// Region of the configuration, or else of the environment.
+/// Region from the configuration, or else from the environment.
 fn region(given: Option<&String>) -> Result<String, String> {
     let given = given.filter(|given| !given.is_empty()).cloned();
     let region = given.or_else(|| variable("AWS_REGION"));

@@ -6,7 +6,7 @@ use super::{Key, region};
 use crate::engine::config::AwsProfile;
 use crate::engine::plugins::credentials::{text, variable};
 
-/// Default profile.
+/// Name of the default profile.
 const PROFILE: &str = "default";
 
 /// Reads the key of a profile.

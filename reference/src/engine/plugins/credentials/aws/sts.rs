@@ -13,7 +13,7 @@ use crate::engine::plugins::credentials::{text, variable};
 /// Default domain of AWS.
 const DOMAIN: &str = "amazonaws.com";
 
-/// API version.
+/// Version of the token service's API.
 const VERSION: &str = "2011-06-15";
 
 /// Default session name.
@@ -22,10 +22,10 @@ const SESSION: &str = "open-policy-agent";
 /// Environment variable with the endpoint of the service, for networks without access to AWS.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
 
-/// Name of the service in messages.
+/// Name of the token service in error messages.
 const SERVICE: &str = "the token service";
 
-/// Response with one of the two results.
+/// Response of the token service to either of the two requests.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(rename = "AssumeRoleResult", alias = "AssumeRoleWithWebIdentityResult")]
@@ -51,7 +51,7 @@ struct StsCredentials {
 /// configuration; for a key that only assumes another role (`within`) the configuration does.
 ///
 /// # Errors
-/// When both lack a member, or the service returns no key.
+/// When environment and configuration lack a value, or the service returns no key.
 pub(super) async fn identified(identity: &AwsWebIdentity, within: bool) -> Result<Key, String> {
     let region = region(identity.aws_region.as_ref())?;
     let given = |given: &Option<String>, name: &str| match (within, variable(name)) {
@@ -102,14 +102,14 @@ fn session(given: Option<&String>) -> &str {
     given.map_or(SESSION, String::as_str)
 }
 
-/// Value of the configuration, or else of the environment.
+/// Value from the configuration, or else from the environment variable `name`.
 fn chosen(given: Option<&String>, name: &str) -> Result<String, String> {
     let given = given.filter(|given| !given.is_empty()).cloned();
     let chosen = given.or_else(|| variable(name));
     chosen.ok_or_else(|| format!("no {name} set in environment or configuration"))
 }
 
-/// URL of the service in a region.
+/// URL of the token service in a region.
 fn address(region: &str, domain: Option<&String>) -> String {
     let given = domain.filter(|domain| !domain.is_empty()).cloned();
     let domain = given.or_else(|| variable("AWS_DOMAIN"));
@@ -118,7 +118,7 @@ fn address(region: &str, domain: Option<&String>) -> String {
     variable(ENDPOINT).unwrap_or_else(|| format!("https://sts.{region}.{domain}/"))
 }
 
-/// Builds a request to the service in a region.
+/// Builds a request to the token service in a region.
 fn request(region: &str, domain: Option<&String>, body: String) -> Result<RequestBuilder, String> {
     let request = question(Method::POST, &address(region, domain))?;
     let request = request.header("content-type", "application/x-www-form-urlencoded");

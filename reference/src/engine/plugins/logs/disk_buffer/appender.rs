@@ -12,14 +12,14 @@ use super::record;
 use super::segment::{self, Segment};
 use crate::engine::config::{BufferFull, BufferSync, Disk};
 
-/// A larger scratch buffer is freed after use.
+/// Maximum bytes of a scratch buffer that is kept after use.
 const MAX_SCRATCH: usize = 1 << 20;
 
 /// Segments, and the open file of the last one.
 #[derive(Debug)]
 pub(super) struct Appender {
     directory: PathBuf,
-    /// Oldest first.
+    /// Segments, the oldest first.
     segments: VecDeque<Segment>,
     /// File of the last segment, if it is being written.
     file: Option<Arc<File>>,
@@ -50,7 +50,7 @@ pub(super) struct AppendOutcome {
 /// Why an event is not written.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::engine::plugins) enum Unwritten {
-    /// There is no space for it.
+    /// There is no space for the event.
     #[error("there is no room")]
     Full,
     /// The system refuses the write.
@@ -61,17 +61,17 @@ pub(in crate::engine::plugins) enum Unwritten {
     Closed,
 }
 
-/// Records that can be read.
+/// Records of one segment that can be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Readable {
-    /// Segment that contains them.
+    /// Segment that contains the records.
     pub(super) segment: Segment,
-    /// Number after its last record.
+    /// Number after the last record of the segment.
     pub(super) end: u64,
 }
 
 impl Appender {
-    /// Continues after the existing segments. `next` is larger than all of their numbers.
+    /// Continues after the existing segments. `next` is larger than the numbers of their records.
     pub(super) fn new(
         directory: PathBuf,
         segments: Vec<Segment>,
@@ -92,7 +92,7 @@ impl Appender {
         }
     }
 
-    /// Appends an event.
+    /// Appends an event; drops the oldest segments to free space, if so configured.
     pub(super) fn append(&mut self, event: &[u8], disk: &Disk) -> AppendOutcome {
         let mut dropped = 0;
         let written = loop {
@@ -234,7 +234,7 @@ impl Appender {
         Ok(())
     }
 
-    /// Starts a segment.
+    /// Starts a new segment.
     fn begin(&mut self, sync: BufferSync) -> io::Result<Arc<File>> {
         // A segment without records has the same file name as the new one.
         if self.segments.back().is_some_and(|last| last.length == 0)
@@ -254,7 +254,7 @@ impl Appender {
         Ok(file)
     }
 
-    /// Finishes the last segment.
+    /// Closes the file of the last segment, which is first synchronised if so configured.
     fn finish(&mut self, sync: BufferSync) {
         let Some(file) = self.file.take() else {
             return;
@@ -289,7 +289,7 @@ impl Appender {
         Some(oldest)
     }
 
-    /// Number after the last record of a segment.
+    /// Number after the last record of the segment at an index.
     fn end(&self, at: usize) -> u64 {
         let next = self.segments.get(at + 1);
         next.map_or(self.next, |next| next.first)

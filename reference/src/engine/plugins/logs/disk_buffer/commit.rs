@@ -12,7 +12,7 @@ impl CommitGroup {
         self.0.set(synced).ok();
     }
 
-    /// The outcome, if set.
+    /// Whether the records survive a crash, if that is known already.
     pub(super) fn outcome(&self) -> Option<bool> {
         self.0.get().copied()
     }

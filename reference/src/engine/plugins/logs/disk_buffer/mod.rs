@@ -36,13 +36,13 @@ use reader::Reader;
 /// Name of the lock file.
 const LOCK: &str = "lock";
 
-/// Only the owner may read the directory.
+/// Mode of the directory: only the owner may read it.
 const MODE: u32 = 0o700;
 
 /// Interval between two synchronisations.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Events on disk. No other process uses the same directory.
+/// Disk buffer of events. No other process uses the same directory.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct DiskBuffer {
     directory: PathBuf,
@@ -58,7 +58,7 @@ pub(in crate::engine::plugins) struct DiskBuffer {
     ticks: AtomicBool,
 }
 
-/// Outcome of an event.
+/// Outcome of adding an event.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Taken {
     pub(in crate::engine::plugins) written: Result<(), Unwritten>,
@@ -70,7 +70,7 @@ impl DiskBuffer {
     /// Opens the directory, which is created if missing.
     ///
     /// # Errors
-    /// When that fails, or another process uses it.
+    /// When the directory cannot be opened, or another process uses it.
     pub(in crate::engine::plugins) fn open(disk: &Disk) -> Result<Arc<Self>, String> {
         let wrong = |why: &dyn std::fmt::Display| {
             let directory = disk.directory.display();
@@ -129,7 +129,7 @@ impl DiskBuffer {
         self.disk.load_full()
     }
 
-    /// Appends an event, which survives a crash from then on as configured.
+    /// Appends an event, and returns when the event is as durable as configured.
     pub(in crate::engine::plugins) fn take(&self, event: &[u8]) -> Taken {
         let disk = self.disk.load();
         let AppendOutcome { written, dropped } = self.appender().append(event, &disk);

@@ -1,4 +1,4 @@
-//! Delivered position, stored for the next start.
+//! Position up to which records are delivered, stored for the next start.
 
 use std::fs::{File, OpenOptions};
 use std::io;

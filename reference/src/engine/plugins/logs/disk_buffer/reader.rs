@@ -24,9 +24,9 @@ pub(super) struct Reader {
     next: u64,
     /// Events that are read, but not delivered.
     window: VecDeque<Entry>,
-    /// Consecutive read errors of the segment.
+    /// Consecutive read errors of the open segment.
     failures: u32,
-    /// Number of damaged records skipped since the last query.
+    /// Number of damaged records skipped since `take_damaged` was last called.
     damaged: u64,
 }
 

@@ -93,7 +93,7 @@ impl Scanner {
         Ok(None)
     }
 
-    /// Reads bytes; returns false if the file ends too early.
+    /// Reads bytes at an offset; returns false if the file ends too early.
     fn read(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
         match self.file.read_exact_at(bytes, at) {
             Ok(()) => Ok(true),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// File name extension of segments.
 const EXTENSION: &str = "events";
 
-/// Only the owner may read decisions.
+/// Mode of segment files: only the owner may read decisions.
 const MODE: u32 = 0o600;
 
 /// Upper limit of record numbers, so that there is always a next number.
@@ -24,7 +24,7 @@ pub(super) struct Segment {
     pub(super) length: u64,
 }
 
-/// Path of a segment.
+/// Path of the segment whose first record has the number `first`.
 pub(super) fn path(directory: &Path, first: u64) -> PathBuf {
     // Padded to the maximum number of digits, so that names sort like numbers.
     directory.join(format!("{first:020}.{EXTENSION}"))

@@ -8,7 +8,7 @@ use crate::http::{ApiError, Request};
 
 const PREFIX: &str = "application/vnd.";
 const SUFFIX: &str = "+json";
-/// Form of a response with several targets.
+/// Form, in the media type, of a response with several targets.
 const SEVERAL: &str = "multitarget";
 
 /// Negotiated form of the response.
@@ -16,11 +16,11 @@ const SEVERAL: &str = "multitarget";
 pub(super) struct Accepted {
     /// Media type of the response.
     pub(super) media_type: String,
-    /// Its target; absent for a response with several targets.
+    /// Target of the response; absent if there are several.
     pub(super) target: Option<Target>,
 }
 
-/// Media range of the header, with its weight in thousandths.
+/// Media range of the header `Accept`, with its weight in thousandths.
 struct Range<'h> {
     name: &'h str,
     weight: u16,
@@ -29,8 +29,8 @@ struct Range<'h> {
 /// Selects the media type with the highest weight in the header `Accept`, of several the first.
 ///
 /// # Errors
-/// `invalid_parameter` when the header is missing, `not_acceptable` when it has none of the media
-/// types. Wildcards do not match: there is no default target.
+/// `invalid_parameter` when the header is missing, `not_acceptable` when it names no supported
+/// media type. Wildcards do not match: there is no default target.
 pub(super) fn accepted(request: &Request, vendors: &[String]) -> Result<Accepted, ApiError> {
     let values = request.headers.get_all(ACCEPT).iter();
     let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
@@ -88,7 +88,7 @@ fn supported(vendors: &[String]) -> Vec<String> {
     vendors.iter().flat_map(of).collect()
 }
 
-/// Parses a media range, ignoring other parameters. An invalid weight counts as 0.
+/// Parses a media range and its weight, ignoring other parameters. An invalid weight counts as 0.
 fn range(text: &str) -> Range<'_> {
     let mut parts = text.split(';');
     let name = parts.next().unwrap_or_default().trim();

@@ -13,14 +13,14 @@ use crate::engine::v1::compile::post::texts;
 use crate::engine::{errors, request_body};
 use crate::http::{ApiError, Request};
 
-/// Options in the body. Its references are not merged with those of the policy's METADATA yet.
+/// Options in the request body, not yet combined with those of the policy's METADATA.
 #[derive(Debug, Default)]
 pub(super) struct FilterOptions {
     pub(super) input: Option<Value>,
-    /// `None` if the request has none, or an empty list.
+    /// Unknowns; `None` if the request has no list of them, or an empty one.
     pub(super) unknowns: Option<References>,
     pub(super) disable_inlining: References,
-    /// Name of a rule, from the root or relative to the package of the compiled rule.
+    /// Name of the mask rule, from the root or relative to the package of the compiled rule.
     pub(super) mask_rule: Option<String>,
     /// Targets of a response with several targets.
     pub(super) targets: Vec<Target>,
@@ -86,8 +86,8 @@ impl FilterOptions {
         Ok(read)
     }
 
-    /// Members of the request that the decision log records in addition to its input: the unknowns
-    /// and the mask rule, of the policy if the request has none, and the options.
+    /// Members of the request that the decision log records in addition to its input: the options,
+    /// and the unknowns and the mask rule, or those of the policy if the request lacks them.
     pub(super) fn for_the_log(&self, declared: &FilterAnnotations) -> Value {
         let unknowns = match self
             .sent
@@ -190,7 +190,7 @@ fn member(options: &Value, name: &str) -> Result<Option<Value>, ApiError> {
     Ok(is_there.then(|| value.clone()))
 }
 
-/// Members of an object; `None` for null.
+/// Members of a value that must be an object; `None` for null.
 fn object<'v>(value: &'v Value, name: &str) -> Result<Option<&'v Object>, ApiError> {
     match value {
         Value::Null => Ok(None),

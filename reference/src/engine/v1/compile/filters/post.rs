@@ -92,7 +92,7 @@ struct FilterRequest<'r> {
 }
 
 impl FilterRequest<'_> {
-    /// Translates a prepared rule as requested.
+    /// Translates a prepared rule, logs the filter, and returns the response.
     fn answer(self, prepared: &PreparedFilter, mut metrics: Metrics) -> Result<Reply, ApiError> {
         let PreparedFilter {
             declared,
@@ -185,7 +185,7 @@ impl FilterRequest<'_> {
         }
     }
 
-    /// Residual of the rule with unknown columns, and, if it is logged, the results of
+    /// Residual of the rule with unknown columns, and, if the request is logged, the results of
     /// non-deterministic functions.
     fn residual(
         self,
@@ -235,7 +235,7 @@ fn declared(state: &State, path: &[Value]) -> Result<FilterAnnotations, ApiError
     Ok(declared.unwrap_or_default())
 }
 
-/// Filter for one target as `query`, with the masks.
+/// Object with the filter for one target as `query`, and the masks.
 fn translate(
     filter: &Filter,
     target: Target,
@@ -260,7 +260,7 @@ fn translate(
     Ok(result)
 }
 
-/// Filter for each target, with UCAST only once: for the first of its variants.
+/// Object with the filter for each target; of several UCAST variants only for the first.
 fn translate_all(
     filter: &Filter,
     options: &FilterOptions,

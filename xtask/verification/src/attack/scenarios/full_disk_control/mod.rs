@@ -16,7 +16,7 @@ use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, ControlPlane, built, eventually, in_file};
 use crate::servers::{Failure, ask, request};
 
-/// Size of incompressible data that does not fit on the filled disk.
+/// Size of incompressible data that does not fit on the filled disk, in bytes.
 const LARGE: usize = 300 << 10;
 
 /// Free space on a filled disk; half of such data would fit.
@@ -38,7 +38,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Pseudo-random string.
+/// Returns a pseudo-random string of this length.
 fn random(seed: u64, length: usize) -> String {
     let mut state = seed + 1;
     let letters = (0..length).map(|_| {
@@ -53,7 +53,7 @@ fn random(seed: u64, length: usize) -> String {
         .collect()
 }
 
-/// Count in a built bundle.
+/// Returns the count in the data of a built bundle.
 fn count(harness: &Harness, file: &str) -> Option<Value> {
     built(harness, file)?.pointer("/stock/count").cloned()
 }
@@ -76,7 +76,8 @@ async fn healthy(findings: &mut Findings, what: &str, plane: &ControlPlane) -> R
     Ok(())
 }
 
-/// The previous bundle stays intact while the next one does not fit, and other bundles are built.
+/// Checks that the previous bundle stays intact while the next one does not fit, and that other
+/// bundles are built.
 async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("built")?)?;
     let beside = harness.inner("beside")?;
@@ -128,7 +129,8 @@ async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     findings.end(&mut plane.process).await
 }
 
-/// The previous bundle stays while a fetch does not fit, and the fetch leaves no data.
+/// Checks that the previous bundle stays while a fetch of its repository does not fit, and that the
+/// fetch leaves no data.
 async fn repositories(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("data")?)?;
     let repository = Repository::new(&harness.inner("repository")?)?;

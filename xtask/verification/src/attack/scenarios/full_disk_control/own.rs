@@ -14,7 +14,8 @@ use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, eventually, tokens};
 use crate::servers::{Failure, HANG_LIMIT, Process, ask, request};
 
-/// Writes are refused until there is room, also after a kill; acknowledged writes are preserved.
+/// Checks that writes are refused until there is room, also after a kill, and acknowledged writes
+/// are preserved.
 pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("disk")?)?;
     let url = format!("sqlite:{}/control.db", disk.path().display());
@@ -78,7 +79,7 @@ pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Resu
     findings.end(&mut plane.process).await
 }
 
-/// No partial key file is written.
+/// Checks that no partial key file is written.
 pub(super) async fn key(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("disk")?)?;
     let config = harness.file("config.json", &tokens().to_string())?;
@@ -105,7 +106,7 @@ pub(super) async fn key(harness: &Harness, findings: &mut Findings) -> Result<()
     Ok(())
 }
 
-/// A full log does not delay requests, and continues once there is room.
+/// Checks that a log on a full disk does not delay requests, and continues once there is room.
 pub(super) async fn log(
     harness: &Harness,
     findings: &mut Findings,

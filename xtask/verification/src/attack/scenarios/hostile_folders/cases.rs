@@ -13,11 +13,11 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mkdirat, mknodat, openat}
 
 use super::{EVIDENCE, copy, pack, unpacked};
 
-/// Change of a valid submission; the second folder is outside of it.
+/// Change of a valid submission; the second folder of the change is outside of it.
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) change: fn(&Path, &Path) -> io::Result<()>,
-    /// Expected message.
+    /// Message that must be reported about the submission.
     pub(super) says: &'static str,
 }
 
@@ -346,7 +346,7 @@ pub(super) const CASES: &[Case] = &[
 /// JSON string with markup, escape sequences and commands for a page, a terminal, a shell or a log.
 const HOSTILE: &str = r#""\u001b[31m<script>alert(1)</script>\u202e'; rm -rf / #`touch x`\n::error::x\n[a](javascript:alert(1)) ![b](http://evil.example)""#;
 
-/// Hostile names of folders.
+/// Hostile names of submission folders.
 pub(super) const PLACES: &[&[u8]] = &[
     b"a\nb: engine-query 2026.12: 35 of 35",
     b"\x1b[31mred\r",
@@ -364,7 +364,7 @@ pub(super) fn name(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
-/// Replaces a file with something else.
+/// Replaces a file with whatever `put` creates at its path.
 fn instead(
     folder: &Path,
     name: &str,
@@ -427,7 +427,7 @@ fn replace(folder: &Path, from: &str, to: &str) -> io::Result<()> {
     pack(folder, changed.as_bytes())
 }
 
-/// Replaces the body of every response.
+/// Replaces the body of every response in the evidence.
 fn answers(folder: &Path, body: &str) -> io::Result<()> {
     let mut text = String::new();
     for line in unpacked(folder)?.lines() {
@@ -442,7 +442,8 @@ fn answers(folder: &Path, body: &str) -> io::Result<()> {
     pack(folder, text.as_bytes())
 }
 
-/// Turns a submission into an accepted one of another name, whose responses contain markup.
+/// Turns a submission into one of another name that is still accepted, and whose responses contain
+/// markup.
 fn acme(folder: &Path) -> io::Result<()> {
     let header = r#""headers":[["x-own","<img src=x onerror=alert(1)>\u202e\u001b[8m"],"#;
     let mut text = String::new();

@@ -24,23 +24,23 @@ use crate::root;
 use crate::servers::{Failure, HANG_LIMIT};
 use cases::{CASES, Case, PLACES};
 
-/// Accepted submission, below `results/`.
+/// Path of the accepted submission, below `results/`.
 const GOOD: &str = "engine-query/opa/1.22.0";
-/// Message about the accepted submission.
+/// Substring of the message about the accepted submission.
 const STANDING: &str = ": engine-query 2026.12: ";
 const EVIDENCE: &str = "evidence.ndjson.gz";
 /// Content of a file outside of every submission, which must not be disclosed.
 const SECRET: &str = "canary-that-is-told-nobody";
-/// Maximum resident memory of a program, in MiB.
+/// Limit of a program's resident memory, in MiB.
 const MOST: u64 = 1024;
 /// Address-space limit of a program, in bytes, so that a leak does not affect the machine.
 const SPACE: u64 = 16 << 30;
-/// Time limit for building the site, which also judges the reference.
+/// Time limit of the command `site`, which also judges the reference.
 const SITE_LIMIT: Duration = Duration::from_secs(600);
 /// Number of times that a changing folder is judged.
 const CHANGES: usize = 12;
 
-/// Result of a program.
+/// Result of a run of a program.
 struct Ran {
     /// Exit status; none if the program was killed at its time limit.
     status: Option<ExitStatus>,
@@ -91,7 +91,7 @@ impl<'h> Folders<'h> {
         })
     }
 
-    /// Judges a changed folder, followed by an unchanged one.
+    /// Judges a changed submission, followed by an unchanged one.
     async fn case(&self, findings: &mut Findings, case: &Case) -> Result<(), Failure> {
         let begun = findings.broken.len();
         let own = self.harness.folder.join("cases").join(case.name);
@@ -294,7 +294,7 @@ impl<'h> Folders<'h> {
     }
 }
 
-/// Changes a file repeatedly; returns the number of rounds.
+/// Changes a file repeatedly until `done`; returns the number of rounds.
 fn change_until(done: &AtomicBool, file: &Path, outside: &Path) -> io::Result<usize> {
     let whole = fs::read(file)?;
     let mut rounds = 0;
@@ -313,8 +313,8 @@ fn change_until(done: &AtomicBool, file: &Path, outside: &Path) -> io::Result<us
     Ok(rounds)
 }
 
-/// Whether a character is invisible, reverses others or moves the cursor. Line feeds are allowed,
-/// and tabs, which indent pages.
+/// Whether a character is invisible, reverses the direction of others or moves the cursor. Line
+/// feeds are allowed, and tabs, which indent pages.
 fn is_hidden(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
@@ -366,7 +366,7 @@ fn ended(mut child: Child, status: Option<ExitStatus>, log: &Path, peak: u64) ->
     Ok(Ran { status, said, peak })
 }
 
-/// Peak resident memory so far, in KiB; 0 if the process has ended.
+/// Returns the peak resident memory so far, in KiB; 0 if the process has ended.
 fn highest(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -8,17 +8,17 @@ use super::lies::Lie;
 use crate::attack::storage::{Object, Storage, tags, target};
 use crate::servers::{Failure, Message, Peer, PeerScript};
 
-/// Lying storage with three protocols. Clones share their state.
+/// Lying storage that speaks the protocols of three providers. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Liar {
     pub(super) storage: Storage,
     lies: Arc<Mutex<Lies>>,
     answers: Arc<AtomicU64>,
-    /// Target of redirects.
+    /// Address to which the storage redirects.
     elsewhere: String,
 }
 
-/// Lies by the last segment of the path, with the object before the lie.
+/// Lies by the last segment of the path, each with the object as it was before the lie.
 type Lies = BTreeMap<String, (Lie, Option<Object>)>;
 
 impl Liar {
@@ -41,7 +41,7 @@ impl Liar {
         self.lies().insert(last(path).to_owned(), (lie, before));
     }
 
-    /// Stops lying.
+    /// Stops lying about all objects.
     pub(super) fn repent(&self) {
         self.lies().clear();
     }
@@ -127,7 +127,7 @@ impl Liar {
         1_000_000 + self.answers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Responds with a truncated object, or with an overflowing range.
+    /// Responds with a truncated object, or to a range request with a range that overflows.
     fn breaks_off(&self, path: &str, asked: &Message) -> PeerScript {
         let Some(object) = self.storage.object(path) else {
             return PeerScript::status(404);
@@ -159,7 +159,7 @@ fn is_conditional(asked: &Message) -> bool {
         .any(|name| asked.header(name).is_some())
 }
 
-/// Replaces the version headers of a response.
+/// Returns a response with other version headers.
 fn with(said: PeerScript, tags: &str) -> PeerScript {
     let PeerScript::Answer(status, headers, body) = said else {
         return said;

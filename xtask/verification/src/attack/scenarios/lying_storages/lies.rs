@@ -15,17 +15,17 @@ pub(super) enum Lie {
     KeepsNothing,
     KeepsHalf,
     KeepsOther,
-    /// Stores other bytes with the version of the written ones.
+    /// Stores other bytes than the written ones, with the version that these would have.
     Forges,
-    /// Returns the previous object.
+    /// Responds to reads with the previous object.
     Stale,
     /// Reports objects as missing.
     Forgets,
-    /// Responds to a write with another version than the stored one.
+    /// Responds to a write with a version other than the stored one.
     WrongTag,
-    /// Reports another version each time.
+    /// Reports a different version in each response.
     ChangingTags,
-    /// Reports this ETag and generation, or none.
+    /// Reports this ETag and generation instead of the real ones, or neither.
     Tags(Option<String>),
     /// Refuses conditional writes, or all writes, with a status and a body.
     Refuses(bool, u16, Vec<u8>),
@@ -33,35 +33,36 @@ pub(super) enum Lie {
     Leads(u16),
     /// Adds headers to its responses.
     Headers(String),
-    /// Responds to requests of a method with bytes, and then with a chunk repeatedly.
+    /// Responds to requests of this method with the first bytes, and then with the second ones
+    /// repeatedly, with a pause before each.
     Sends(&'static str, Vec<u8>, Vec<u8>, Duration),
     /// Truncates objects, and responds to the retry with a range that overflows.
     BreaksOff,
-    /// Refuses a write and returns its headers.
+    /// Refuses a write with a response that contains the headers of the request.
     Echoes,
 }
 
 /// Expected outcome of a lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The status reports the failure and its reason.
+    /// The bundle's status reports the failure and its reason.
     Failure,
     /// The storage contains the bundle all the same.
     Held,
     /// The lie is undetectable, as documented.
     Believed,
-    /// Only the limits of the request end it, which the attack does not wait for.
+    /// Only the time and size limits of a request end it, which the attack does not wait for.
     Open,
 }
 
-/// Size of a large body, in bytes.
+/// Size of a large response body, in bytes.
 const HUGE: usize = 100 << 20;
 
 const PIECE: usize = 64 << 10;
 
 const SLOWLY: Duration = Duration::from_millis(500);
 
-/// Body length beyond the memory of any machine.
+/// Header with a body length beyond the memory of any machine.
 const IMPOSSIBLE: &str = "Content-Length: 4611686018427387904\r\n\r\n";
 
 const ENTITIES: &str = "<?xml version=\"1.0\"?><!DOCTYPE e [<!ENTITY a \"lol\">\
@@ -72,7 +73,7 @@ const ENTITIES: &str = "<?xml version=\"1.0\"?><!DOCTYPE e [<!ENTITY a \"lol\">\
 const OTHER_BUCKET: &str = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code>\
     <BucketName>bucket-of-others</BucketName><Endpoint>others.example.com</Endpoint></Error>";
 
-/// Returns all lies by name.
+/// Returns all lies by name, each with its expected outcome.
 ///
 /// # Errors
 /// When compression fails.

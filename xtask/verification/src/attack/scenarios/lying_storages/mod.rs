@@ -15,7 +15,7 @@ use crate::attack::tenancy::{self, User, built, eventually};
 use crate::postgres::Postgres;
 use crate::servers::{Failure, Peer, PeerScript};
 
-/// Private keys in PEM: one that Google signs with, after one of another kind.
+/// Private keys in PEM: a key of another kind, and then the key for signatures to Google.
 const KEYS: &str = include_str!("../../../../../../reference/src/control/builder/tests/app.pem");
 
 /// First line of the key.
@@ -29,15 +29,15 @@ const SECRETS: &[&str] = &[
     "eyJ0eXAi",
 ];
 
-/// Maximum length of a status including its message, in characters.
+/// Maximum length of a bundle's status including its message, in characters.
 const STATUS: usize = 3_000;
 
 /// Providers of object storages.
 const PROVIDERS: [&str; 3] = ["aws", "gcp", "azure"];
 
-/// Object that is lied about.
+/// Bundle whose stored object the storage lies about.
 struct Case {
-    /// Name of the bundle and of the object.
+    /// Name of the bundle and of its object.
     name: String,
     path: String,
     outcome: Outcome,

@@ -26,17 +26,18 @@ const BUNDLES: usize = 5;
 /// Number of replicas.
 const REPLICAS: usize = 3;
 
-/// Number of cuts, and of cuts with `--long`.
+/// Number of cuts without and with `--long`.
 const CUTS: usize = 16;
 const MANY_CUTS: usize = 120;
 
-/// Duration beyond a lease, so that others take over the work of a replica.
+/// Duration of a long cut: longer than a lease, so that others take over the work of the
+/// disconnected replica.
 const LONG: Duration = Duration::from_secs(15);
 
 /// Number of bundles that one owner builds while another needs only one.
 const CROWD: usize = 60;
 
-/// Delay of the source for each build of the crowd.
+/// Delay of the source's response to each build of the crowd.
 const SLOW: Duration = Duration::from_millis(700);
 
 pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
@@ -91,7 +92,7 @@ impl Chance {
     }
 }
 
-/// Disconnects replicas in every mode.
+/// Disconnects replicas from the database in every mode of the proxies.
 async fn cut(harness: &Harness, proxies: &[Proxy]) {
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let cuts = if harness.long { MANY_CUTS } else { CUTS };
@@ -130,7 +131,7 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
     }
 }
 
-/// Compares a writer's acknowledged number with every replica and the storage.
+/// Compares a writer's acknowledged number with the number on every replica and in the storage.
 async fn judge(
     findings: &mut Findings,
     planes: &[ControlPlane],
@@ -186,7 +187,7 @@ async fn judge(
     Ok(())
 }
 
-/// The storage honours conditions, so an older object never replaces a newer one.
+/// Checks that an older object never replaced a newer one, as the storage honours conditions.
 fn older(findings: &mut Findings, written: &WrittenCounts) {
     for (name, counts) in written
         .lock()
@@ -200,8 +201,8 @@ fn older(findings: &mut Findings, written: &WrittenCounts) {
     }
 }
 
-/// Each replica builds when only it reaches the database: none blocks forever, and each takes over
-/// the work of the others.
+/// Checks that each replica builds when only it reaches the database: none blocks forever, and each
+/// takes over the work of the others.
 async fn alone(
     findings: &mut Findings,
     planes: &[ControlPlane],
@@ -229,7 +230,7 @@ async fn alone(
     Ok(())
 }
 
-/// An owner with one bundle does not wait for the many bundles of another.
+/// Checks that an owner with one bundle does not wait for the many bundles of another.
 async fn fairness(
     findings: &mut Findings,
     planes: &[ControlPlane],

@@ -13,16 +13,16 @@ use crate::attack::storage::{Storage, target};
 use crate::attack::tenancy::User;
 use crate::servers::{Failure, Peer, PeerScript};
 
-/// Counts in each object, in the order of its writes.
+/// Counts in each stored object, in the order of the object's writes.
 pub(super) type WrittenCounts = Arc<Mutex<BTreeMap<String, Vec<u64>>>>;
 
-/// Requests and responses of a writer.
+/// Numbers of requests and responses of a writer.
 #[derive(Debug, Default)]
 pub(super) struct WriterState {
     pub(super) acknowledged: u64,
     pub(super) sent: u64,
     pub(super) refused: u64,
-    /// A response other than a success or 503, or an I/O error.
+    /// Latest response that is neither a success nor 503, or latest I/O error.
     pub(super) wrong: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn object(name: &str) -> String {
     format!("/bucket/{name}")
 }
 
-/// Count in the object of a bundle.
+/// Returns the count in the stored object of a bundle.
 pub(super) fn count(storage: &Storage, name: &str) -> Option<u64> {
     let data = storage.data(&object(name))?;
     data.as_object()?.values().next()?.get("count")?.as_u64()
@@ -64,7 +64,7 @@ pub(super) async fn listen(storage: &Storage, written: &WrittenCounts) -> Result
     Ok(peer.await?)
 }
 
-/// Definition of a bundle in the storage.
+/// Returns the definition of a bundle that is built to the storage.
 pub(super) fn bundle(name: &str, source: &str, url: &str) -> Value {
     json!({
         "object_storage": {"aws": {"bucket": "bucket", "key": name, "region": "r", "url": url}},
