@@ -2,6 +2,7 @@
 
 use rsa::pkcs1;
 use rsa::pkcs8::PrivateKeyInfoRef;
+use x509_parser::asn1_rs::Tag;
 use x509_parser::prelude::FromDer;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
@@ -34,7 +35,10 @@ pub(in crate::builtins) fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<
     match info.algorithm.algorithm.to_id_string().as_str() {
         RSA => rsa_public(bytes).map(|key| Public::Rsa(Box::new(key))),
         CURVES => {
-            let named = info.algorithm.parameters.as_ref()?.as_oid().ok()?;
+            let parameters = info.algorithm.parameters.as_ref()?;
+            // The conversion does not check the tag.
+            let named = (parameters.tag() == Tag::Oid).then(|| parameters.as_oid())?;
+            let named = named.ok()?;
             let key = curve::Public::read(curve_of(&named.to_id_string())?, bytes)?;
             Some(Public::Curve(Box::new(key)))
         }
