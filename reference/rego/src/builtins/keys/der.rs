@@ -2,6 +2,7 @@
 
 use rsa::pkcs1;
 use rsa::pkcs8::PrivateKeyInfoRef;
+use rsa::pkcs8::spki::SubjectPublicKeyInfoRef;
 use x509_parser::asn1_rs::Tag;
 use x509_parser::prelude::FromDer;
 use x509_parser::x509::SubjectPublicKeyInfo;
@@ -31,12 +32,13 @@ pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
 
 /// Parses the key in a certificate or a `PUBLIC KEY` block.
 pub(in crate::builtins) fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
+    // `x509-parser` does not check the tags of object identifiers.
+    SubjectPublicKeyInfoRef::try_from(info.raw).ok()?;
     let bytes: &[u8] = &info.subject_public_key.data;
     match info.algorithm.algorithm.to_id_string().as_str() {
         RSA => rsa_public(bytes).map(|key| Public::Rsa(Box::new(key))),
         CURVES => {
             let parameters = info.algorithm.parameters.as_ref()?;
-            // The conversion does not check the tag.
             let named = (parameters.tag() == Tag::Oid).then(|| parameters.as_oid())?;
             let named = named.ok()?;
             let key = curve::Public::read(curve_of(&named.to_id_string())?, bytes)?;
